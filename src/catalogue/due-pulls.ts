@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { MOST_PROBLEMS } from '../lib/json/shape.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
-import { clearDue, type DuePull, giveUpDue, nextDue, takeUpGivenUp, tellProblems } from './due-store.ts'
+import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
@@ -31,20 +31,20 @@ export interface PullRunReport {
  * retries what was given up.
  */
 export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal): Promise<PullRunReport> {
-  const run = new Run(deps, partnerId, signal)
+  const run = new DuePulls(deps, partnerId, signal)
   let batch = await run.next()
-  if (batch.length === 0 && (await takeUpGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
+  if (batch.length === 0 && (await retryGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
   while (batch.length > 0 && !run.over) {
     await run.work(batch)
     batch = run.over ? batch : await run.next()
   }
   const left = (await nextDue(deps.db, partnerId, 1)).length > 0
-  const problems = left ? [] : await tellProblems(deps.db, partnerId)
+  const problems = left ? [] : await takeUnreportedProblems(deps.db, partnerId)
   const shown = [...problems.slice(0, MOST_PROBLEMS), ...(problems.length > MOST_PROBLEMS ? ['and more'] : [])]
   return { settled: run.settled, left, failure: run.failure, problems: shown.join('; ') || null }
 }
 
-class Run {
+class DuePulls {
   readonly #deps: Deps
   readonly #partnerId: bigint
   readonly #signal: AbortSignal

@@ -94,11 +94,11 @@ export const giveUpDue = (
   )
 
 /** Makes due what was given up; the number of these pulls. */
-export const takeUpGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
+export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update pull_due set problem = null, told = false where partner_id = ${partnerId} and problem is not null`)
 
 /** The problems that were not reported yet; marks them as reported. */
-export const tellProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
+export const takeUnreportedProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
   db
     .many(
       z.object({ problem: z.string() }),

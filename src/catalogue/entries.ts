@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { saysSuccess } from '../interfaces/index.ts'
+import { jsonFields, saysSuccess } from '../interfaces/index.ts'
 import { LIST_LIMITS, MOST_PROBLEMS, readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { CallProblem, CallResult } from '../partner-calls/index.ts'
@@ -44,42 +44,45 @@ export interface ListRead<Answer extends ListAnswer> extends Entries<EntryOf<Ans
  * success, sends no list, or sends one that is too long: a failure is never treated as an empty list.
  */
 export function readEntries<Answer extends ListAnswer>(
-  result: CallResult<unknown>,
+  result: CallResult<z.output<Answer>>,
   answer: Answer,
   name: 'products' | 'prices',
 ): ListRead<Answer> | CallProblem {
   if (result.outcome === 'pending') return { fields: undefined, received: 0, good: [], problems: [] }
-  const list = (result.json as { readonly body?: unknown } | null | undefined)?.body
+  const { body } = jsonFields(result.json)
+  const list: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
   if (result.outcome === 'success') {
-    const fields = result.answer as z.output<Answer>
-    const parsed = (fields as { readonly body: readonly EntryOf<Answer>[] }).body
-    const good = parsed.map((one, place) => ({ parsed: one, raw: (list as Entry[])[place] as Entry }))
+    const fields = result.answer
+    // A type of any interface: the compiler does not see whose entries these are.
+    const parsed = fields.body as readonly EntryOf<Answer>[]
+    const good = parsed.map((one, index) => ({ parsed: one, raw: jsonFields(list?.[index]) }))
     return { fields, received: good.length, good, problems: [] }
   }
   const { kind, problems: found = [] } = result.failure
-  const readable = Array.isArray(list) && list.length <= LIST_LIMITS[name].most
-  if (kind !== 'schema' || !saysSuccess(result.json) || !readable) return result.failure
+  if (kind !== 'schema' || !saysSuccess(result.json) || !list || list.length > LIST_LIMITS[name].most) {
+    return result.failure
+  }
   const problems: EntryProblem[] = found
     .filter(({ path }) => !path.startsWith('body['))
     .map((one) => ({ ...one, entry: WHOLE }))
-  const fields = readShape(answer, { ...(result.json as object), body: [] })
-  const entries = list as Entry[]
+  const fields = readShape(answer, { ...jsonFields(result.json), body: [] })
   const good: { parsed: EntryOf<Answer>; raw: Entry }[] = []
-  for (const [place, raw] of entries.entries()) {
+  for (const [index, raw] of list.entries()) {
     const shape = readShape(answer.shape.body.element as z.ZodType<EntryOf<Answer>>, raw)
-    if ('value' in shape) good.push({ raw, parsed: shape.value })
-    else for (const problem of shape.problems) problems.push({ ...problem, entry: nameOf(raw, place) })
+    if ('value' in shape) good.push({ raw: jsonFields(raw), parsed: shape.value })
+    else for (const problem of shape.problems) problems.push({ ...problem, entry: nameOf(raw, index) })
     if (problems.length >= MOST_ENTRY_PROBLEMS) break
   }
-  return { fields: 'value' in fields ? fields.value : undefined, received: entries.length, good, problems }
+  return { fields: 'value' in fields ? fields.value : undefined, received: list.length, good, problems }
 }
 
 /** The path of a problem that is not about an entry. */
 export const WHOLE = 'the answer'
 
-const nameOf = (raw: Entry | null, place: number): string => {
-  const name = raw?.date ?? raw?.priceDate ?? raw?.partnerDealId
-  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${place}]`
+const nameOf = (raw: unknown, index: number): string => {
+  const { date, priceDate, partnerDealId } = jsonFields(raw)
+  const name = date ?? priceDate ?? partnerDealId
+  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${index}]`
 }
 
 /** `d-1: title is required; …`, at most five of them, and whether there are more. */

@@ -5,10 +5,10 @@ import type { levelPrice } from '../interfaces/index.ts'
 import { LIST_LIMITS } from '../lib/json/shape.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
-import { keepPrices, namedPrice, sift } from './keep-prices.ts'
 import { countPrices } from './price-store.ts'
 import { type Entry, lockProduct } from './product-store.ts'
 import { noSuchProduct } from './show-product.ts'
+import { namedPrice, onlyRequested, storePrices } from './store-prices.ts'
 
 /** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
 export interface ReportedLevelPrices {
@@ -41,13 +41,13 @@ export async function applyLevelPrices(
   const [first, last] = [addDays(today, -DAYS_BACK), addDays(today, DAYS_AHEAD)]
   if (startTime < first) throw new RefusedRequest(`startTime must not be before ${first}`)
   if (endTime > last) throw new RefusedRequest(`endTime must not be after ${last}`)
-  const good = body.map((entry, place) =>
-    namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[place] ?? {}),
+  const good = body.map((entry, index) =>
+    namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[index] ?? {}),
   )
-  const { good: prices } = sift({ good, problems: [] }, partnerDealId, range)
+  const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
   await deps.db.tx(async (db) => {
     if (!(await lockProduct(db, key))) throw noSuchProduct(partnerDealId)
-    await keepPrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
+    await storePrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
       throw new RefusedRequest(`with this body, product ${echo(partnerDealId)} would have more than ${most} entries`)

@@ -76,11 +76,11 @@ export const countGone = (
   db.one(
     z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
     sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
-          count(*) filter (where left_over.price_date is null)::int as gone
+          count(*) filter (where pulled.price_date is null)::int as gone
         from product_price p
         left join unnest(${prices.map((one) => one.price_date)}::date[], ${prices.map((one) => one.partner_primary_key)}::text[])
-          as left_over (price_date, partner_primary_key)
-          on left_over.price_date = p.price_date and left_over.partner_primary_key = p.partner_primary_key
+          as pulled (price_date, partner_primary_key)
+          on pulled.price_date = p.price_date and pulled.partner_primary_key = p.partner_primary_key
         where p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}
           and p.price_date between ${from}::date and ${to}::date and (p.partner_primary_key <> '') = ${level}`,
   )

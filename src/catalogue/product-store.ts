@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { type Cause, type Difference, PRODUCT_CHANGES } from '../history/index.ts'
-import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
+import { parseLossless, placed, stringifyLossless } from '../lib/json/lossless.ts'
 
 const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
 export type SaleState = (typeof SALE_STATES)[number]
@@ -15,10 +15,14 @@ export interface ProductKey {
 export type Entry = Readonly<Record<string, unknown>>
 
 /** JSON read from the database as text, because pg would round its 64-bit ids. */
-export const exactEntry = z.string().transform((text) => {
-  const parsed = parseLossless(Buffer.from(text))
-  return 'value' in parsed ? (parsed.value as Entry) : {}
+export const exactJson = z.string().transform((text, context) => {
+  const parsed = parseLossless(Buffer.from(text), Number.POSITIVE_INFINITY)
+  if ('value' in parsed) return parsed.value
+  context.addIssue({ code: 'custom', message: `the stored JSON cannot be read: ${placed(parsed)}` })
+  return z.NEVER
 })
+
+export const exactEntry = exactJson.pipe(z.record(z.string(), z.unknown()))
 
 /** A product to be marked: `saleState` is null if the notice does not mention it. */
 export interface Mark extends ProductKey {

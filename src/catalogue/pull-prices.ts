@@ -1,16 +1,23 @@
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
+import { jsonFields, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import { operation } from '../lib/json/input.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { type CallProblem, type CallResult, callPartner, existingPartner } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
-import { type CommonPrice, keepPrices, type NamedPrice, namedPrice, type Range, sift } from './keep-prices.ts'
+import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { hasLevels } from './price-store.ts'
 import type { ProductKey } from './product-store.ts'
 import type { PullOptions } from './pull-product.ts'
+import {
+  type CommonPrice,
+  type NamedPrice,
+  namedPrice,
+  onlyRequested,
+  type Range,
+  storePrices,
+} from './store-prices.ts'
 import { type PriceRange, priceRange } from './wire.ts'
 
 const DAYS = 90
@@ -59,10 +66,10 @@ export const pullPrices = operation(
     if ('kind' in prices) return { ...report, warnings: [], failure: prices }
     const warnings = await warningsOf(deps, key, level, prices.good)
     if (pending) return { ...report, warnings }
-    const { good, problems } = sift(prices, key.partnerDealId, range)
+    const { good, problems } = onlyRequested(prices, key.partnerDealId, range)
     const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0 }
-    const { held, ...kept } = await keepPrices(deps, toSave, { kind: 'call', id: callId })
-    return { ...report, ...kept, pulled: good.length, problems: [...problems, ...held], warnings }
+    const { held, ...stored } = await storePrices(deps, toSave, { kind: 'call', id: callId })
+    return { ...report, ...stored, pulled: good.length, problems: [...problems, ...held], warnings }
   },
 )
 
@@ -73,9 +80,9 @@ async function warningsOf(
   prices: readonly NamedPrice[],
 ): Promise<EntryProblem[]> {
   const body = prices.map(({ details }) => details)
-  const entry = level ? levelPriceCalendar : priceCalendar
-  const doubts = await doubtsAbout(db, partnerId, entry, { body, partnerDealId })
-  return doubtWarnings(doubts, (place) => prices[place]?.price_date ?? '')
+  const definition = level ? levelPriceCalendar : priceCalendar
+  const implausible = await implausibleValues(db, partnerId, definition, { body, partnerDealId })
+  return implausibleWarnings(implausible, (index) => prices[index]?.price_date ?? '')
 }
 
 interface Wanted extends Range {
@@ -116,7 +123,7 @@ function asked<Parsed>(
 ): Asked {
   const { callId } = result
   const pending = result.outcome === 'pending'
-  const listed = !pending && Array.isArray((result.json as { readonly body?: unknown } | null | undefined)?.body)
+  const listed = !pending && Array.isArray(jsonFields(result.json).body)
   if ('kind' in entries) return { callId, pending, listed, prices: entries }
   const good = entries.good.map(({ parsed, raw }) => namedPrice(common(parsed), raw))
   return { callId, pending, listed, prices: { good, problems: entries.problems } }

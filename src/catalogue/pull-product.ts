@@ -2,13 +2,13 @@ import type { z } from 'zod'
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause, Difference } from '../history/index.ts'
-import { productPull, softProblems, withUsableFields } from '../interfaces/index.ts'
+import { lenientProblems, productPull, withUsableFields } from '../interfaces/index.ts'
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
-import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
+import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
 import { type OneProduct, oneProduct } from './wire.ts'
 
@@ -68,8 +68,8 @@ export async function pullProducts(
   }
   const cause: Cause = { kind: 'call', id: result.callId }
   const products = entries.good.map(({ parsed }) => parsed)
-  const doubts = await doubtsAbout(deps.db, partnerId, productPull, { body: products })
-  for (const entry of entries.good) await keep(deps, partnerId, entry, cause)
+  const implausible = await implausibleValues(deps.db, partnerId, productPull, { body: products })
+  for (const entry of entries.good) await storeProduct(deps, partnerId, entry, cause)
   return {
     expected: entries.fields?.totalSize ?? null,
     received: entries.received,
@@ -78,22 +78,22 @@ export async function pullProducts(
     problems: entries.problems,
     warnings: [
       ...entries.good.flatMap(warningsOf),
-      ...doubtWarnings(doubts, (place) => products[place]?.partnerDealId ?? ''),
+      ...implausibleWarnings(implausible, (index) => products[index]?.partnerDealId ?? ''),
     ].slice(0, MOST_ENTRY_PROBLEMS),
     failure: null,
   }
 }
 
 const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
-  softProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
+  lenientProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
 
-async function keep(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, cause: Cause): Promise<void> {
+async function storeProduct(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, cause: Cause): Promise<void> {
   const key: ProductKey = { partnerId, partnerDealId: parsed.partnerDealId }
   const at = { cause, now: deps.clock.now() }
   await deps.db.tx(async (db) => {
     await markProduct(db, { ...key, saleState: null }, at)
     const before = (await lockProduct(db, key))?.details ?? {}
-    const kept = softProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
+    const kept = lenientProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
     const details = stringifyLossless(kept)
     await saveProduct(db, { ...key, title: parsed.title, details }, changes(before, kept), at)
   })

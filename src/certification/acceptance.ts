@@ -17,7 +17,7 @@ interface PassedRun {
   readonly reportId: string
 }
 
-/** What the acceptance check ("query orders") came to. */
+/** The result of the acceptance check ("query orders"). */
 export interface Acceptance {
   readonly passed: boolean
   /** Set for the one check that has made it passed. */

@@ -1,4 +1,4 @@
-import type { CheckId, ExpectedChecks, Finding } from '../checks/index.ts'
+import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, Said } from '../lib/said.ts'
@@ -38,15 +38,18 @@ export interface Attempt {
 /** Where a finding was made and what it was about. Without a level it has the one that the step expects. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
-/** The log of an attempt while it is made. Throws AttemptOver once the attempt has been ended from outside. */
-export interface AttemptLog {
+/**
+ * The log of a running attempt, whose step makes the checks `Own` besides the common ones. Throws AttemptOver once the
+ * attempt has been ended from outside.
+ */
+export interface AttemptLog<Own extends CheckId = CheckId> {
   append(entry: LogEntry): Promise<void>
   /** Writes a check into the log and returns whether it passed. */
-  check(id: CheckId, passed: boolean, details?: Details): Promise<boolean>
+  readonly check: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<boolean>
   /** A check without which the step cannot go on: throws StepFailed. */
-  require(id: CheckId, passed: boolean, details?: Details): Promise<void>
-  /** Fails the step when an earlier one has not made what this one needs. */
-  requireEarlier(made: boolean): Promise<void>
+  readonly require: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<void>
+  /** What an earlier step has made; fails this one when it is not there. */
+  requireEarlier<Made>(made: Made | undefined): Promise<Made>
   /** At least one check was made, and none of level `error` has failed. */
   hasPassed(): boolean
   /** Replaces the partner's secrets. */
@@ -88,7 +91,9 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
       if (!(await log.check(id, passed, details))) throw new StepFailed()
     },
     requireEarlier: async (made) => {
-      if (!made) await log.require('earlier-step', false)
+      if (made !== undefined) return made
+      await log.check('earlier-step', false)
+      throw new StepFailed()
     },
     hasPassed: () => checked > 0 && failed === 0,
     mask,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Finding } from '../checks/index.ts'
+import { finding } from '../checks/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
@@ -107,21 +107,21 @@ export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Log
   )) === 1
 
 /** Lines after `seq`, oldest first. */
-export const eventsAfter = async (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
-  (await db.many(
+export const eventsAfter = (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
+  db.many(
     runEvent,
     sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
         from sandbox_event e join sandbox_attempt a using (attempt_id)
         where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`,
-  )) as RunEvent[]
+  )
 
-export const eventsOfAttempt = async (db: Db, attemptId: string): Promise<RunEvent[]> =>
-  (await db.many(
+export const eventsOfAttempt = (db: Db, attemptId: string): Promise<RunEvent[]> =>
+  db.many(
     runEvent,
     sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
         from sandbox_event e join sandbox_attempt a using (attempt_id)
         where e.attempt_id = ${attemptId} order by e.seq`,
-  )) as RunEvent[]
+  )
 
 /** How far the logs of these runs have come. */
 export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; last_seq: number }[]> =>
@@ -130,7 +130,7 @@ export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: s
     sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
   )
 
-/** For each run the steps that have passed: what their last ended attempt came to counts. */
+/** For each run the steps that have passed: the outcome of their last ended attempt counts. */
 export const passedSteps = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; steps: string[] }[]> =>
   db.many(
     z.object({ run_id: z.string(), steps: z.array(z.string()) }),
@@ -141,10 +141,7 @@ export const passedSteps = (db: Db, runIds: readonly string[]): Promise<{ run_id
         ) last where outcome = 'passed' group by run_id`,
   )
 
-const failedCheck = z.object({
-  attempt_id: z.string(),
-  data: z.unknown().transform((stored) => stored as Finding),
-})
+const failedCheck = z.object({ attempt_id: z.string(), data: finding })
 
 /** Every check of a run that has failed, in the order of the log. */
 export const failedChecksOf = (db: Db, runId: string) =>
@@ -161,4 +158,33 @@ export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string;
     sql`select attempt_id, count(*)::int as warnings from sandbox_event
         where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean and data->>'level' = 'warning'
         group by attempt_id`,
+  )
+
+const logReference = z.object({
+  /** Of a call or notice. */
+  id: z.string(),
+  run_id: z.string(),
+  run_number: z.number(),
+  step_id: z.string(),
+  attempt: z.number(),
+  seq: z.number(),
+})
+/** The line of a run's log that is about a call or notice. */
+type LogReference = z.output<typeof logReference>
+
+/** The lines about these calls and notices in the run of an order; none if the order is not of a run of this partner. */
+export const logReferences = (
+  db: Db,
+  { partnerId, orderId, ids }: { partnerId: bigint; orderId: bigint; ids: readonly string[] },
+): Promise<LogReference[]> =>
+  db.many(
+    logReference,
+    sql`select coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') as id, r.run_id, r.number as run_number, a.step_id,
+          a.number as attempt, e.seq
+        from sandbox_order o
+        join sandbox_run r on r.run_id = o.run_id and r.partner_id = ${partnerId}
+        join sandbox_event e on e.run_id = o.run_id and e.kind in ('call', 'notice', 'rejected', 'unverified')
+          and coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') = any (${ids}::text[])
+        join sandbox_attempt a on a.attempt_id = e.attempt_id
+        where o.order_id = ${orderId} order by e.seq limit 1000`,
   )

@@ -56,8 +56,8 @@ export async function startStep(deps: Deps, log: Log, { partnerId, runId, stepId
 }
 
 /**
- * Ends the attempt that is being made at a step, at once and as interrupted: nobody wants to wait for the notice any
- * longer. Where none is being made nothing happens, so that a second click does no harm.
+ * Ends the running attempt at a step, at once and as interrupted: nobody wants to wait for the notice any
+ * longer. Where none is running nothing happens, so that a second click does no harm.
  */
 export async function stopStep(deps: Deps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
   const stopped = await deps.db.tx(async (db) => {
@@ -150,7 +150,7 @@ export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<
   if (stale) await interrupt(deps, stale.attempt_id)
 }
 
-/** Interrupts a run's attempt that is being made; its process notices with the next line that it writes. */
+/** Interrupts a run's running attempt; its process notices with the next line that it writes. */
 export async function interruptOpenAttempt(deps: Deps, runId: string): Promise<void> {
   const open = await findOpenAttempt(deps.db, runId)
   if (open) await interrupt(deps, open.attempt_id)

@@ -1,80 +1,85 @@
 import { z } from 'zod'
-import type { Finding } from '../checks/index.ts'
-import type { Said } from '../lib/said.ts'
+import { finding, loggedObject, loggedSaid } from '../checks/index.ts'
+
+export const OUTCOMES = ['passed', 'failed', 'interrupted'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+const waiting = loggedObject({
+  /** Below MTP_PATH_PREFIXES, such as `/mtp/api/order/consume/notice`. */
+  path: z.string(),
+  until: z.string(),
+  /** What the notice has to be about: field → value, for a person to copy. */
+  about: z.record(z.string(), z.string()),
+  /** The whole notice as JSON, ready to send. A process of the version before has not kept it. */
+  notice: z.string().exactOptional(),
+})
+export type Waiting = Readonly<z.output<typeof waiting>>
+
+/** How an attempt ended; `stopped`: a person did not want to wait any longer. */
+const ending = loggedObject({ outcome: z.enum(OUTCOMES), stopped: z.literal(true).exactOptional() })
+export type Ending = Readonly<z.output<typeof ending>>
+
+/** A call of the partner that was not accepted. `remark`: why the step still waits after it. */
+const notAccepted = loggedObject({
+  call_id: z.string(),
+  path: z.string(),
+  reason: z.string(),
+  remark: loggedSaid.exactOptional(),
+})
+
+/** The field `data` of each kind of line. */
+const DATA = {
+  started: loggedObject({ step_id: z.string(), number: z.number() }),
+  /** A request goes out. */
+  calling: loggedObject({ interface: z.string(), url: z.string() }),
+  /** An exchange is over. */
+  call: loggedObject({ call_id: z.string(), interface: z.string() }),
+  /** The platform does wrong what it can do wrong, on purpose. */
+  fault: loggedObject({ fault: loggedSaid }),
+  /** The partner's turn: what has to come, where, and until when (ISO 8601). */
+  waiting,
+  /** `remark`: why the step still waits after it. */
+  notice: loggedObject({ notice_id: z.string(), path: z.string(), remark: loggedSaid.exactOptional() }),
+  rejected: notAccepted,
+  /** It names the partner, but anybody may have sent it. */
+  unverified: notAccepted,
+  /** Its path does not exist. */
+  'wrong-path': notAccepted,
+  check: finding,
+  ended: ending,
+} as const
+type Kind = keyof typeof DATA
 
 /**
  * A line of a run's log. Requests and answers are stored once, with their secrets masked, in partner_call, notice and
  * rejected_call; a line refers to them by id.
  */
-export type LogEntry =
-  | { readonly kind: 'started'; readonly data: { readonly step_id: string; readonly number: number } }
-  /** A request goes out. */
-  | { readonly kind: 'calling'; readonly data: { readonly interface: string; readonly url: string } }
-  /** An exchange is over. */
-  | { readonly kind: 'call'; readonly data: { readonly call_id: string; readonly interface: string } }
-  /** The platform does wrong what it can do wrong, on purpose. */
-  | { readonly kind: 'fault'; readonly data: { readonly fault: Said } }
-  /** The partner's turn: what has to come, where, and until when (ISO 8601). */
-  | { readonly kind: 'waiting'; readonly data: Waiting }
-  /** `remark`: why the step still waits after it. */
-  | {
-      readonly kind: 'notice'
-      readonly data: { readonly notice_id: string; readonly path: string; readonly remark?: Said }
-    }
-  /** `unverified`: it names the partner, but anybody may have sent it. `wrong-path`: its path does not exist. */
-  | {
-      readonly kind: 'rejected' | 'unverified' | 'wrong-path'
-      readonly data: {
-        readonly call_id: string
-        readonly path: string
-        readonly reason: string
-        readonly remark?: Said
-      }
-    }
-  | { readonly kind: 'check'; readonly data: Finding }
-  | { readonly kind: 'ended'; readonly data: Ending }
+export type LogEntry = {
+  [Name in Kind]: { readonly kind: Name; readonly data: Readonly<z.output<(typeof DATA)[Name]>> }
+}[Kind]
 
-export interface Waiting {
-  /** Below MTP_PATH_PREFIXES, such as `/mtp/api/order/consume/notice`. */
-  readonly path: string
-  readonly until: string
-  /** What the notice has to be about: field → value, for a person to copy. */
-  readonly about: Readonly<Record<string, string>>
-  /** The whole notice as JSON, ready to send. A process of the version before has not kept it. */
-  readonly notice?: string
-}
+const line = <Name extends Kind>(kind: Name) =>
+  z.object({
+    seq: z.number(),
+    attempt_id: z.string(),
+    step_id: z.string(),
+    at: z.date(),
+    kind: z.literal(kind),
+    data: DATA[kind],
+  })
 
-/** How an attempt ended; `stopped`: a person did not want to wait any longer. */
-export interface Ending {
-  readonly outcome: Outcome
-  readonly stopped?: true
-}
-
-export const OUTCOMES = ['passed', 'failed', 'interrupted'] as const
-export type Outcome = (typeof OUTCOMES)[number]
-
-const KINDS = [
-  'started',
-  'calling',
-  'call',
-  'fault',
-  'waiting',
-  'notice',
-  'rejected',
-  'unverified',
-  'wrong-path',
-  'check',
-  'ended',
-] as const satisfies readonly LogEntry['kind'][]
-
-export const runEvent = z.object({
-  seq: z.number(),
-  attempt_id: z.string(),
-  step_id: z.string(),
-  at: z.date(),
-  kind: z.enum(KINDS),
-  data: z.record(z.string(), z.unknown()),
-})
-
+export const runEvent = z.discriminatedUnion('kind', [
+  line('started'),
+  line('calling'),
+  line('call'),
+  line('fault'),
+  line('waiting'),
+  line('notice'),
+  line('rejected'),
+  line('unverified'),
+  line('wrong-path'),
+  line('check'),
+  line('ended'),
+])
 /** `seq` counts from 1 within the run, without gaps. */
-export type RunEvent = Omit<z.output<typeof runEvent>, 'kind' | 'data'> & LogEntry
+export type RunEvent = z.output<typeof runEvent>

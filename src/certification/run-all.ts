@@ -20,7 +20,7 @@ export async function startAll(deps: Deps, log: Log, run: OwnRun): Promise<void>
   const first = await startNext(deps, log, run)
   if (first === undefined) return
   deps.runningAttempts.runAll(run.runId, () =>
-    goOn(deps, log, run, first).catch((error: unknown) => {
+    startRemaining(deps, log, run, first).catch((error: unknown) => {
       // A person has gone on, begun another run, or starts too many steps: the page says so to whoever looks.
       if (!(error instanceof RescodeError))
         log.error({ err: error, run: run.runId }, 'starting the steps one after the other ended with an error')
@@ -42,7 +42,7 @@ async function startNext(deps: Deps, log: Log, { partnerId, runId }: OwnRun): Pr
   return start(next.step.id)
 }
 
-async function goOn(deps: Deps, log: Log, run: OwnRun, first: string): Promise<void> {
+async function startRemaining(deps: Deps, log: Log, run: OwnRun, first: string): Promise<void> {
   const { runningAttempts } = deps
   for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
     deps.logFollowers.lookNow()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import type { Choice } from '../test-plan/index.ts'
+import { type Choice, storedChoice } from '../test-plan/index.ts'
 
 /** The SQL of test runs. */
 
@@ -8,7 +8,7 @@ const row = z.object({
   run_id: z.string(),
   partner_id: z.coerce.bigint(),
   number: z.number(),
-  choice: z.unknown().transform((stored) => stored as Choice),
+  choice: storedChoice,
   /** Ids of its steps, in order. */
   steps: z.array(z.string()).nullable(),
   current_step: z.string().nullable(),
@@ -31,15 +31,15 @@ export const insertRun = (
         from sandbox_run where partner_id = ${run.partnerId}`,
   )
 
-/** Ends the partner's present run for a new one; returns the id of the ended one. */
-export const supersedePresent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
+/** Ends the partner's current run for a new one; returns the id of the ended one. */
+export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
   db.maybe(
     row.pick({ run_id: true }),
     sql`update sandbox_run set superseded_at = ${now}
         where partner_id = ${partnerId} and superseded_at is null returning run_id`,
   )
 
-export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
+export const findCurrentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
   db.maybe(
     row,
     sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at

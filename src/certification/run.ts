@@ -28,11 +28,11 @@ interface StepProgress {
   readonly running: boolean
   readonly current: boolean
   /** Oldest first. */
-  readonly attempts: readonly Attempted[]
+  readonly attempts: readonly AttemptWithWarnings[]
 }
 
 /** An attempt with the number of its warnings. */
-export type Attempted = AttemptRow & { readonly warnings: number }
+export type AttemptWithWarnings = AttemptRow & { readonly warnings: number }
 
 export interface RunView {
   readonly run: Run
@@ -43,7 +43,7 @@ export interface RunView {
 
 /**
  * Starts a run with this choice. A run that is there already is overwritten: it stays readable in the history, and a
- * step that is being made in it ends as interrupted.
+ * step that is running in it ends as interrupted.
  */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
@@ -51,7 +51,7 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
   return deps.db.tx(async (db) => {
     const now = deps.clock.now()
     await lockPartner({ ...deps, db }, partnerId)
-    const former = await store.supersedePresent(db, partnerId, now)
+    const former = await store.supersedeCurrent(db, partnerId, now)
     if (former) await interruptOpenAttempt({ ...deps, db }, former.run_id)
     await store.insertRun(db, { runId, partnerId, choice, steps }, now)
     return existing(await store.findRun(db, partnerId, runId))
@@ -70,17 +70,17 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
 }
 
 /** The run that the partner is at; undefined when it has none. */
-export const findPresentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
-  store.findPresentRun(db, partnerId)
+export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
+  store.findCurrentRun(db, partnerId)
 
 /** The same; throws when it has none. */
-export async function presentRun(deps: Deps, partnerId: bigint): Promise<Run> {
-  const run = await findPresentRun(deps, partnerId)
+export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
+  const run = await findCurrentRun(deps, partnerId)
   if (!run) throw noRunYet()
   return run
 }
 
-function progressOf(step: Step, run: Run, all: readonly Attempted[]): StepProgress {
+function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): StepProgress {
   const attempts = all.filter(({ step_id }) => step_id === step.id)
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   return {
@@ -109,7 +109,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
 }
 
 /**
- * Changes what the run pretends. It counts from the next start of a step on; the attempt that is being made goes on as
+ * Changes what the run pretends. It counts from the next start of a step on; the running attempt goes on as
  * it began.
  */
 export async function changeConditions(

@@ -1,6 +1,6 @@
 import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
-import { type InterfaceName, interfaceNamed, readAnswer } from '../interfaces/index.ts'
+import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { said } from '../lib/said.ts'
 import {
@@ -18,6 +18,15 @@ import {
 import { interfaceUrl } from '../partners/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
 
+/** The result of an operation, and the partner's last answer of the interface that it was about. */
+interface Operated<Name extends InterfaceName, Result> {
+  readonly result: Result
+  /** The JSON of the answer as it came; undefined where there is none. */
+  readonly json: unknown
+  /** The same as the interface reads it; undefined if it is not a success. */
+  readonly answer: AnswerOf<Name> | undefined
+}
+
 /** Calls to the partner during an attempt. Each is written into the log. */
 export interface StepCalls {
   /** One call, with the checks that every answer goes through. */
@@ -30,11 +39,11 @@ export interface StepCalls {
    * Runs an operation that calls the partner at the interface `name`. The last answer of that interface goes through the
    * checks; other calls that the operation makes are only logged.
    */
-  operate<Result>(
-    name: InterfaceName,
+  operate<Name extends InterfaceName, Result>(
+    name: Name,
     operation: (deps: Deps) => Promise<Result>,
     expectation?: Expectation,
-  ): Promise<Result>
+  ): Promise<Operated<Name, Result>>
   /** Runs an operation whose calls the step needs before its own. What fails in one of them is a warning. */
   prepare<Result>(operation: (deps: Deps) => Promise<Result>): Promise<Result>
   /** Runs an operation while the answer of that interface is lost on the way: the platform hangs up once it has asked. */
@@ -45,10 +54,6 @@ export interface StepCalls {
     orderId: bigint,
     expectation?: Expectation,
   ): Promise<CallResult<AnswerOf<Name>>>
-  /** The partner's last answer of that interface about an order; undefined if there is none that can be read. */
-  answerAbout<Name extends InterfaceName>(name: Name, orderId: bigint): Promise<AnswerOf<Name> | undefined>
-  /** The JSON of that answer, as it came. */
-  jsonAbout(name: InterfaceName, orderId: bigint): Promise<unknown>
 }
 
 export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: AttemptLog): StepCalls {
@@ -86,21 +91,21 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     const { result, calls } = await withCalls(deps, operation)
     const checked = calls.findLast(({ call }) => call.interface === name)
     for (const made of calls) if (made !== checked) await logMade(made)
-    if (!checked) return result
+    if (!checked) return { result, json: undefined, answer: undefined }
     await checkCall(checked.call, expectation)
     await logSentAgain(checked)
-    return result
+    const json = jsonIn(checked.call.response_body)
+    return { result, json, answer: answerIn(name, json) }
   }
 
-  const call: StepCalls['call'] = (name, body, { codes, usual, refusal, ...options } = {}) =>
-    operate(name, (inside) => callPartner(inside, partner, name, body, options), {
+  const call: StepCalls['call'] = async (name, body, { codes, usual, refusal, ...options } = {}) => {
+    const { result } = await operate(name, (inside) => callPartner(inside, partner, name, body, options), {
       ...(codes && { codes }),
       ...(usual && { usual }),
       ...(refusal && { refusal }),
     })
-
-  const jsonAbout: StepCalls['jsonAbout'] = async (name, orderId) =>
-    jsonIn((await lastCallAbout(deps.db, orderId, name))?.response_body)
+    return result
+  }
 
   /** The step may do without it, but has to say why it lacks something. */
   const warnOf = async ({ call }: MadeCall) => {
@@ -125,7 +130,6 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     call,
     operate,
     prepare: (operation) => observe(operation, warnOf),
-    jsonAbout,
     loseAnswer: async (name, operation) => {
       await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: name }) } })
       return observe((inside) =>
@@ -137,18 +141,22 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     },
     repeat: async (name, orderId, expectation = {}) => {
       const last = await lastCallAbout(deps.db, orderId, name)
-      await log.requireEarlier(last !== undefined)
-      const { body } = (jsonIn(last?.request_body) ?? {}) as { body: RequestOf<typeof name> }
+      const body = await log.requireEarlier(requestIn(name, jsonIn(last?.request_body)))
       return call(name, body, { orderId, ...expectation })
     },
-    answerAbout: async <Name extends InterfaceName>(name: Name, orderId: bigint) => {
-      const entry = interfaceNamed(name)
-      const json = await jsonAbout(name, orderId)
-      if (!entry || json === undefined) return undefined
-      const reading = readAnswer(entry, json)
-      return reading.outcome === 'success' ? (reading.answer as AnswerOf<Name>) : undefined
-    },
   }
+}
+
+function answerIn<Name extends InterfaceName>(name: Name, json: unknown): AnswerOf<Name> | undefined {
+  const definition = interfaceNamed(name)
+  const reading = definition && json !== undefined ? readAnswer(definition, json) : undefined
+  return reading?.outcome === 'success' ? (reading.answer as AnswerOf<Name>) : undefined
+}
+
+/** The field `body` of a request, if it is one that the interface takes. */
+function requestIn<Name extends InterfaceName>(name: Name, json: unknown): RequestOf<Name> | undefined {
+  const { body } = jsonFields(json)
+  return interfaceNamed(name)?.request.safeParse(body).success ? (body as RequestOf<Name>) : undefined
 }
 
 function jsonIn(text: string | null | undefined): unknown {

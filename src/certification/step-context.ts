@@ -1,3 +1,4 @@
+import type { CheckId } from '../checks/index.ts'
 import { newOrderId, storedOrders } from '../orders/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-order-store.ts'
@@ -7,14 +8,17 @@ import { type StepCalls, stepCalls } from './step-calls.ts'
 interface StepOrders {
   /** A new order id that belongs to this run; the order itself is made with it afterwards. */
   newOrder(role: OrderRole, bits?: number): Promise<bigint>
-  /** The newest order of that role that was stored; one whose attempt was interrupted before that is no order. */
+  /** The newest order of that role that was stored; one whose attempt was interrupted before that is not an order. */
   orderOf(role: OrderRole): Promise<bigint>
 }
 
-/** What a step works with: what the attempt is about, its log and checks, calls, and orders of the run. */
-export type StepContext = Attempt & AttemptLog & StepCalls & StepOrders
+/**
+ * What a step works with: what the attempt is about, its log and checks, calls, and orders of the run. `Own` are the
+ * checks of its `expects`: a function that steps share takes a context that can make its checks.
+ */
+export type StepContext<Own extends CheckId = never> = Attempt & AttemptLog<Own> & StepCalls & StepOrders
 
-export function stepContext(attempt: Attempt): StepContext {
+export function stepContext(attempt: Attempt): StepContext<CheckId> {
   // A person presses Start to try: that the partner was down a moment ago is no reason not to.
   attempt.deps.calls.breakers.reset(attempt.partner.partner_id)
   const log = openAttemptLog(attempt)
@@ -30,8 +34,6 @@ const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog): StepOrders => ({
   orderOf: async (role) => {
     const linked = await findLinkedOrders(deps.db, runId, role)
     const stored = new Set((await storedOrders(deps.db, linked)).map(({ order_id }) => order_id))
-    const orderId = linked.find((id) => stored.has(id))
-    await log.requireEarlier(orderId !== undefined)
-    return orderId ?? 0n
+    return log.requireEarlier(linked.find((id) => stored.has(id)))
   },
 })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Finding, type Stage, strictness } from '../checks/index.ts'
+import { type Finding, strictness } from '../checks/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
@@ -7,6 +7,7 @@ import { reasonDetail } from '../lib/reason-said.ts'
 import { type Said, said } from '../lib/said.ts'
 import { receivedSince } from '../mtp/index.ts'
 import { WARNINGS } from '../mws/index.ts'
+import type { PartnerStage } from '../partners/index.ts'
 import { AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'
@@ -18,9 +19,9 @@ interface ExpectedNotice {
   /** Below MTP_PATH_PREFIXES. */
   readonly path: string
   /** What a notice is about instead, if it is not the one; a refused one may name nothing that exists. */
-  readonly other: (body: string, accepted: boolean) => Said | undefined | Promise<Said | undefined>
-  /** What an accepted notice about the right thing leaves open; undefined for the one that decides. */
-  readonly open?: (body: string) => Said | undefined | Promise<Said | undefined>
+  readonly concernsOther: (body: string, accepted: boolean) => Said | undefined | Promise<Said | undefined>
+  /** What an accepted notice about the right thing does not say yet; undefined for the one that decides. */
+  readonly stillMissing?: (body: string) => Said | undefined | Promise<Said | undefined>
   /** From when on it counts; else from the start of the attempt. A partner may send it before the person presses Start. */
   readonly since?: Date
 }
@@ -30,15 +31,18 @@ interface NoticeWatch {
   /** Writes into the log what has come since the last look; returns the first notice that decides, once there is one. */
   look(): Promise<ReceivedCall | undefined>
   /** Why the last notice about the right thing did not decide. */
-  leftOpen(): Said | undefined
+  lastIncomplete(): Said | undefined
   /** The last call that does not count, because anybody may have sent it or its path does not exist; or what it is about instead. */
-  instead(): Said | undefined
+  lastIgnored(): Said | undefined
 }
 
 const LOOK_EVERY_MS = 200
 
-/** Makes a failed check of what the last notice left open. */
-type TooLate = (leftOpen: Said) => Promise<void>
+/** The checks of waitForNotice; watchNotices makes the second one only. */
+export const NOTICE_CHECKS = { 'notice-arrived': 'error', 'notice-accepted': 'error' } as const
+
+/** Makes a failed check of what the last notice did not say. */
+type OnTimeout = (incomplete: Said) => Promise<void>
 
 /** Calls that do not decide and are written into the log; a live partner sends any number of them meanwhile. */
 const MOST_OTHERS = 20
@@ -77,33 +81,36 @@ function logReceived(
 }
 
 /** Watches for a notice that may come or not; the step looks by itself. */
-export function watchNotices(context: StepContext, { path, other, open, since }: ExpectedNotice): NoticeWatch {
+export function watchNotices(
+  context: StepContext<'notice-accepted'>,
+  { path, concernsOther, stillMissing, since }: ExpectedNotice,
+): NoticeWatch {
   const { deps, partner, startedAt } = context
   const seen = new Set<string>()
   let decided: ReceivedCall | undefined
-  let [leftOpen, instead]: (Said | undefined)[] = []
+  let [lastIncomplete, lastIgnored]: (Said | undefined)[] = []
   let others = 0
 
   /** Whether this call decides. */
   const take = async (call: ReceivedCall): Promise<boolean> => {
     if (!call.verified || call.wrong_path) {
-      instead = insteadOf(call)
+      lastIgnored = reasonIgnored(call)
       if (++others <= MOST_OTHERS) await logReceived(context, call, undefined)
       return false
     }
     const isAccepted = call.reason === null
-    const elsewhere = await other(call.body, isAccepted)
-    if (elsewhere) {
-      instead = said('only-about', { about: context.maskSaid(elsewhere) })
-      if (++others <= MOST_OTHERS) await logReceived(context, call, elsewhere)
+    const otherSubject = await concernsOther(call.body, isAccepted)
+    if (otherSubject) {
+      lastIgnored = said('only-about', { about: context.maskSaid(otherSubject) })
+      if (++others <= MOST_OTHERS) await logReceived(context, call, otherSubject)
       return false
     }
-    const lacking = isAccepted ? await open?.(call.body) : undefined
-    if (!lacking || ++others <= MOST_OTHERS) await logReceived(context, call, lacking)
+    const missing = isAccepted ? await stillMissing?.(call.body) : undefined
+    if (!missing || ++others <= MOST_OTHERS) await logReceived(context, call, missing)
     if (!isAccepted)
       await context.require('notice-accepted', false, { expected: 'code 200', actual: reasonDetail(call.reason ?? '') })
-    if (lacking) leftOpen = lacking
-    return lacking === undefined
+    if (missing) lastIncomplete = missing
+    return missing === undefined
   }
 
   const look = async () => {
@@ -115,27 +122,28 @@ export function watchNotices(context: StepContext, { path, other, open, since }:
       if (!(await take(call))) continue
       decided = call
       await context.check('notice-accepted', true)
-      for (const { id, passed, ...more } of noticeEnvelopeFindings(call.warnings, partner.stage)) {
-        await context.check(id, passed, more)
+      for (const problem of envelopeProblems(call.warnings, partner.stage)) {
+        await context.check('envelope', false, problem)
       }
       break
     }
     return decided
   }
-  return { look, leftOpen: () => leftOpen, instead: () => instead }
+  return { look, lastIncomplete: () => lastIncomplete, lastIgnored: () => lastIgnored }
 }
 
 /**
  * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
  * decides. One that was refused fails the step at once, with the reason, unless it is about something else. One that
- * anybody may have sent is only logged: a stranger must not be able to end a partner's step. So is one to a path that
- * does not exist. `notice` is the whole one as it would be right. When time is over, `tooLate` may make a check of its own of what the last notice left open.
+ * anybody may have sent is only logged: nobody else must be able to end a partner's step. So is one to a path that
+ * does not exist. `notice` is the whole one as it would be right. When time is over, `onTimeout`
+ * may make a check of its own of what the last notice did not say.
  */
 export async function waitForNotice(
-  context: StepContext,
-  expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly tooLate?: TooLate },
+  context: StepContext<keyof typeof NOTICE_CHECKS>,
+  expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly onTimeout?: OnTimeout },
 ): Promise<ReceivedCall> {
-  const { path, tooLate } = expected
+  const { path, onTimeout } = expected
   const { deps, noticeTimeoutS } = context
   const end = addSeconds(deps.clock.now(), noticeTimeoutS)
   // Ids and codes of the partner are in it, and may be anything.
@@ -149,14 +157,14 @@ export async function waitForNotice(
     return found !== undefined
   }
   await askUntil(context, noticeTimeoutS, isThere, LOOK_EVERY_MS)
-  const leftOpen = watch.leftOpen()
-  if (!found && leftOpen) await tooLate?.(leftOpen)
-  const details = { expected: `POST ${path}`, actual: found?.path ?? watch.instead() ?? said('nothing') }
+  const incomplete = watch.lastIncomplete()
+  if (!found && incomplete) await onTimeout?.(incomplete)
+  const details = { expected: `POST ${path}`, actual: found?.path ?? watch.lastIgnored() ?? said('nothing') }
   await context.require('notice-arrived', found !== undefined, details)
   return found as ReceivedCall
 }
 
-const insteadOf = ({ wrong_path, path, reason: why }: ReceivedCall): Said => {
+const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): Said => {
   const reason = reasonDetail(why ?? '')
   return wrong_path ? said('only-wrong-path', { path, reason }) : said('only-unverified', { reason })
 }
@@ -168,9 +176,9 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What the contract requires of a notice, and this accepted one does not have. */
-const noticeEnvelopeFindings = (warnings: readonly string[], stage: Stage): Finding[] =>
+const envelopeProblems = (warnings: readonly string[], stage: PartnerStage): Omit<Finding, 'id' | 'passed'>[] =>
   warnings.flatMap((warning) => {
     const path = FIELDS.get(warning)
-    const found = { level: strictness(stage), expected: said('required'), actual: said('missing') }
-    return path === undefined ? [] : [{ id: 'envelope', passed: false, path, ...found }]
+    const problem = { level: strictness(stage), expected: said('required'), actual: said('missing') }
+    return path === undefined ? [] : [{ path, ...problem }]
   })

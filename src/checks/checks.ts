@@ -1,7 +1,8 @@
-import type { Detail } from '../lib/said.ts'
+import { z } from 'zod'
+import type { Detail, Said, SaidId } from '../lib/said.ts'
 
-/** Every check that a step can make. Adding one: its id here, and its text `sandbox.check.<id>` in views/locales. */
-export const CHECK_IDS = [
+/** Checks of every answer and notice, and what any step may find out before its own: they are in no step's `expects`. */
+export const COMMON_CHECKS = [
   'reached',
   'http-status',
   'content-type',
@@ -12,9 +13,6 @@ export const CHECK_IDS = [
   'code',
   'usual-code',
   'envelope',
-  'signature-checked',
-  'client-checked',
-  'date-checked',
   'refusal-reason',
   'fields',
   'soft-fields',
@@ -22,13 +20,24 @@ export const CHECK_IDS = [
   'no-secrets',
   'partner-id',
   'order-id',
+  'same-answer',
+  'earlier-step',
+  'platform',
+] as const
+export type CommonCheck = (typeof COMMON_CHECKS)[number]
+
+/** Every check that a step can make. Adding one: its id here, and its text `sandbox.check.<id>` in views/locales. */
+export const CHECK_IDS = [
+  ...COMMON_CHECKS,
+  'signature-checked',
+  'client-checked',
+  'date-checked',
   'product-found',
   'not-empty',
   'in-range',
   'order-state',
   'same-order',
   'same-vouchers',
-  'same-answer',
   'distinct-orders',
   'refund-state',
   'refund-id',
@@ -39,28 +48,42 @@ export const CHECK_IDS = [
   'notice-arrived',
   'notice-accepted',
   'quantities',
-  'earlier-step',
-  'platform',
 ] as const
 
 export type CheckId = (typeof CHECK_IDS)[number]
 
+const level = z.enum(['error', 'warning'])
 /** A failed check of level `error` fails the step; one of level `warning` is only shown. */
-export type Level = 'error' | 'warning'
+export type Level = z.output<typeof level>
 
 /** The checks that a step makes of its own, and the level of each. */
 export type ExpectedChecks = Readonly<Partial<Record<CheckId, Level>>>
 
-/** What one check came to. */
-export interface Finding {
-  readonly id: CheckId
-  readonly passed: boolean
+/** An object in the log of a run. Fields and ids that a newer process has stored stay, though no type names them. */
+export const loggedObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.looseObject(shape) as unknown as z.ZodObject<Shape>
+const loggedId = <Id extends string>() => z.custom<Id>((id) => typeof id === 'string')
+
+/** A detail in words. */
+export const loggedSaid: z.ZodType<Said> = loggedObject({
+  text: loggedId<SaidId>(),
+  get values() {
+    return z.record(z.string(), detail)
+  },
+})
+const detail: z.ZodType<Detail> = z.union([z.string(), loggedSaid])
+
+export const finding = loggedObject({
+  id: loggedId<CheckId>(),
+  passed: z.boolean(),
   /** Left out: `error`. */
-  readonly level?: Level
+  level: level.exactOptional(),
   /** The field, such as `body.partnerOrderId`. */
-  readonly path?: string
-  readonly expected?: Detail
-  readonly actual?: Detail
+  path: z.string().exactOptional(),
+  expected: detail.exactOptional(),
+  actual: detail.exactOptional(),
   /** Anchor in the field reference. */
-  readonly doc?: string
-}
+  doc: z.string().exactOptional(),
+})
+/** The result of one check. */
+export type Finding = Readonly<z.output<typeof finding>>

@@ -1,8 +1,8 @@
-import { type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
+import { jsonFields, type PartnerInterface, SUCCESS } from '../interfaces/index.ts'
 import { type Detail, type Said, said } from '../lib/said.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../partners/index.ts'
-import type { CheckId, ExpectedChecks, Finding, Level } from './checks.ts'
+import type { CheckId, ExpectedChecks, Finding } from './checks.ts'
+import { shownDetail, shownValue } from './shown-value.ts'
 
 /** Codes that an answer may have. `failure`: any that means neither success nor "not yet". */
 export type Codes = readonly number[] | 'failure'
@@ -41,17 +41,21 @@ const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {
   return isCode && Number(code) !== SUCCESS && !(Number(code) in pending)
 }
 
-export function refusalFinding(entry: PartnerInterface, json: unknown, { check, accepted, honest }: Refusal): Finding {
+export function refusalFinding(
+  definition: PartnerInterface,
+  json: unknown,
+  { check, accepted, honest }: Refusal,
+): Finding {
   const answered = saidIn(json)
   const isOther = honest === undefined || JSON.stringify(answered) !== JSON.stringify(saidIn(honest))
-  const passed = isFailure(entry, json) && isOther
+  const passed = isFailure(definition, json) && isOther
   return {
     id: check,
     passed,
     path: 'code',
     expected: said('any-refusal'),
     actual: passed ? answered : said(accepted.text, { ...accepted.values, said: answered }),
-    doc: `${entry.name}.answer.code`,
+    doc: `${definition.name}.answer.code`,
   }
 }
 
@@ -62,97 +66,14 @@ function saidIn(json: unknown): Detail {
     : said('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
 }
 
-export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes): Finding {
-  const passed = codes === 'failure' ? isFailure(entry, json) : codes.includes(Number(jsonFields(json).code))
+export function codeFinding(definition: PartnerInterface, json: unknown, codes: Codes): Finding {
+  const passed = codes === 'failure' ? isFailure(definition, json) : codes.includes(Number(jsonFields(json).code))
   return {
     id: 'code',
     passed,
     path: 'code',
     expected: codes === 'failure' ? said('other-than-200') : codes.join(' / '),
     actual: passed ? shownDetail(jsonFields(json).code) : saidIn(json),
-    doc: `${entry.name}.answer.code`,
+    doc: `${definition.name}.answer.code`,
   }
-}
-
-const MOST_SHOWN = 120
-
-export const startOf = (text: string): string => text.slice(0, MOST_SHOWN)
-
-/** When the list is missing, the partner's own remark is the reason. */
-export function withRemark(value: Detail, path: string, json: unknown): Detail {
-  const remark = path === 'body' ? remarkIn(json) : undefined
-  return remark === undefined ? value : said('with-remark', { value, remark: shownValue(remark) })
-}
-
-/** A value from the answer as a check shows it, or that there is none. */
-export const shownDetail = (value: unknown): Detail => (value === undefined ? said('missing') : shownValue(value))
-
-/** The same of a value that is there. */
-export function shownValue(value: unknown): string {
-  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))
-  return startOf(text)
-}
-
-const bigintsAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
-
-/** The fields of a JSON object; of anything else there are none. */
-export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-
-export type Stage = PartnerWithSecrets['stage']
-
-/** What partners of stage sandbox must not do, and live ones may (DECISIONS "Sandbox"). */
-export const strictness = (stage: Stage): Level => (stage === 'sandbox' ? 'error' : 'warning')
-
-const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
-
-const AN_INTEGER = said('an-integer')
-const A_TEXT = said('a-text')
-
-/** A PartnerId as text; of one that came as a number, its own digits. */
-const textOfId = (given: unknown): Said =>
-  said('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
-
-/** What stands where a text should; a number looks like one. */
-const insteadOfText = (value: unknown): Detail =>
-  typeof value === 'number' || typeof value === 'bigint'
-    ? said('the-number', { value: shownValue(value) })
-    : shownDetail(value)
-
-/**
- * Code, describe and partnerId of an answer, refusals too: an integer and two texts. A code that is missing fails the
- * check of the code.
- */
-export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: Stage): Finding[] {
-  const { code, describe, partnerId } = jsonFields(json)
-  const fields = [
-    { path: 'code', value: code, fits: code === undefined || Number.isInteger(code), expects: () => AN_INTEGER },
-    { path: 'describe', value: describe, fits: isText(describe), expects: () => A_TEXT },
-    { path: 'partnerId', value: partnerId, fits: isText(partnerId), expects: textOfId },
-  ]
-  const wrong = fields.filter(({ fits }) => !fits)
-  if (wrong.length === 0) return [{ id: 'envelope', passed: true }]
-  const level = strictness(stage)
-  return wrong.map(({ path, value, expects }) => ({
-    ...{ id: 'envelope', passed: false, level, path, expected: expects(value) },
-    actual: path === 'code' ? shownDetail(value) : insteadOfText(value),
-    doc: `${name}.answer.${path}`,
-  }))
-}
-
-/** Words with which programs say that a signature or its clientId is the reason. */
-const NAMES_SIGNATURE = /BA|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/
-
-/** A refused signature is told by "BA verification failed"; other words for it are taken (DECISIONS "Sandbox"). */
-export function reasonFinding({ name }: PartnerInterface, json: unknown): Finding[] {
-  const { describe } = jsonFields(json)
-  if (!isText(describe) || NAMES_SIGNATURE.test(String(describe))) return []
-  return [
-    {
-      ...{ id: 'refusal-reason', level: 'warning', passed: false, path: 'describe' },
-      expected: 'BA verification failed',
-      actual: shownDetail(describe),
-      doc: `${name}.answer.describe`,
-    },
-  ]
 }

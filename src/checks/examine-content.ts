@@ -1,24 +1,18 @@
 import { z } from 'zod'
-import { doubtsAbout } from '../catalogue/index.ts'
+import { implausibleValues } from '../catalogue/index.ts'
 import type { Db } from '../db/sql.ts'
-import { interfaceNamed, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
+import { interfaceNamed, jsonFields, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
 import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import { problemDetail } from '../lib/json/problem-said.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
+import type { PartnerStage } from '../partners/index.ts'
 import type { Finding } from './checks.ts'
 import type { ExaminedCall } from './examine.ts'
-import {
-  type Codes,
-  codeFinding,
-  envelopeFindings,
-  jsonFields,
-  type Stage,
-  shownDetail,
-  shownValue,
-  withRemark,
-} from './examine-code.ts'
+import { type Codes, codeFinding } from './examine-code.ts'
+import { envelopeFindings } from './examine-envelope.ts'
+import { shownDetail, shownValue, withRemark } from './shown-value.ts'
 
 /** The codes that an answer may have. */
 export interface ExpectedCodes {
@@ -32,21 +26,21 @@ const MOST_FIELDS = 20
 
 /** The checks of an answer that is JSON: its code, every field of the interface, ids that must come back unchanged. */
 export function contentFindings(
-  entry: PartnerInterface,
+  definition: PartnerInterface,
   json: unknown,
   call: ExaminedCall,
   { codes = [SUCCESS], usual }: ExpectedCodes,
-  stage: Stage,
+  stage: PartnerStage,
 ): Finding[] {
-  const doc = `${entry.name}.answer`
-  const reading = readAnswer(entry, json)
-  const code = codeFinding(entry, json, codes)
+  const doc = `${definition.name}.answer`
+  const reading = readAnswer(definition, json)
+  const code = codeFinding(definition, json, codes)
   const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
   const ids = same.filter((finding) => finding !== undefined)
-  const envelope = envelopeFindings(entry, json, stage)
+  const envelope = envelopeFindings(definition, json, stage)
   if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
   const named = usual
-    ? [{ ...codeFinding(entry, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
+    ? [{ ...codeFinding(definition, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
     : []
   const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
     problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
@@ -57,14 +51,14 @@ export function contentFindings(
       actual: withRemark(shownDetail(valueAt(json, path)), path, json),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
-  if (reading.outcome === 'misshapen') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
-  const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
+  if (reading.outcome === 'invalid') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
+  const lenient = reading.outcome === 'success' ? (definition.warnings?.(json) ?? []) : []
   return [
     code,
     ...named,
     ...envelope,
     { id: 'fields', passed: true },
-    ...wrong({ id: 'soft-fields', level: 'warning' }, soft),
+    ...wrong({ id: 'soft-fields', level: 'warning' }, lenient),
     ...ids,
   ]
 }
@@ -103,7 +97,7 @@ const valueAt = (json: unknown, path: string): unknown =>
 
 const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
 
-const MOST_DOUBTS = 20
+const MOST_IMPLAUSIBLE = 20
 
 const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
@@ -111,19 +105,19 @@ const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
  * Warnings about values that fit their fields but look like mistakes (DECISIONS "Values that look like mistakes"), such as
  * cents given as yuan. None for an answer that fails the other checks.
  */
-export async function doubtFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
-  const entry = interfaceNamed(call.interface)
-  if (!entry?.doubts || call.http_status !== 200 || call.response_body === null) return []
+export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
+  const definition = interfaceNamed(call.interface)
+  if (!definition?.implausible || call.http_status !== 200 || call.response_body === null) return []
   const parsed = parseLossless(Buffer.from(call.response_body))
-  const reading = 'value' in parsed ? readAnswer(entry, parsed.value) : undefined
+  const reading = 'value' in parsed ? readAnswer(definition, parsed.value) : undefined
   if (reading?.outcome !== 'success') return []
-  const doubts = await doubtsAbout(db, call.partner_id, entry, listing.parse(reading.answer))
-  return doubts.slice(0, MOST_DOUBTS).map(({ place, path, problem }) => ({
+  const implausible = await implausibleValues(db, call.partner_id, definition, listing.parse(reading.answer))
+  return implausible.slice(0, MOST_IMPLAUSIBLE).map(({ index, path, problem }) => ({
     id: 'plausible',
     level: 'warning',
     passed: false,
-    path: `body[${place}].${path}`,
+    path: `body[${index}].${path}`,
     actual: reasonDetail(problem),
-    doc: `${entry.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
+    doc: `${definition.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
   }))
 }

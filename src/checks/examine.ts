@@ -7,9 +7,12 @@ import { parseLossless, placed } from '../lib/json/lossless.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
+import type { PartnerStage } from '../partners/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
-import { envelopeFindings, type Refusal, reasonFinding, refusalFinding, type Stage, startOf } from './examine-code.ts'
-import { contentFindings, doubtFindings, type ExpectedCodes } from './examine-content.ts'
+import { type Refusal, refusalFinding } from './examine-code.ts'
+import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
+import { envelopeFindings, reasonFinding } from './examine-envelope.ts'
+import { startOf } from './shown-value.ts'
 
 /** A call as the checks need it. */
 export type ExaminedCall = Omit<CallRecord, 'by_hand'>
@@ -23,14 +26,14 @@ export interface Expectation extends ExpectedCodes {
 /** Every check of the answer to a call as its partner may see it, warnings about values that look like mistakes too. */
 export async function examineCall(
   deps: Deps,
-  stage: Stage,
+  stage: PartnerStage,
   call: ExaminedCall,
   expectation: Expectation,
 ): Promise<Finding[]> {
   const { failure, failure_detail: detail } = call
   const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
   const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, stage)
-  return [...examined, ...(await doubtFindings(deps.db, call))]
+  return [...examined, ...(await implausibleFindings(deps.db, call))]
 }
 
 /** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
@@ -48,9 +51,9 @@ export function verdictOf(
  * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
  * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
  */
-export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: Stage = 'sandbox'): Finding[] {
+export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: PartnerStage = 'sandbox'): Finding[] {
   const { refusal } = expectation
-  const entry = interfaceNamed(call.interface)
+  const definition = interfaceNamed(call.interface)
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
   if (call.failure === 'too-large') return [reached, tooLarge(call)]
   if (call.http_status === null || call.response_body === null) return [notReached(call)]
@@ -74,16 +77,21 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
     return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }
-  if (!entry) return [...about, json]
-  if (refusal) return [...about, json, ...refusalFindings(entry, parsed.value, refusal, stage)]
-  return [...about, json, ...contentFindings(entry, parsed.value, call, expectation, stage)]
+  if (!definition) return [...about, json]
+  if (refusal) return [...about, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
+  return [...about, json, ...contentFindings(definition, parsed.value, call, expectation, stage)]
 }
 
-function refusalFindings(entry: PartnerInterface, json: unknown, refusal: Refusal, stage: Stage): Finding[] {
-  const finding = refusalFinding(entry, json, refusal)
+function refusalFindings(
+  definition: PartnerInterface,
+  json: unknown,
+  refusal: Refusal,
+  stage: PartnerStage,
+): Finding[] {
+  const finding = refusalFinding(definition, json, refusal)
   if (!finding.passed) return [finding]
-  const reason = refusal.ofSignature ? reasonFinding(entry, json) : []
-  return [finding, ...envelopeFindings(entry, json, stage), ...reason]
+  const reason = refusal.ofSignature ? reasonFinding(definition, json) : []
+  return [finding, ...envelopeFindings(definition, json, stage), ...reason]
 }
 
 const REFUSING: readonly number[] = [401, 403]
@@ -153,7 +161,7 @@ function typeFinding(headers: object | null): Finding {
  * Failures that say something about our network. Partners choose the URLs, so they must not learn which of these it
  * was.
  */
-const ALIKE = ['address', 'dns', 'connect']
+const NETWORK_FAILURES = ['address', 'dns', 'connect']
 
 const UNREACHABLE = 'the URL cannot be reached, or points to an address or port that the platform does not call'
 
@@ -162,7 +170,7 @@ const UNREACHABLE = 'the URL cannot be reached, or points to an address or port 
  * same.
  */
 export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>
-  NODE_ENV === 'production' && ALIKE.includes(kind)
+  NODE_ENV === 'production' && NETWORK_FAILURES.includes(kind)
 
 /** A failed call as its partner may see it. */
 export const redactFailure = (

@@ -1,4 +1,13 @@
-export { CHECK_IDS, type CheckId, type ExpectedChecks, type Finding } from './checks.ts'
+export {
+  CHECK_IDS,
+  type CheckId,
+  type CommonCheck,
+  type ExpectedChecks,
+  type Finding,
+  finding,
+  loggedObject,
+  loggedSaid,
+} from './checks.ts'
 export {
   ANSWER_SLOW_MS,
   type Expectation,
@@ -7,5 +16,7 @@ export {
   redactFailure,
   verdictOf,
 } from './examine.ts'
-export { type Codes, jsonFields, REFUSAL_OF, type Stage, shownValue, strictness } from './examine-code.ts'
+export { type Codes, REFUSAL_OF } from './examine-code.ts'
+export { strictness } from './examine-envelope.ts'
 export { sameAnswerFindings } from './same-answer.ts'
+export { shownValue } from './shown-value.ts'

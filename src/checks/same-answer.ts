@@ -1,9 +1,9 @@
-import type { InterfaceName } from '../interfaces/index.ts'
+import { type InterfaceName, jsonFields } from '../interfaces/index.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 import { said } from '../lib/said.ts'
 import type { CallRecord, SentAgain } from '../partner-calls/index.ts'
 import type { Finding } from './checks.ts'
-import { jsonFields, startOf } from './examine-code.ts'
+import { startOf } from './shown-value.ts'
 
 /** Calls that have a key by which the partner knows them again. */
 const KEYED: readonly InterfaceName[] = [

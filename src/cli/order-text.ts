@@ -5,7 +5,7 @@ import type { createOrder, listOrders, showOrder } from '../orders/index.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { aligned, readable } from './text.ts'
 
-type OrderAnswer = OutputOf<typeof createOrder>
+type OrderResult = OutputOf<typeof createOrder>
 
 /** What went wrong, as lines below what an operation shows. */
 export function failureText(failure: CallProblem | null): string[] {
@@ -22,7 +22,7 @@ export function failureText(failure: CallProblem | null): string[] {
 }
 
 /** One line per field, then vouchers, refunds and what else the partner sent. */
-function orderText(shown: OrderAnswer['order']): string {
+function orderText(shown: OrderResult['order']): string {
   const { vouchers, refunds, voucher_additional, order_additional, additional_left_out, ...order } = shown
   const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])
   const codes = vouchers.map(({ voucher, state, quantity }) => ['voucher', `${voucher}  ${state}  × ${quantity}`])
@@ -38,7 +38,7 @@ function orderText(shown: OrderAnswer['order']): string {
   return aligned([...fields, ...codes, ...backs, ...additional])
 }
 
-export const answerText = ({ order, failure }: OrderAnswer): string =>
+export const answerText = ({ order, failure }: OrderResult): string =>
   [orderText(order), ...failureText(failure)].join('\n')
 
 /** `at  cause  record  field before → after …`, oldest first. */

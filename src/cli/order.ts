@@ -10,9 +10,9 @@ import {
   oneOrder,
   payOrder,
   queryOrder,
+  refundByPlatform,
   refundOrder,
   showOrder,
-  tellRefunded,
 } from '../orders/index.ts'
 import type { CliContext } from './context.ts'
 import { defineListCommand } from './list.ts'
@@ -20,7 +20,7 @@ import { defineCommand } from './operation.ts'
 import { answerText, orderTable, storyText } from './order-text.ts'
 import { collect, numberIfOne, withPeriod } from './text.ts'
 
-type OrderAnswer = OutputOf<typeof createOrder>
+type OrderResult = OutputOf<typeof createOrder>
 
 const NAMED = { order_id: 'order_id' }
 const LISTS = { level_ids: '--level-id', vouchers: '--voucher' }
@@ -51,7 +51,7 @@ const withKeyArgument = (order: Command, name: string, description: string): Com
 /** The exit code tells scripts that the call failed; the order is as shown. */
 const exitCode =
   ({ terminal }: CliContext) =>
-  ({ failure }: OrderAnswer): void => {
+  ({ failure }: OrderResult): void => {
     if (failure) terminal.exitCode = 1
   }
 
@@ -60,7 +60,7 @@ function step(
   context: CliContext,
   name: string,
   description: string,
-  run: (deps: Deps, orderId: bigint, cause: Cause) => Promise<OrderAnswer>,
+  run: (deps: Deps, orderId: bigint, cause: Cause) => Promise<OrderResult>,
 ): void {
   defineCommand(withKeyArgument(order, name, description), context, {
     input: oneOrder,
@@ -156,12 +156,12 @@ function refundedCommand(order: Command, context: CliContext): void {
     .option('--type <number>', '1 by customer service, 2 payment never confirmed, 3 review timed out', numberIfOne)
     .option('--reason <text>', 'for the partner')
   defineCommand(command, context, {
-    input: tellRefunded.input,
+    input: refundByPlatform.input,
     inputFrom: (options, order_id) => ({
       ...ticketsOf(options, order_id),
       ...{ type: options.type, reason: options.reason },
     }),
-    run: (deps, input) => tellRefunded(deps, input, OPERATOR),
+    run: (deps, input) => refundByPlatform(deps, input, OPERATOR),
     after: exitCode(context),
     text: answerText,
     flags: { ...NAMED, ...LISTS },

@@ -6,14 +6,14 @@ import { levelPriceCalendar, priceCalendar } from './price.ts'
 import { productPull, productStatus } from './product.ts'
 import { orderRefund, orderRefunded } from './refund.ts'
 
-export { type Doubt, pricesOf, scaleDoubts, type UsualPrices } from './doubts.ts'
+export { type ImplausibleValue, implausiblePrices, pricesOf, type UsualPrices } from './implausible.ts'
 export { type PartnerInterface, SUCCESS } from './interface.ts'
 export { type IssuedTickets, issuedTickets, voucherType } from './issued.ts'
-export { ORDER_STATUS, voucherState } from './order.ts'
-export { credential, person } from './people.ts'
+export { ORDER_STATUS, orderCreate, voucherState } from './order.ts'
+export { credential, visitor } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
-export { readAnswer, remarkIn, saysSuccess, softProblems, withUsableFields } from './read-answer.ts'
+export { jsonFields, lenientProblems, readAnswer, remarkIn, saysSuccess, withUsableFields } from './read-answer.ts'
 
 /** Every interface that partners implement (DECISIONS "Interfaces"). Adding one is adding an entry. */
 export const INTERFACES = [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ShapeProblem } from '../lib/json/shape.ts'
-import type { Doubt } from './doubts.ts'
+import type { ImplausibleValue } from './implausible.ts'
 
 /** Success everywhere in area B. */
 export const SUCCESS = 200
@@ -27,7 +27,7 @@ export interface PartnerInterface<
   /** Problems of a response that is accepted anyway. */
   readonly warnings?: (json: unknown) => readonly ShapeProblem[]
   /** What looks like a mistake in the list of an answer that is read without problems. */
-  readonly doubts?: (entries: readonly Readonly<Record<string, unknown>>[]) => readonly Doubt[]
+  readonly implausible?: (entries: readonly Readonly<Record<string, unknown>>[]) => readonly ImplausibleValue[]
   /** Codes that are neither 200 nor a failure: the result is still to come. */
   readonly pending: Readonly<Record<number, string>>
   /** What the codes of failures mean; others are explained by their hundreds. */

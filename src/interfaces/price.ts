@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amount, date, idText, maybe, oneOf, stock, text, timeOfDay } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
-import { calendarDoubts } from './doubts.ts'
+import { implausibleInCalendar } from './implausible.ts'
 import { partnerInterface } from './interface.ts'
 
 const failures = { 201: 'bad parameters', 299: 'other price error' }
@@ -17,7 +17,7 @@ export const priceCalendar = partnerInterface({
   defaultPath: '/product/price/query',
   request: z.object(range),
   answer: z.looseObject({ body: listOf('prices', dayPrice) }),
-  doubts: (entries) => calendarDoubts(entries, 'date'),
+  implausible: (entries) => implausibleInCalendar(entries, 'date'),
   failures,
 })
 
@@ -42,7 +42,7 @@ export const levelPriceCalendar = partnerInterface({
   encrypted: true,
   request: z.object({ ...range, asyncType: oneOf(0, 1) }),
   answer: z.looseObject({ partnerDealId: idText(), body: listOf('prices', levelPrice) }),
-  doubts: (entries) => calendarDoubts(entries, 'priceDate'),
+  implausible: (entries) => implausibleInCalendar(entries, 'priceDate'),
   listMayBeMissing: true,
   pending: { 999: 'will follow' },
   failures,

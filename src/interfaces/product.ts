@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../lib/json/fields.ts'
 import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
-import { productDoubts } from './doubts.ts'
+import { implausibleInProducts } from './implausible.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
-import { softFields, softProblems } from './read-answer.ts'
+import { jsonFields, lenientFields, lenientProblems } from './read-answer.ts'
 
 const flag = () => maybe(z.boolean())
 
@@ -117,7 +117,7 @@ const product = z
     ...tickets,
     ...sale,
     ...openDate,
-    ...softFields,
+    ...lenientFields,
   })
   .superRefine((entry, context) => {
     for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
@@ -138,11 +138,11 @@ export const productPull = partnerInterface({
     z.object({ method: z.literal('multi'), partnerDealIds: listOf('deals', idText()) }),
   ]),
   answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('products', product) }),
-  doubts: productDoubts,
+  implausible: implausibleInProducts,
   warnings: (json) => {
-    const { body } = json as { readonly body: readonly unknown[] }
-    return body.flatMap((entry, place) =>
-      softProblems(entry).map(({ path, problem }) => ({ path: `body[${place}].${path}`, problem })),
+    const { body } = jsonFields(json)
+    return (Array.isArray(body) ? body : []).flatMap((entry, index) =>
+      lenientProblems(entry).map(({ path, problem }) => ({ path: `body[${index}].${path}`, problem })),
     )
   },
 })

@@ -15,7 +15,7 @@ export type Reading<Answer> =
       readonly meaning: string
       readonly describe: string
     }
-  | { readonly outcome: 'misshapen'; readonly problems: readonly ShapeProblem[] }
+  | { readonly outcome: 'invalid'; readonly problems: readonly ShapeProblem[] }
 
 const BY_HUNDREDS: Readonly<Record<number, string>> = {
   2: 'price error',
@@ -25,15 +25,19 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
   6: 'refund error',
 }
 
-const meaningOf = (entry: PartnerInterface, code: number): string =>
-  entry.failures[code] ?? BY_HUNDREDS[Math.floor(code / 100)] ?? 'unknown error'
+const meaningOf = (definition: PartnerInterface, code: number): string =>
+  definition.failures[code] ?? BY_HUNDREDS[Math.floor(code / 100)] ?? 'unknown error'
+
+/** The fields of a JSON object; of anything else there are none. */
+export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 
 /** Texts that carry no information; some programs respond with code 200 and "BA验证错误". */
 const NOTHING_TO_ADD = ['', 'success', 'ok', '成功']
 
 /** The describe text of a response, if it carries information; otherwise undefined. */
 export function remarkIn(json: unknown): string | undefined {
-  const { describe } = (json ?? {}) as { readonly describe?: unknown }
+  const { describe } = jsonFields(json)
   return typeof describe === 'string' && !NOTHING_TO_ADD.includes(describe.trim().toLowerCase()) ? describe : undefined
 }
 
@@ -42,12 +46,13 @@ export function remarkIn(json: unknown): string | undefined {
  * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
  * out where there is nothing in it and the partner has no other reason.
  */
-function withBody(entry: PartnerInterface, answer: Record<string, unknown>): Record<string, unknown> {
+function withBody(definition: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
+  const answer = jsonFields(json)
   const { body } = answer
   if (body !== undefined && body !== null) return answer
-  const { body: expected } = entry.answer.shape
+  const { body: expected } = definition.answer.shape
   if (!(expected instanceof z.ZodArray)) return { ...answer, body: answer }
-  return entry.listMayBeMissing && remarkIn(answer) === undefined
+  return definition.listMayBeMissing && remarkIn(answer) === undefined
     ? { ...answer, body: [] }
     : { ...answer, body: undefined }
 }
@@ -59,32 +64,32 @@ export function saysSuccess(json: unknown): boolean {
 }
 
 /** Reads the JSON of an answer (from parseLossless) by the interface that was called. */
-export function readAnswer<Entry extends PartnerInterface>(
-  entry: Entry,
+export function readAnswer<Definition extends PartnerInterface>(
+  definition: Definition,
   json: unknown,
-): Reading<z.output<Entry['answer']>> {
+): Reading<z.output<Definition['answer']>> {
   const enveloped = readShape(envelope, json)
   if ('problems' in enveloped) {
     // All of it in one round: of a success the other fields too.
-    const rest = saysSuccess(json) && readShape(entry.answer, withBody(entry, json as Record<string, unknown>))
+    const rest = saysSuccess(json) && readShape(definition.answer, withBody(definition, json))
     const others = rest && 'problems' in rest ? rest.problems : []
-    return { outcome: 'misshapen', problems: [...enveloped.problems, ...others] }
+    return { outcome: 'invalid', problems: [...enveloped.problems, ...others] }
   }
   const { code, describe = '' } = enveloped.value
-  const pending = entry.pending[code]
+  const pending = definition.pending[code]
   if (pending !== undefined) return { outcome: 'pending', code, meaning: pending, describe }
-  if (code !== SUCCESS) return { outcome: 'failed', code, meaning: meaningOf(entry, code), describe }
-  const read = readShape(entry.answer, withBody(entry, json as Record<string, unknown>))
-  if ('problems' in read) return { outcome: 'misshapen', problems: read.problems }
-  return { outcome: 'success', answer: read.value as z.output<Entry['answer']> }
+  if (code !== SUCCESS) return { outcome: 'failed', code, meaning: meaningOf(definition, code), describe }
+  const read = readShape(definition.answer, withBody(definition, json))
+  if ('problems' in read) return { outcome: 'invalid', problems: read.problems }
+  return { outcome: 'success', answer: read.value as z.output<Definition['answer']> }
 }
 
 /**
- * Fields of a product that bend: one that does not fit costs a warning, not the product. Nothing hangs on them but what a
- * buyer is told; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The
- * table of DECISIONS "Product fields that are read leniently" is compared with this one by a test.
+ * Product fields that are read leniently: an invalid one causes a warning and is left out. They only affect what buyers
+ * are shown; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The table of
+ * DECISIONS "Product fields that are read leniently" is compared with this one by a test.
  */
-export const SOFT_FIELDS = {
+export const LENIENT_FIELDS = {
   subTitle: 'nothing',
   servicePhones: 'the first 100 entries; an empty list where it is not a list',
   getInAddresses: 'the addresses that are texts, at most 100',
@@ -103,7 +108,7 @@ const STRICT = {
     smallInt().refine((minutes) => minutes > 30 && minutes <= 120, 'must be more than 30 and at most 120 minutes'),
   ),
   dealImageInfos: maybe(listOf('images', image)),
-} satisfies Readonly<Record<keyof typeof SOFT_FIELDS, z.ZodType>>
+} satisfies Readonly<Record<keyof typeof LENIENT_FIELDS, z.ZodType>>
 
 /** The valid entries of a list. */
 const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
@@ -117,7 +122,7 @@ const usable = <Element extends z.ZodType>(element: Element, name: 'details' | '
       .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
 
 /** The same fields as they are read: invalid ones are left out. */
-export const softFields = {
+export const lenientFields = {
   subTitle: STRICT.subTitle.catch(undefined),
   servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),
   getInAddresses: STRICT.getInAddresses.catch(usable(text(), 'details')),
@@ -128,14 +133,14 @@ export const softFields = {
 const strictFields = z.looseObject(STRICT)
 
 /** Problems of the lenient fields of a product. */
-export function softProblems(product: unknown): readonly ShapeProblem[] {
+export function lenientProblems(product: unknown): readonly ShapeProblem[] {
   const read = readShape(strictFields, product)
   return 'problems' in read ? read.problems : []
 }
 
 /** A product as it is kept: the complete entry, with the valid part of its lenient fields. */
 export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
-  const fields = Object.keys(SOFT_FIELDS).filter((name) => name in raw)
+  const fields = Object.keys(LENIENT_FIELDS).filter((name) => name in raw)
   return Object.fromEntries(
     Object.entries({ ...raw, ...Object.fromEntries(fields.map((name) => [name, parsed[name]])) }).filter(
       ([, value]) => value !== undefined,

@@ -4,7 +4,7 @@ import type { TaskName } from '../db/jobs-store.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { int64 } from '../lib/json/fields.ts'
 import { sendPasswordLink } from '../members/index.ts'
-import { followOrder, sendRefundedMessage } from '../orders/index.ts'
+import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
 import { purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
@@ -39,7 +39,7 @@ const ofOrder = z.object({ orderId: int64(), asked: z.number() })
 /** An answer to create or pay was lost or is still to come: the partner is asked until the order is decided. */
 const queryOrderTask: Task = async (deps, payload, { id }) => {
   const { orderId, asked } = ofOrder.parse(payload)
-  const { givenUp } = await followOrder(deps, orderId, asked, { kind: 'job', id })
+  const { givenUp } = await pollOrder(deps, orderId, asked, { kind: 'job', id })
   if (givenUp) throw new GiveUp(givenUp)
 }
 

@@ -1,10 +1,9 @@
 import type { BatchedWork } from '../db/batch.ts'
 import type { Db } from '../db/sql.ts'
-import type { OutputOf } from '../lib/json/input.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { WARNINGS } from '../mws/index.ts'
 import { bodyRejected, type CallRejected } from '../mws-wire/index.ts'
-import { type ConsumptionReport, lockReported } from '../orders/index.ts'
+import { type ConsumptionReport, type LockedOrders, lockReported } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 
@@ -16,8 +15,6 @@ interface Consumption {
   readonly report: ConsumptionReport
   readonly stage: PartnerWithSecrets['stage']
 }
-
-type LockedOrders = OutputOf<typeof lockReported>
 
 /** The response, and for a new notice the changes and warnings. */
 type Decision =

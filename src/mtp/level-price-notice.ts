@@ -10,13 +10,14 @@ export const LEVEL_PRICES: Kind<LevelPriceNotice> = {
   shape: levelPriceNotice,
   take: async (deps, notice, sent, { warn }) => {
     const entries = entriesOf(sent.body)
-    const isDoubtful = levelPriceCalendar.doubts !== undefined && levelPriceCalendar.doubts(entries).length > 0
+    const isImplausible =
+      levelPriceCalendar.implausible !== undefined && levelPriceCalendar.implausible(entries).length > 0
     const { name } = WARNINGS.implausible
-    const row = isDoubtful ? { ...sent, warnings: [...sent.warnings, name] } : sent
+    const row = isImplausible ? { ...sent, warnings: [...sent.warnings, name] } : sent
     const answer = await takeByItself(deps, row, DEAL_CHANGE_REPEAT_S, (inside, cause) =>
       applyLevelPrices(inside, row.partnerId, { ...notice, entries }, cause),
     )
-    if (isDoubtful) warn?.(name, { partnerDealId: notice.partnerDealId })
+    if (isImplausible) warn?.(name, { partnerDealId: notice.partnerDealId })
     return answer
   },
 }

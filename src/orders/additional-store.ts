@@ -1,11 +1,8 @@
 import { z } from 'zod'
+import { exactJson } from '../catalogue/index.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { parseLossless } from '../lib/json/lossless.ts'
 
-const entries = z.string().transform((text): readonly unknown[] => {
-  const parsed = parseLossless(Buffer.from(text))
-  return 'value' in parsed && Array.isArray(parsed.value) ? parsed.value : []
-})
+const entries = exactJson.pipe(z.array(z.unknown()))
 
 const additional = z.object({ voucher_additional: entries, order_additional: entries, additional_left_out: z.number() })
 /**

@@ -14,7 +14,7 @@ interface Lists {
  * Keeps the lists without a documented format, to be shown with the order (within a transaction that holds its lock).
  * They decide nothing, so nothing in them is refused: entries beyond MOST_ADDITIONAL are counted and left out.
  */
-export async function keepAdditional(
+export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
   { voucherAdditionalList, orderAdditionalList }: Lists,

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
-import { illegalOrderMove, noSuchRefund } from './errors.ts'
+import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { isRefundInFlight } from './in-flight.ts'
 import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
@@ -34,7 +34,7 @@ export async function beginRefund(
       throw new RefusedRequest(`refund ${echo(refundId)} already exists with other contents`)
     return continueRefund(deps, order, known, cause)
   }
-  if (order.state !== 'paid') throw illegalOrderMove(order.order_id, order.state, 'refunded')
+  if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
   const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), input)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const

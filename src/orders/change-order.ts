@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type Cause, type Change, changeOf } from '../history/index.ts'
-import { illegalOrderMove } from './errors.ts'
+import { illegalOrderTransition } from './errors.ts'
 import {
   type ChangeableOrder,
   type OrderRow,
@@ -9,7 +9,7 @@ import {
   saveOrders,
   type VoucherRow,
 } from './order-store.ts'
-import { orderMayMove } from './states.ts'
+import { isOrderTransition } from './states.ts'
 
 /**
  * Changes a locked order: refuses transitions that src/orders/states.ts does not have, writes the differences with their
@@ -45,7 +45,8 @@ export function orderSave(
   vouchersBefore: readonly VoucherRow[] = [],
 ): OrderSave | undefined {
   const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
-  if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
+  if (!isOrderTransition(order.state, fields.state))
+    throw illegalOrderTransition(order.order_id, order.state, fields.state)
   const { vouchers_open, ...visible } = fields
   const before = new Map(vouchers.length > 0 ? vouchersBefore.map((voucher) => [voucher.voucher, voucher]) : [])
   const changes = [

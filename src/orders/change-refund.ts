@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { type Cause, difference } from '../history/index.ts'
 import { changeOrder } from './change-order.ts'
-import { illegalRefundMove } from './errors.ts'
+import { illegalRefundTransition } from './errors.ts'
 import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { withQuantities } from './quantities.ts'
 import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
-import { laterVoucherState, refundMayMove } from './states.ts'
+import { isRefundTransition, laterVoucherState } from './states.ts'
 
 /** Moves a refund whose order is locked; a finished refund also changes tickets and vouchers of the order. */
 export async function changeRefund(
@@ -15,16 +15,17 @@ export async function changeRefund(
   update: RefundUpdate,
   cause: Cause,
 ): Promise<RefundRow> {
-  if (!refundMayMove(refund.state, update.state)) throw illegalRefundMove(refund.refund_id, refund.state, update.state)
+  if (!isRefundTransition(refund.state, update.state))
+    throw illegalRefundTransition(refund.refund_id, refund.state, update.state)
   const now = deps.clock.now()
   await saveRefund(deps.db, refund, update, difference(refund, update), { cause, now })
   const changed = { ...refund, ...update, updated_at: now }
-  if (update.state === 'refunded') await moveTickets(deps, order, changed, cause)
+  if (update.state === 'refunded') await moveRefundedTickets(deps, order, changed, cause)
   return changed
 }
 
 /** Refunds of ours and the partner's cumulative count describe the same tickets, so the larger of both sums holds. */
-async function moveTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
+async function moveRefundedTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
   const refunds = await refundsOf(deps.db, order.order_id)
   const done = refunds.filter(({ state }) => state === 'refunded')
   const quantities = withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) })

@@ -2,9 +2,9 @@ import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
-import { dropQuery } from './follow-up.ts'
 import { isLost } from './in-flight.ts'
-import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
+import { dropQuery } from './order-jobs.ts'
+import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import type { OrderState } from './states.ts'
@@ -22,17 +22,17 @@ const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => 
  * Closes an order that was not paid. Repeating is safe, since an order that is closed already answers 200; so an order
  * whose answer was lost stays `closing` until it is closed again. Throws for an order that cannot be closed.
  */
-export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, known.partner_id)
-  const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
-  if (asked?.failure) return asked
+  const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
+  if (queried?.failure) return queried
   const closing = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_close_asked', order)
     if (order.state === 'closed') return undefined
     return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, cause)
   })
-  if (!closing) return answerFor(deps, orderId)
+  if (!closing) return resultFor(deps, orderId)
   const closeType = closeTypeOf(closing) ?? 1
   const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId })
   await withOrder(deps, orderId, async (inside, order) => {
@@ -45,7 +45,7 @@ export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
     )
     await dropQuery(inside.db, orderId)
   })
-  return answerFor(deps, orderId, failureOf(result))
+  return resultFor(deps, orderId, failureOf(result))
 }
 
 /** Back to the former state if the partner refused, or cannot have received the call. */

@@ -62,9 +62,9 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   return {
     has: (orderId) => locked.has(orderId),
     decide: (partnerId, report, at) => decideConsumption(locked, partnerId, report, at),
-    lacksVoucherList: ({ orderId, vouchers: told }) => {
+    lacksVoucherList: ({ orderId, vouchers: reported }) => {
       const known = locked.get(orderId)
-      return known !== undefined && lacksVoucherList(known.order, known.vouchers, told)
+      return known !== undefined && lacksVoucherList(known.order, known.vouchers, reported)
     },
     save: (saves) => saveOrders(db, saves),
   }

@@ -3,6 +3,7 @@ import { findOffer } from '../catalogue/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import { orderCreate } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
@@ -10,14 +11,14 @@ import { RefusedRequest } from '../lib/web/rescode.ts'
 import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changeOrder } from './change-order.ts'
-import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
-import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
 import { type CreateRequest, completeRequest, differs } from './order-request.ts'
+import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
-import { orderMayMove } from './states.ts'
+import { isOrderTransition } from './states.ts'
 import { TRIAL_KEPT_S } from './trial-store.ts'
 import { type NewOrder, newOrder } from './wire.ts'
 
@@ -38,7 +39,7 @@ interface ToSend {
  */
 export const createOrder = operation(
   newOrder,
-  async (deps: Deps, input: NewOrder, cause: Cause, purpose: OrderPurpose = 'sale'): Promise<OrderAnswer> => {
+  async (deps: Deps, input: NewOrder, cause: Cause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
     const partner = await activePartner(deps, input.partner_id)
     const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
     const stored = (await findOrder(deps.db, orderId))
@@ -97,34 +98,34 @@ const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewO
   removed ? { ...input, visitors: undefined, contact_person: undefined } : input
 
 /** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
-async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
+async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderResult> {
   const order = await existingOrder(deps, orderId)
-  const request = await requestOf(deps.db, orderId)
-  if (order.partner_id !== input.partner_id || differs(request, compared(order, input))) {
+  const stored = await requestOf(deps.db, orderId)
+  if (order.partner_id !== input.partner_id || differs(stored, compared(order, input))) {
     throw new RefusedRequest(`order ${orderId} already exists with other contents`)
   }
   if (order.data_removed_at && order.state === 'create_failed') {
     const at = order.data_removed_at.toISOString().slice(0, 10)
     throw new RefusedRequest(`the visitors of order ${orderId} were removed on ${at}: make a new order`)
   }
-  const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
+  const queried = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
   // Order create is idempotent at the partner: after any response it may be sent again.
-  if (asked?.failure && asked.failure.kind !== 'partner-code') return asked
-  const revision = await withOrder(deps, orderId, async (inside, found) => {
+  if (queried?.failure && queried.failure.kind !== 'partner-code') return queried
+  const toSend = await withOrder(deps, orderId, async (inside, found) => {
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
     await queueQuery(inside, found, CALL_TIMES.overS)
-    return (await changeOrder(inside, found, update, cause)).revision
+    const { revision } = await changeOrder(inside, found, update, cause)
+    return { orderId, request: orderCreate.request.parse(stored), revision }
   })
-  if (revision === undefined) return answerFor(deps, orderId)
-  return { orderId, request: request as CreateRequest, revision }
+  return toSend ?? resultFor(deps, orderId)
 }
 
 async function send(
   deps: Deps,
   partner: PartnerWithSecrets,
   { orderId, request, revision }: ToSend,
-): Promise<OrderAnswer> {
+): Promise<OrderResult> {
   const result = await callPartner(deps, partner, 'order-create', request, { orderId })
   const update = outcomeOf(result)
   await withOrder(deps, orderId, async (inside, order) => {
@@ -132,12 +133,12 @@ async function send(
     if (order.revision !== revision && update.state !== 'created') return
     // The order may have been queried and paid since: a late response undoes none of that.
     const open = order.state === 'creating' || order.state === 'create_unknown'
-    if (!open || !orderMayMove(order.state, update.state)) return
+    if (!open || !isOrderTransition(order.state, update.state)) return
     await changeOrder(inside, order, update, { kind: 'call', id: result.callId })
     if (update.state === 'create_unknown') await queueQuery(inside, order, ASK_AGAIN_IN_S)
     else await dropQuery(inside.db, orderId)
   })
-  return answerFor(deps, orderId, failureOf(result))
+  return resultFor(deps, orderId, failureOf(result))
 }
 
 type Created = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-const credential = z.object({ voucher: z.string(), credential_no: z.string(), credential_type: z.number() })
+const credential = z.object({
+  voucher: z.string(),
+  credential_no: z.string(),
+  credential_type: z.literal([0, 1, 2, 3, 4, 5]),
+})
 /** A document of a real-name order and its code; '' if the document itself opens the gate. */
 export type Credential = z.output<typeof credential>
 

@@ -9,7 +9,7 @@ import type { RefundRow } from './refund-store.ts'
 /**
  * Keeps the documents that a partner sends with the tickets (within a transaction that holds the lock of the order).
  */
-export async function keepCredentials(
+export async function storeCredentials(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
   { credentialList = [] }: Pick<IssuedTickets, 'credentialList'>,
@@ -37,6 +37,6 @@ export async function credentialListOf(
   const concerned = (await credentialsOf(db, order_id)).filter(({ voucher }) => whole || vouchers.includes(voucher))
   if (concerned.length > refund_quantity) return []
   return concerned.map(({ voucher, credential_no, credential_type }) => ({
-    ...{ credentialType: credential_type as Sent[number]['credentialType'], credentialNo: credential_no, voucher },
+    ...{ credentialType: credential_type, credentialNo: credential_no, voucher },
   }))
 }

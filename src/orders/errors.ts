@@ -8,8 +8,8 @@ export const noSuchRefund = (refundId: string): RefusedRequest =>
   new RefusedRequest(`refund ${echo(refundId)} does not exist`, { status: 404 })
 
 /** A transition that src/orders/states.ts does not have, by the names of both states. */
-export const illegalOrderMove = (orderId: bigint, from: OrderState, to: OrderState): RefusedRequest =>
+export const illegalOrderTransition = (orderId: bigint, from: OrderState, to: OrderState): RefusedRequest =>
   new RefusedRequest(`order ${orderId} is ${from} (${ORDER_STATES[from].means}); it cannot become ${to}`)
 
-export const illegalRefundMove = (refundId: string, from: RefundState, to: RefundState): RefusedRequest =>
+export const illegalRefundTransition = (refundId: string, from: RefundState, to: RefundState): RefusedRequest =>
   new RefusedRequest(`refund ${echo(refundId)} is ${from} (${REFUND_STATES[from].means}); it cannot become ${to}`)

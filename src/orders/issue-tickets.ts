@@ -1,15 +1,15 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
-import { keepAdditional } from './additional.ts'
+import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
-import { keepCredentials } from './credentials.ts'
-import { dropQuery, queueQuery } from './follow-up.ts'
+import { storeCredentials } from './credentials.ts'
 import { ASK_AGAIN_IN_S, ISSUING } from './in-flight.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { mergedVouchers } from './quantities.ts'
 import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
-import { orderMayMove } from './states.ts'
+import { isOrderTransition } from './states.ts'
 
 /**
  * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice.
@@ -37,13 +37,13 @@ export async function issueTickets(
     ...(awaited ? WAITING : partly ? {} : paidNow(order)),
   }
   await changeOrder(deps, order, update, cause, before)
-  await keepAdditional(deps, order.order_id, issued)
-  await keepCredentials(deps, order.order_id, issued)
+  await storeAdditional(deps, order.order_id, issued)
+  await storeCredentials(deps, order.order_id, issued)
   if (awaited) await queueQuery(deps, order, ASK_AGAIN_IN_S)
   else if (!partly) await dropQuery(deps.db, order.order_id)
 }
 
 const paidNow = ({ state }: OrderRow): Partial<OrderUpdate> =>
-  orderMayMove(state, 'paid') ? { state: 'paid', last_code: 200, last_describe: null } : {}
+  isOrderTransition(state, 'paid') ? { state: 'paid', last_code: 200, last_describe: null } : {}
 
 const WAITING = { state: 'paying', last_code: ISSUING, last_describe: 'asyReturnVoucher: codes come later' } as const

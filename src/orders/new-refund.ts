@@ -27,8 +27,8 @@ export function refundContent(
   input: RefundInput,
 ): RefundContent {
   const open = refunds.filter(isOpenRefund)
-  const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
-  const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
+  const reserved = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+  const left = order.quantity - order.used_quantity - order.refunded_quantity - reserved
   const named = [...new Set(input.vouchers)]
   const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
   const inOthers = new Set(open.flatMap((refund) => refund.vouchers))

@@ -3,13 +3,13 @@ import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
-import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S, ISSUING, isLost } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
-import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
+import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
-import { type OrderState, orderMayMove } from './states.ts'
+import { isOrderTransition, type OrderState } from './states.ts'
 
 /** There is nothing to pay: it is paid, or a payment is in progress. */
 const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed', 'refunded']
@@ -19,20 +19,20 @@ const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed'
  * partner: the one that has moved the order to `paying` and committed. After a lost response the partner is queried
  * first.
  */
-export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await activePartner(deps, known.partner_id)
-  const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
-  if (asked?.failure) return asked
+  const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
+  if (queried?.failure) return queried
   const claimed = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_pay_asked', order)
     return claim(inside, order, cause)
   })
-  if (!claimed) return answerFor(deps, orderId)
+  if (!claimed) return resultFor(deps, orderId)
   const body = { orderId, partnerOrderId: claimed.partner_order_id ?? '' }
   const result = await callPartner(deps, partner, 'order-pay', body, { orderId })
   await withOrder(deps, orderId, (inside, order) => settle(inside, order, result, claimed.revision))
-  return answerFor(deps, orderId, failureOf(result))
+  return resultFor(deps, orderId, failureOf(result))
 }
 
 /** The order as `paying`; undefined when there is nothing to pay. */
@@ -52,7 +52,7 @@ async function settle(
 ): Promise<void> {
   const cause: Cause = { kind: 'call', id: result.callId }
   if (result.outcome === 'success') {
-    if (orderMayMove(order.state, 'paid') || PAID.includes(order.state)) {
+    if (isOrderTransition(order.state, 'paid') || PAID.includes(order.state)) {
       await issueTickets(deps, order, result.answer.body, cause)
     }
     return

@@ -2,13 +2,13 @@ import type { Deps } from '../deps.ts'
 import { type Cause, countOrderMoves } from '../history/index.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
-import { keepAdditional } from './additional.ts'
+import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
 import { checkPartnerOrderId, ownOrder } from './consumption.ts'
-import { illegalOrderMove } from './errors.ts'
-import { dropQuery, queueQuery } from './follow-up.ts'
+import { illegalOrderTransition } from './errors.ts'
 import { ASK_AGAIN_IN_S } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
 import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { foreignVoucher, takesCodes } from './quantities.ts'
 import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
@@ -60,20 +60,20 @@ async function issue(
   }
   // An earlier failure may have been about another payment, and the tickets exist.
   const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
-  if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'paid')
+  if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'paid')
   const fresh = checkCodes({ ...order, vouchers_open: order.vouchers_open || waits }, before, tickets)
   // Reported again, by this notice or by the response before it.
-  if (!waits && fresh.length === 0) return keepAdditional(deps, order.order_id, tickets)
+  if (!waits && fresh.length === 0) return storeAdditional(deps, order.order_id, tickets)
   await issueTickets(deps, order, { ...tickets, partnerOrderId }, cause)
 }
 
 /** As many codes as voucherType promises, all of them this order's; those that are new. */
 function checkCodes(order: OrderRow, before: readonly VoucherRow[], tickets: IssuedTickets): string[] {
   const known = new Set(before.map(({ voucher }) => voucher))
-  const told = issuedCodes(tickets, order.quantity).map(({ voucher }) => voucher)
-  const fresh = told.filter((voucher) => !known.has(voucher))
-  const [strange] = fresh
-  if (strange !== undefined && !takesCodes(order, before)) throw foreignVoucher(order.order_id, strange)
+  const reported = issuedCodes(tickets, order.quantity).map(({ voucher }) => voucher)
+  const fresh = reported.filter((voucher) => !known.has(voucher))
+  const [foreign] = fresh
+  if (foreign !== undefined && !takesCodes(order, before)) throw foreignVoucher(order.order_id, foreign)
   const codes = known.size + fresh.length
   const promised = promisedCodes(tickets, order.quantity)
   const enough = promised === undefined ? codes <= order.quantity : codes === promised
@@ -93,7 +93,7 @@ async function fail(
   cause: Cause,
 ): Promise<void> {
   if (NOT_ISSUED.includes(order.state)) return
-  if (!WAITING.includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'pay_failed')
+  if (!WAITING.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'pay_failed')
   const [issued] = before
   if (issued) {
     throw new RefusedRequest(`order ${order.order_id} has voucher ${echo(issued.voucher)}; it cannot become pay_failed`)

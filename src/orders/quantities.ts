@@ -56,9 +56,9 @@ export function withVouchers(
 ): Pick<OrderUpdate, 'vouchers' | 'vouchers_open'> {
   const known = new Set(before.map(({ voucher }) => voucher))
   const fresh = [...new Set(reported.map(({ voucher }) => voucher))].filter((voucher) => !known.has(voucher))
-  const [strange] = fresh
-  if (strange !== undefined) {
-    if (!takesCodes(order, before)) throw foreignVoucher(order.order_id, strange)
+  const [foreign] = fresh
+  if (foreign !== undefined) {
+    if (!takesCodes(order, before)) throw foreignVoucher(order.order_id, foreign)
     const beyond = fresh[order.quantity - before.length]
     if (beyond !== undefined) {
       const why = `order ${order.order_id} has ${order.quantity} tickets`

@@ -2,13 +2,13 @@ import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { callPartner, existingPartner } from '../partner-calls/index.ts'
+import { applyQueryResult } from './apply-query-result.ts'
 import { changeOrder } from './change-order.ts'
-import { followQuery } from './follow-query.ts'
 import { awaitsAnswer, isInFlight } from './in-flight.ts'
-import { answerFor, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
+import { type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 
 /** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
-export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderResult> {
   const order = await withOrder(deps, orderId, async (inside, found) => {
     await recordAsked(inside, 'order_query_asked', found)
     if (isInFlight(deps, found)) throw new RefusedRequest(`order ${orderId} is ${found.state}: a call is in progress`)
@@ -19,6 +19,8 @@ export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
   const partner = await existingPartner(deps, order.partner_id)
   const body = { orderId, partnerOrderId: order.partner_order_id ?? '' }
   const result = await callPartner(deps, partner, 'order-query', body, { orderId })
-  const failure = await withOrder(deps, orderId, (inside, found) => followQuery(inside, found, result, order.revision))
-  return answerFor(deps, orderId, failure)
+  const failure = await withOrder(deps, orderId, (inside, found) =>
+    applyQueryResult(inside, found, result, order.revision),
+  )
+  return resultFor(deps, orderId, failure)
 }

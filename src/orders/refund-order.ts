@@ -16,15 +16,15 @@ import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changeRefund } from './change-refund.ts'
 import { credentialListOf } from './credentials.ts'
 import { noSuchRefund } from './errors.ts'
-import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
+import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { findRefund, type RefundRow, type RefundUpdate } from './refund-store.ts'
-import { refundMayMove } from './states.ts'
+import { isRefundTransition } from './states.ts'
 import { type NewRefund, newRefund } from './wire.ts'
 
 /** A refund after an operation, with its order. */
-export type RefundAnswer = OrderAnswer & { readonly refund: RefundRow }
+export type OrderAndRefund = OrderResult & { readonly refund: RefundRow }
 
 const ALREADY_REFUNDED = 601
 
@@ -35,10 +35,10 @@ const ALREADY_REFUNDED = 601
  */
 export const refundOrder = operation(
   newRefund,
-  async (deps: Deps, input: NewRefund, cause: Cause): Promise<RefundAnswer> => {
+  async (deps: Deps, input: NewRefund, cause: Cause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID() } = input
     const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
-    const done = async (answer: OrderAnswer): Promise<RefundAnswer> => {
+    const done = async (answer: OrderResult): Promise<OrderAndRefund> => {
       const refund = await findRefund(deps.db, partner.partner_id, refundId)
       if (!refund) throw noSuchRefund(refundId)
       return { ...answer, refund }
@@ -48,15 +48,15 @@ export const refundOrder = operation(
       return beginRefund(inside, order, refundId, input, cause)
     })
     if (begun === 'lost') {
-      const asked = await queryOrder(deps, orderId, cause)
-      if (asked.failure) return done(asked)
+      const queried = await queryOrder(deps, orderId, cause)
+      if (queried.failure) return done(queried)
       begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, cause))
     }
-    if (typeof begun === 'string') return done(await answerFor(deps, orderId))
+    if (typeof begun === 'string') return done(await resultFor(deps, orderId))
     const result = await ask(deps, partner, begun)
     const update = decisionOf(result, begun)
     await withOrder(deps, orderId, (inside, order) => settle(inside, order, refundId, update, result.callId))
-    return done(await answerFor(deps, orderId, failureOf(result)))
+    return done(await resultFor(deps, orderId, failureOf(result)))
   },
 )
 
@@ -87,7 +87,7 @@ async function settle(
   callId: string,
 ): Promise<void> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
-  if (!refund || !refundMayMove(refund.state, update.state) || refund.state === update.state) return
+  if (!refund || !isRefundTransition(refund.state, update.state) || refund.state === update.state) return
   await changeRefund(deps, order, refund, update, { kind: 'call', id: callId })
 }
 

@@ -6,13 +6,13 @@ import { beijingTime } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { type CallProblem, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
-import { illegalOrderMove, noSuchRefund } from './errors.ts'
-import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './follow-up.ts'
+import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { isInFlight } from './in-flight.ts'
 import { refundContent } from './new-refund.ts'
-import { answerFor, existingOrder, recordAsked, withOrder } from './order-answer.ts'
+import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
+import { existingOrder, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
-import type { RefundAnswer } from './refund-order.ts'
+import type { OrderAndRefund } from './refund-order.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 import type { OrderState } from './states.ts'
 import { type NewRefundedMessage, newRefundedMessage } from './wire.ts'
@@ -28,9 +28,9 @@ const SEND_AGAIN_IN_S = 20
  * The platform has refunded by itself and tells the partner. The refund holds whatever the partner answers, so it is
  * stored first; a message that does not arrive is sent again by a job, under the same serial number.
  */
-export const tellRefunded = operation(
+export const refundByPlatform = operation(
   newRefundedMessage,
-  async (deps: Deps, input: NewRefundedMessage, cause: Cause): Promise<RefundAnswer> => {
+  async (deps: Deps, input: NewRefundedMessage, cause: Cause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
     const message = { orderId, refundId, type, reason }
     await withOrder(deps, orderId, async (inside, order) => {
@@ -44,7 +44,7 @@ export const tellRefunded = operation(
     })
     const failure = await sendRefundedMessage(deps, message)
     if (failure === null) await dropRefundedMessage(deps.db, message)
-    return { ...(await answerFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
+    return { ...(await resultFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
   },
 )
 
@@ -67,7 +67,7 @@ async function storeRefund(
 ): Promise<RefundRow> {
   const { db, clock } = deps
   if (input.type === 3) throw noSuchRefund(refundId)
-  if (!FROM[input.type].includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'refunded')
+  if (!FROM[input.type].includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'refunded')
   const { order_id, partner_id } = order
   const content = refundContent(order, await vouchersOf(db, order_id), await refundsOf(db, order_id), input)
   if (input.type === 2) checkNeverConfirmed(deps, order, content.refund_quantity)

@@ -66,7 +66,7 @@ export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVo
   const codes = new Set([...vouchers, ...people.keys()])
   const forAll = voucherType === 2 || (voucherType !== 1 && codes.size === 1 && !issued.asyReturnVoucher)
   // If a code occurs twice, the first picture counts, so it is set last.
-  const pictures = new Map(vouchers.map((voucher, place) => [voucher, voucherPics[place]] as const).reverse())
+  const pictures = new Map(vouchers.map((voucher, index) => [voucher, voucherPics[index]] as const).reverse())
   const admits = (voucher: string): number => {
     if (forAll) return quantity
     return voucherType === 1 ? 1 : (people.get(voucher) ?? 1)
@@ -127,9 +127,9 @@ export function missingListChange(
   [first, ...others]: readonly ReportedVoucher[],
 ): Change {
   const unused = before.filter(({ state }) => state === 'unused').length
-  const told = first
+  const result = first
     ? `${others.length + 1} unused marked as ${VOUCHER_STATES[first.status]} by count`
     : `${unused} stay unused, since it is not known which of them are meant`
-  const text = unused > 0 ? `missing: of its codes ${told}` : 'missing'
+  const text = unused > 0 ? `missing: of its codes ${result}` : 'missing'
   return { record: 'order', record_id: String(order_id), change: { voucherList: [null, text] } }
 }

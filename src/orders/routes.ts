@@ -10,7 +10,7 @@ import { createOrder } from './create-order.ts'
 import { payOrder } from './pay-order.ts'
 import { queryOrder } from './query-order.ts'
 import { refundOrder } from './refund-order.ts'
-import { tellRefunded } from './refunded-message.ts'
+import { refundByPlatform } from './refunded-message.ts'
 import { listOrders, showOrder } from './show-order.ts'
 import { oneOrder } from './wire.ts'
 
@@ -70,7 +70,7 @@ export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void 
     answerLossless(
       request,
       reply,
-      await tellRefunded(depsFor(request), parseInput(tellRefunded.input, withId(request)), OPERATOR),
+      await refundByPlatform(depsFor(request), parseInput(refundByPlatform.input, withId(request)), OPERATOR),
     ),
   )
 }

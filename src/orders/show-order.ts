@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { type HistoryRow, historyOfOrder } from '../history/index.ts'
 import { type OutputOf, operation } from '../lib/json/input.ts'
 import { callsOf } from '../partner-calls/index.ts'
-import { type ShownOrder, shownOrder } from './order-answer.ts'
+import { type ShownOrder, shownOrder } from './order-result.ts'
 import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
 import { orderFilter } from './wire.ts'
 

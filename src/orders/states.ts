@@ -98,10 +98,10 @@ export const ORDER_STATE_NAMES = names<OrderState>(ORDER_STATES)
 export const REFUND_STATE_NAMES = names<RefundState>(REFUND_STATES)
 
 /** Whether an order may go from one state to the other; staying is always allowed. */
-export const orderMayMove = (from: OrderState, to: OrderState): boolean =>
+export const isOrderTransition = (from: OrderState, to: OrderState): boolean =>
   from === to || (ORDER_STATES[from].next as readonly string[]).includes(to)
 
-export const refundMayMove = (from: RefundState, to: RefundState): boolean =>
+export const isRefundTransition = (from: RefundState, to: RefundState): boolean =>
   from === to || (REFUND_STATES[from].next as readonly string[]).includes(to)
 
 /** The later of two states of a voucher. */

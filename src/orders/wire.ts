@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput, periodInput } from '../db/page.ts'
-import { person } from '../interfaces/index.ts'
+import { visitor } from '../interfaces/index.ts'
 import { date, positiveId, price, storable, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
@@ -27,8 +27,8 @@ export const newOrder = z.strictObject({
   /** unit_price × quantity if left out. */
   total_price: money.optional(),
   mt_deal_id: positiveId.optional(),
-  visitors: listOf('visitors', person).optional(),
-  contact_person: person.optional(),
+  visitors: listOf('visitors', visitor).optional(),
+  contact_person: visitor.optional(),
   /** Of level price calendars. */
   partner_primary_key: storable.optional(),
   level_ids: listOf('levels', storable).optional(),

@@ -7,13 +7,13 @@ import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../part
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
-import { heldBack, type SentAgain } from './faults.ts'
+import { callToResendLate, type SentAgain } from './faults.ts'
 
-type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
+type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
 /** The field `body` of the request, and the whole answer, of an interface. */
-export type RequestOf<Name extends InterfaceName> = z.input<Entry<Name>['request']>
-export type AnswerOf<Name extends InterfaceName> = z.output<Entry<Name>['answer']>
+export type RequestOf<Name extends InterfaceName> = z.input<Definition<Name>['request']>
+export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['answer']>
 
 /**
  * One signed call to a partner, never made inside of a transaction, and recorded with its secrets masked. It is repeated
@@ -27,15 +27,15 @@ export async function callPartner<Name extends InterfaceName>(
   body: RequestOf<Name>,
   options: CallOptions = {},
 ): Promise<CallResult<AnswerOf<Name>>> {
-  const entry = entryOf(name)
-  const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
-  const sending = { entry, text, byHand: false }
+  const definition = definitionOf(name)
+  const text = stringifyLossless({ partnerId: partner.partner_id, body: definition.request.parse(body) })
+  const sending = { definition, text, byHand: false }
   const { reply, record } = await makeCall(deps, partner, sending, options)
-  const { twice = false, disordered = false } = options.forge === undefined ? (deps.calls.faults ?? {}) : {}
-  const sentAgain: SentAgain[] = twice
+  const { sendTwice = false, outOfOrder = false } = options.forge === undefined ? (deps.calls.faults ?? {}) : {}
+  const sentAgain: SentAgain[] = sendTwice
     ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
     : []
-  const first = disordered ? await heldBack(deps, name, options.orderId) : undefined
+  const first = outOfOrder ? await callToResendLate(deps, name, options.orderId) : undefined
   if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first), isLate: true })
   deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
@@ -43,7 +43,7 @@ export async function callPartner<Name extends InterfaceName>(
 
 /** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
 async function sendLate(deps: Deps, partner: PartnerWithSecrets, first: CallRecord): Promise<CallRecord> {
-  const sending = { entry: entryOf(first.interface as InterfaceName), text: first.request_body, byHand: true }
+  const sending = { definition: definitionOf(first.interface as InterfaceName), text: first.request_body, byHand: true }
   return (await makeCall(deps, partner, sending, first.order_id === null ? {} : { orderId: first.order_id })).record
 }
 
@@ -58,12 +58,18 @@ export async function callAsWritten(
   text: string,
   options: CallOptions = {},
 ): Promise<CallResult<unknown>> {
-  const { reply, record } = await makeCall(deps, partner, { entry: entryOf(name), text, byHand: true }, options)
+  const { reply, record } = await makeCall(
+    deps,
+    partner,
+    { definition: definitionOf(name), text, byHand: true },
+    options,
+  )
   deps.calls.onCall?.(record, [])
   return { ...reply, callId: record.call_id }
 }
 
-const entryOf = (name: InterfaceName) => INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+const definitionOf = (name: InterfaceName) =>
+  INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
 
 const unknownPartner = (partnerId: bigint): RefusedRequest =>
   new RefusedRequest(`partner ${partnerId} does not exist`, { status: 404 })

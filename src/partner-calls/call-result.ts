@@ -9,7 +9,7 @@ import type { CallFailure as HttpFailure } from '../outbound/index.ts'
 type FailureKind = HttpFailure | 'http-status' | 'encryption' | 'json' | 'schema' | 'partner-code' | 'breaker'
 
 /** The kinds below HTTP, as texts. */
-export const MEANINGS: Readonly<Record<HttpFailure, string>> = {
+export const HTTP_FAILURE_MEANINGS: Readonly<Record<HttpFailure, string>> = {
   address: 'the address or port of the URL is not allowed',
   dns: 'the host name could not be resolved',
   connect: 'could not connect',

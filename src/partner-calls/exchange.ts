@@ -6,7 +6,7 @@ import type { SpanAttributes } from '../lib/tracing.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
 import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
-import { failed, MEANINGS, type Reply } from './call-result.ts'
+import { failed, HTTP_FAILURE_MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { SLOW_MS } from './faults.ts'
 import {
@@ -39,13 +39,13 @@ interface Outcome {
 
 /** What is sent. */
 export interface Sending {
-  readonly entry: PartnerInterface
+  readonly definition: PartnerInterface
   /** The whole body, not encrypted. */
   readonly text: string
   readonly byHand: boolean
 }
 
-interface Made {
+interface Exchange {
   readonly reply: Reply<unknown>
   readonly record: CallRecord
 }
@@ -56,34 +56,35 @@ export const makeCall = (
   partner: PartnerWithSecrets,
   sending: Sending,
   options: CallOptions,
-): Promise<Made> => inTrace(deps, sending.entry.name, (headers) => exchange(deps, partner, sending, options, headers))
+): Promise<Exchange> =>
+  inTrace(deps, sending.definition.name, (headers) => exchange(deps, partner, sending, options, headers))
 
 async function exchange(
   deps: Deps,
   partner: PartnerWithSecrets,
-  { entry, text, byHand }: Sending,
+  { definition, text, byHand }: Sending,
   options: CallOptions,
   headers: Readonly<Record<string, string>>,
-): Promise<Made> {
+): Promise<Exchange> {
   const callId = randomUUID()
   const startedAt = deps.clock.now()
-  const signed = signedRequest(deps, partner, entry, text, options)
+  const signed = signedRequest(deps, partner, definition, text, options)
   const request = { ...signed, headers: { ...signed.headers, ...headers } }
   const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
-  const read = (answer: ReadableAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
+  const read = (answer: ReadableAnswer) => readReply(definition, answer, { mask, orderId: options.orderId })
   const { reply, durationMs, http } = await send(
     deps,
     partner,
-    { entry, byHand, background: options.background === true },
+    { definition, byHand, background: options.background === true },
     request,
     read,
   )
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
-  deps.metrics.partnerCalls.observe({ interface: entry.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
+  deps.metrics.partnerCalls.observe({ interface: definition.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
   const record: CallRecord = {
     call_id: callId,
     partner_id: partner.partner_id,
-    interface: entry.name,
+    interface: definition.name,
     order_id: options.orderId ?? null,
     started_at: startedAt,
     duration_ms: durationMs,
@@ -113,7 +114,7 @@ const withShortSignature = ({ Authorization = '', ...headers }: SignedRequest['h
 async function send(
   deps: Deps,
   { partner_id, aes_key }: PartnerWithSecrets,
-  { entry, byHand, background }: Pick<Sending, 'entry' | 'byHand'> & { readonly background: boolean },
+  { definition, byHand, background }: Pick<Sending, 'definition' | 'byHand'> & { readonly background: boolean },
   request: SignedRequest,
   read: (answer: ReadableAnswer) => Reply<unknown>,
 ): Promise<Outcome> {
@@ -121,9 +122,9 @@ async function send(
     reply: failed({ kind, detail, maybe_received: false }),
     durationMs: 0,
   })
-  if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
+  if (request.url === '') return notTried('address', `no URL is registered for ${definition.name}`)
   deps.assertMayCall?.()
-  const hangUp = deps.calls.faults?.dropsAnswerOf === entry.name
+  const hangUp = deps.calls.faults?.dropsAnswerOf === definition.name
   const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
   const allowed = await mayCall(deps, partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)
@@ -137,7 +138,7 @@ async function send(
     return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
-    const { failure: kind, maybeReceived, timings, exceeded = MEANINGS[kind] } = error
+    const { failure: kind, maybeReceived, timings, exceeded = HTTP_FAILURE_MEANINGS[kind] } = error
     answered = kind === 'address' || hangUp
     const detail = `${exceeded}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
@@ -158,11 +159,11 @@ const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanAt
  * Makes a call; where traces are sent, as a part of the one that it belongs to. `headers` are sent along: `traceparent`,
  * with which the partner can go on with the trace.
  */
-const inTrace = <Made extends { readonly record: CallRecord }>(
+const inTrace = <Result extends { readonly record: CallRecord }>(
   { tracing }: Deps,
   name: string,
-  exchange: (headers: Readonly<Record<string, string>>) => Promise<Made>,
-): Promise<Made> =>
+  exchange: (headers: Readonly<Record<string, string>>) => Promise<Result>,
+): Promise<Result> =>
   tracing
     ? tracing.call(
         `POST ${name}`,

@@ -8,9 +8,9 @@ export interface CallFaults {
   /** The answers of this interface are lost: the connection is closed once the request has been sent. */
   readonly dropsAnswerOf?: InterfaceName
   /** Each call is sent twice; the second answer is reported, and nothing else is done with it. */
-  readonly twice?: boolean
+  readonly sendTwice?: boolean
   /** After a call about an order, the one before it arrives once more, as when a network holds a request back. */
-  readonly disordered?: boolean
+  readonly outOfOrder?: boolean
   /** The body of each request comes in two parts, with SLOW_MS in between. */
   readonly slow?: boolean
   /** Seconds by which the times in bodies are ahead. The Date header, and the signature over it, stay right. */
@@ -37,7 +37,7 @@ const BEFORE: Readonly<Partial<Record<InterfaceName, InterfaceName>>> = {
 }
 
 /** What arrives again, late, after a call of that interface about an order, as it was sent; undefined where nothing does. */
-export async function heldBack(
+export async function callToResendLate(
   { db }: Deps,
   name: InterfaceName,
   orderId: bigint | undefined,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
+import { jsonFields, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import {
   APP_KEY_HEADER,
@@ -36,19 +36,19 @@ export interface SignedRequest {
 export function signedRequest(
   { clock }: Deps,
   partner: PartnerWithSecrets,
-  entry: PartnerInterface,
+  definition: PartnerInterface,
   text: string,
   {
     secret = partner.secrets.find(({ signs }) => signs)?.secret ?? '',
     forge,
   }: { readonly secret?: string; readonly forge?: Forgery },
 ): SignedRequest {
-  const url = interfaceUrl(partner, entry.name, entry.defaultPath) ?? ''
+  const url = interfaceUrl(partner, definition.name, definition.defaultPath) ?? ''
   const path = URL.canParse(url) ? new URL(url).pathname : '/'
   const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -FORGED_DATE_AGE_S) : clock.now())
   const clientId = forge === 'client' ? `unknown-${randomUUID().slice(0, 8)}` : partner.client_id
   const key = forge === 'signature' ? randomUUID() : secret
-  const encryptWith = entry.encrypted && partner.encrypts_calls ? partner.aes_key : null
+  const encryptWith = definition.encrypted && partner.encrypts_calls ? partner.aes_key : null
   return {
     url,
     headers: {
@@ -88,7 +88,11 @@ interface Reading {
 }
 
 /** What an HTTP answer says: status, then JSON, then the envelope's code, then the fields of the interface. */
-export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask, orderId }: Reading): Reply<unknown> {
+export function readReply(
+  definition: PartnerInterface,
+  http: ReadableAnswer,
+  { mask, orderId }: Reading,
+): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
   if (http.problem !== undefined) return failed({ kind: 'encryption', detail: http.problem, maybe_received: true })
   const parsed = parseLossless(http.body)
@@ -102,10 +106,10 @@ export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask,
     })
   }
   const json = parsed.value
-  const reading = readAnswer(entry, json)
+  const reading = readAnswer(definition, json)
   switch (reading.outcome) {
-    case 'misshapen':
-      return misshapen(reading.problems, json, mask)
+    case 'invalid':
+      return invalidAnswer(reading.problems, json, mask)
     case 'pending':
       return { outcome: 'pending', code: reading.code, describe: echo(mask(reading.describe)) }
     case 'failed': {
@@ -113,8 +117,8 @@ export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask,
       return failed({ kind: 'partner-code', detail, maybe_received: true, code: reading.code }, json)
     }
     case 'success': {
-      const stranger = aboutAnother(reading.answer, orderId)
-      return stranger ? misshapen([stranger], json, mask) : { outcome: 'success', answer: reading.answer, json }
+      const wrongOrder = aboutAnother(reading.answer, orderId)
+      return wrongOrder ? invalidAnswer([wrongOrder], json, mask) : { outcome: 'success', answer: reading.answer, json }
     }
   }
 }
@@ -123,7 +127,7 @@ const statusText = (status: number): string =>
   status >= 300 && status < 400 ? `HTTP status ${status}; redirects are not followed` : `HTTP status ${status}`
 
 /** The partner's own message comes first: it explains best why the response is not the expected one. */
-function misshapen(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
+function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
   const remark = remarkIn(json)
   const said = remark === undefined ? '' : `the partner says "${echo(mask(remark))}"; `
   return failed({ kind: 'schema', detail: said + mask(problemsText(problems)), maybe_received: true, problems }, json)
@@ -131,8 +135,7 @@ function misshapen(problems: readonly ShapeProblem[], json: unknown, mask: Readi
 
 /** A response about another order must not change ours. */
 function aboutAnother(answer: unknown, orderId: bigint | undefined): ShapeProblem | undefined {
-  const body = (answer as { body?: { orderId?: unknown } }).body
-  const named = body?.orderId
+  const { orderId: named } = jsonFields(jsonFields(answer).body)
   if (orderId === undefined || typeof named !== 'bigint' || named === orderId) return undefined
   const why = isRounded(named, orderId) ? ': it was rounded, so the partner reads ids as doubles' : ''
   return { path: 'body.orderId', problem: `is ${named}; the call was about ${orderId}${why}` }

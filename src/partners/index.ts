@@ -24,4 +24,4 @@ export {
 export { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
 export { urlWarnings } from './url-warnings.ts'
-export { CONTACT_ROLES, type ContactRole } from './wire.ts'
+export { CONTACT_ROLES, type ContactRole, type PartnerStage } from './wire.ts'

@@ -74,6 +74,7 @@ export const partner = z.object({
   updated_at: z.date(),
 })
 export type Partner = z.output<typeof partner>
+export type PartnerStage = Partner['stage']
 
 /** Which partners, and which page of them: ordered by created_at, partner_id. Texts are beginnings. */
 export const partnerFilter = z.strictObject({

@@ -1,9 +1,9 @@
-import { findAcceptedRun, presentStanding, type Standing } from '../certification/index.ts'
+import { findAcceptedRun, findCurrentProgress, type RunProgress } from '../certification/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { hasPassedSignatureTool } from '../mws/index.ts'
 
-type RunState = NonNullable<OutputOf<typeof presentStanding>>['state']
+type RunState = NonNullable<OutputOf<typeof findCurrentProgress>>['state']
 
 /**
  * Where a seller stands: `locked` until the signature tool is passed, `no_run` before the first run, then as the run that
@@ -36,7 +36,7 @@ interface AcceptedRun {
 
 export interface SellerFacts {
   readonly hasPassedTool: boolean
-  readonly present: Standing<RunState> | undefined
+  readonly present: RunProgress<RunState> | undefined
   readonly accepted: { readonly run_id: string; readonly number: number; readonly passed_at: Date | null } | undefined
 }
 
@@ -67,7 +67,7 @@ const pick = ({ run_id, number }: { readonly run_id: string; readonly number: nu
 export async function sellerProgress(deps: Deps, partnerId: bigint): Promise<SellerProgress> {
   const [hasPassedTool, present, accepted] = await Promise.all([
     hasPassedSignatureTool(deps, partnerId),
-    presentStanding(deps, partnerId),
+    findCurrentProgress(deps, partnerId),
     findAcceptedRun(deps, partnerId),
   ])
   return progressOf({ hasPassedTool, present, accepted })

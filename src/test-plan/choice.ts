@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { date, price } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
-import { conditions } from './conditions.ts'
+import { conditions, storedConditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
 const product = z
@@ -64,6 +64,23 @@ export const choice = chosen.transform(complete).superRefine(({ functions, produ
   }
 })
 export type Choice = z.output<typeof choice>
+
+/** The same as a run has stored it: rules may have been others, and a newer process may know more functions. */
+export const storedChoice: z.ZodType<Choice> = z.looseObject({
+  functions: z.array(z.custom<FunctionId>((id) => typeof id === 'string')),
+  products: z.looseObject({
+    main: z.string(),
+    later: z.string().optional(),
+    review: z.string().optional(),
+    level: z.string().optional(),
+    sold_out: z.string().optional(),
+  }),
+  travel_date: z.string().optional(),
+  unit_price: z.number().optional(),
+  buy_price: z.number().optional(),
+  quantity: z.number(),
+  conditions: storedConditions.optional(),
+})
 
 /** Adds the functions that every integration has; each once, in the order of FUNCTIONS. */
 function complete({ functions, ...rest }: z.output<typeof chosen>): z.output<typeof chosen> {

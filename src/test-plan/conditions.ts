@@ -18,6 +18,14 @@ export const conditions = z.strictObject({
 })
 export type Conditions = z.output<typeof conditions>
 
+/** The same as a run has stored them: bounds may have been others, and a newer process may know more of them. */
+export const storedConditions = z.looseObject({
+  days_ahead: z.number().default(0),
+  sends_twice: z.boolean().default(false),
+  is_slow: z.boolean().default(false),
+  out_of_order: z.boolean().default(false),
+})
+
 /** Those that are on or off. */
 export const FAULTS = ['sends_twice', 'is_slow', 'out_of_order'] as const satisfies (keyof Conditions)[]
 
@@ -28,9 +36,9 @@ const DAY_S = 24 * 60 * 60
 /** What calls to the partner are told. */
 export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
   aheadS: days_ahead * DAY_S,
-  twice: sends_twice,
+  sendTwice: sends_twice,
   slow: is_slow,
-  disordered: out_of_order,
+  outOfOrder: out_of_order,
 })
 
 /** The lines about them in the log of an attempt. */

@@ -20,7 +20,7 @@ afterAll(() => lab.close())
 const view = (runId: string) => showRun(lab.world.deps, lab.partnerId, runId)
 const page = (runId: string) => `/sandbox/run/${runId}`
 
-/** Where the run stands once no step is being made and none begins any more. */
+/** Where the run stands once no step is running and none begins any more. */
 async function settled(runId: string) {
   await until(() => !lab.world.deps.runningAttempts.isRunningAll(runId))
   const { steps, current } = await view(runId)

@@ -13,8 +13,8 @@ import {
   insertAttempt,
 } from '../../src/certification/attempt-store.ts'
 import type { Waiting } from '../../src/certification/event.ts'
-import { nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
-import { listRuns } from '../../src/certification/standing.ts'
+import { currentRun, nextStep, showRun, startRun } from '../../src/certification/run.ts'
+import { listRuns } from '../../src/certification/run-progress.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
 import { finishRejected } from '../../src/mws/reject.ts'
@@ -76,7 +76,7 @@ describe('a test run', () => {
     expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => next('product-pull')))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect((await presentRun(deps, lab.partnerId)).current_step).toBe('wrong-signature')
+    expect((await currentRun(deps, lab.partnerId)).current_step).toBe('wrong-signature')
   })
 
   it('keeps the steps that it began with, so that a step which is added later strands nobody', async () => {
@@ -158,7 +158,7 @@ describe('a test run', () => {
   })
 })
 
-describe('a step that is being made', () => {
+describe('a running step', () => {
   it('ends as interrupted when the run is started anew, and cannot write into the new one', async () => {
     const { deps } = lab.world
     const runId = await lab.run()

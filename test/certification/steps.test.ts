@@ -3,6 +3,7 @@ import { checkAcceptance } from '../../src/certification/acceptance.ts'
 import { startStep } from '../../src/certification/attempt.ts'
 import { nextStep, showRun } from '../../src/certification/run.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
+import { type CheckId, COMMON_CHECKS } from '../../src/checks/checks.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import { updatePartner } from '../../src/partners/partner.ts'
@@ -131,6 +132,17 @@ describe('the steps', () => {
     const walked = await walk(lab, wish)
     expect(walked.failed).toBeUndefined()
     expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
+  })
+  // Types hold it too; this sees what the attempts above have stored.
+  it('make only the checks that they list, and the common ones', async () => {
+    const { rows } = await lab.world.pool.query<{ step_id: string; id: CheckId }>(
+      `select distinct a.step_id, e.data ->> 'id' as id from sandbox_event e join sandbox_attempt a using (attempt_id)
+       where e.kind = 'check'`,
+    )
+    expect(new Set(rows.map(({ step_id }) => step_id)).size).toBe(STEPS.length)
+    const known: readonly CheckId[] = COMMON_CHECKS
+    const expectsOf = (stepId: string) => STEPS.find(({ id }) => id === stepId)?.expects ?? {}
+    expect(rows.filter(({ step_id, id }) => !known.includes(id) && !(id in expectsOf(step_id)))).toEqual([])
   })
 })
 

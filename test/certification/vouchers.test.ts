@@ -42,12 +42,12 @@ describe('the notice of a consumption', () => {
     expect(aboutVouchers(unused)).toMatchObject([
       {
         path: 'body.voucherList[].status',
-        expected: 'codes of 2 tickets are used',
-        actual: 'codes of 0 tickets are used',
+        expected: 'vouchers for 2 tickets marked used',
+        actual: 'vouchers for 0 tickets marked used',
       },
     ])
     const half = await consume(runId, ([one = '', other = '']) => [voucher(one, 1), voucher(other)])
-    expect(aboutVouchers(half)).toMatchObject([{ actual: 'codes of 1 tickets are used' }])
+    expect(aboutVouchers(half)).toMatchObject([{ actual: 'vouchers for 1 tickets marked used' }])
     const right = await consume(runId, (codes) => codes.map((code) => voucher(code, 1)))
     expect(right).toMatchObject({ outcome: 'passed', failures: [] })
   })
@@ -107,7 +107,7 @@ describe('the answer to an order query', () => {
     expect(await query((codes) => rightly(codes).slice(1))).toHaveLength(1)
     expect(await query(() => undefined)).toMatchObject([{ level: 'error', expected: 'required', actual: 'missing' }])
     expect(await query((codes) => codes.map((code) => voucher(code, 1)))).toMatchObject([
-      { expected: 'codes of 0 tickets are used', actual: 'codes of 2 tickets are used' },
+      { expected: 'vouchers for 0 tickets marked used', actual: 'vouchers for 2 tickets marked used' },
     ])
   })
 })

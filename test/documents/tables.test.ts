@@ -6,7 +6,7 @@ import { settings } from '../../src/config/schema.ts'
 import type { Fields, RecordField } from '../../src/db/record-fields.ts'
 import type { Deps } from '../../src/deps.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
-import { SOFT_FIELDS } from '../../src/interfaces/read-answer.ts'
+import { LENIENT_FIELDS } from '../../src/interfaces/read-answer.ts'
 import type { CheckOrder, FailureRow } from '../../src/lib/failure.ts'
 import { LIST_LIMITS } from '../../src/lib/json/shape.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
@@ -89,7 +89,7 @@ describe('DECISIONS', () => {
     expectRows(
       DECISIONS,
       'soft fields',
-      Object.entries(SOFT_FIELDS).map(([name, kept]) => rowOf(name, kept)),
+      Object.entries(LENIENT_FIELDS).map(([name, kept]) => rowOf(name, kept)),
     )
   })
 

@@ -97,7 +97,7 @@ describe('an answer of a partner', () => {
     ],
   ])('$name misshapen: each problem with its path', (entry, json, problems) => {
     expect(readAnswer(entry, json)).toEqual({
-      outcome: 'misshapen',
+      outcome: 'invalid',
       problems: problems.map(([path, problem]) => ({ path, problem })),
     })
   })
@@ -159,7 +159,7 @@ describe('a product', () => {
     [{ phoneLimitCount: 'some' }, 1],
   ])('%j has %d problems', (change, count) => {
     const result = pulled(change)
-    expect(result.outcome === 'misshapen' ? result.problems : []).toHaveLength(count)
+    expect(result.outcome === 'invalid' ? result.problems : []).toHaveLength(count)
   })
 
   it.each([

@@ -264,8 +264,8 @@ describe('prices that look like mistakes', () => {
     expect(await post(notice)).toMatchObject({ code: 200, describe: 'success' })
     const { warnings, notice_id: id } = await warningsOf()
     expect(warnings).toBe('implausible-prices')
-    const { doubts } = await showEntry(world.deps, 7001n, { kind: 'notice', id })
-    expect(doubts).toMatchObject([
+    const { implausible } = await showEntry(world.deps, 7001n, { kind: 'notice', id })
+    expect(implausible).toMatchObject([
       { path: 'body[2].mtPrice', problem: expect.stringContaining('is 10000; the median of this calendar is 100') },
     ])
     expect((await post({ ...notice, body: days.map((day) => entry(day)) })).code).toBe(200)

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../src/history/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { applyRefundResult } from '../../src/orders/refund-result.ts'
-import { tellRefunded } from '../../src/orders/refunded-message.ts'
+import { refundByPlatform } from '../../src/orders/refunded-message.ts'
 import { newRefundedMessage } from '../../src/orders/wire.ts'
 import { fakeSeller, html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
@@ -306,9 +306,9 @@ describe('refundOrder', () => {
   })
 })
 
-describe('tellRefunded', () => {
+describe('refundByPlatform', () => {
   const tell = (fields: object) =>
-    tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), OPERATOR)
+    refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), OPERATOR)
   const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
 
   it('1: customer service refunds tickets, and the partner is told', async () => {
@@ -346,7 +346,7 @@ describe('tellRefunded', () => {
       world.clock.now(),
     ])
     const message = (fields: object) =>
-      tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), OPERATOR)
+      refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), OPERATOR)
     await expect(message({})).rejects.toThrow(/in progress/)
     world.clock.advance(21)
     await expect(message({ quantity: 1 })).rejects.toThrow(/whole/)
@@ -355,7 +355,7 @@ describe('tellRefunded', () => {
   it('1: of all tickets for less than their price names the price', async () => {
     seller.on('/order/refunded', ok({}))
     const input = parseInput(newRefundedMessage, { order_id: orderId, type: 1, refund_price: 150 })
-    await tellRefunded(world.deps, input, OPERATOR)
+    await refundByPlatform(world.deps, input, OPERATOR)
     expect(seller.calls.at(-1)?.body).toMatchObject({ refundPrice: 150, count: 2 })
   })
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { illegalOrderMove, illegalRefundMove } from '../../src/orders/errors.ts'
+import { illegalOrderTransition, illegalRefundTransition } from '../../src/orders/errors.ts'
 import {
+  isOrderTransition,
+  isRefundTransition,
   laterVoucherState,
   ORDER_STATES,
-  orderMayMove,
   REFUND_STATES,
-  refundMayMove,
   stateByQuantities,
   VOUCHER_STATES,
 } from '../../src/orders/states.ts'
@@ -50,7 +50,7 @@ describe('a move', () => {
     ['closed', 'paying', false],
     ['paid', 'closing', false],
   ] as const)('of an order from %s to %s: %s', (from, to, legal) => {
-    expect(orderMayMove(from, to)).toBe(legal)
+    expect(isOrderTransition(from, to)).toBe(legal)
   })
 
   it.each([
@@ -59,14 +59,14 @@ describe('a move', () => {
     ['refunded', 'reviewing', false],
     ['requested', 'unknown', false],
   ] as const)('of a refund from %s to %s: %s', (from, to, legal) => {
-    expect(refundMayMove(from, to)).toBe(legal)
+    expect(isRefundTransition(from, to)).toBe(legal)
   })
 
   it('that is illegal is refused by the names of both states', () => {
-    expect(illegalOrderMove(7n, 'closed', 'paid').describe).toBe(
+    expect(illegalOrderTransition(7n, 'closed', 'paid').describe).toBe(
       'order 7 is closed (ended before it was paid); it cannot become paid',
     )
-    expect(illegalRefundMove('r', 'refunded', 'refused').describe).toBe(
+    expect(illegalRefundTransition('r', 'refunded', 'refused').describe).toBe(
       'refund r is refunded (done); it cannot become refused',
     )
   })

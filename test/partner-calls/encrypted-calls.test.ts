@@ -116,7 +116,7 @@ describe('an answer', () => {
   const UNFIT = 'the encrypted body does not decrypt to JSON with the AES key of this partner'
   it.each<[string, string, string]>([
     ['another key', aesEncrypted('another key, 16.', whole), UNFIT],
-    ['text that is no JSON', aesEncrypted(KEY, 'not JSON at all'), UNFIT],
+    ['text that is not JSON', aesEncrypted(KEY, 'not JSON at all'), UNFIT],
     ['bytes that are no UTF-8', aesEncrypted(KEY, Buffer.from([0xff, 0xfe, 0x7b])), UNFIT],
     [
       'the last block cut off',

@@ -106,7 +106,7 @@ describe('every problem that a check can find has its place on the page', () => 
     let found = 0
     for (const answer of spoiled(jsonOf(partOf(sectionNamed(name), 'answer').example))) {
       const reading = readAnswer(entry, answer)
-      if (reading.outcome !== 'misshapen') continue
+      if (reading.outcome !== 'invalid') continue
       found += reading.problems.length
       expect(missing(name, 'answer', reading.problems)).toEqual([])
     }
@@ -222,7 +222,7 @@ describe('the reference', () => {
       const { [field]: _, ...rest } = body
       const isList = name === 'product-pull'
       const reading = readAnswer(entry, { code: 200, body: isList ? [rest] : rest })
-      return reading.outcome === 'misshapen' && reading.problems.some(({ path }) => path.endsWith(field))
+      return reading.outcome === 'invalid' && reading.problems.some(({ path }) => path.endsWith(field))
     }
     const [openDate] = (jsonOf(partOf(sectionNamed('product-pull'), 'answer').example) as { body: object[] }).body
     const dated = { ...openDate, useDateMode: 1 }

@@ -35,7 +35,7 @@ export interface Lab {
   run(wish?: object): Promise<string>
   /** Starts a step and waits until its attempt has ended. */
   make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
-  /** What the attempt that is being made waits for, once it waits. */
+  /** What the running attempt waits for, once it waits. */
   awaited(runId: string): Promise<Waiting>
   /** Sends a notice as the partner does, signed, without these headers. */
   send(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../../src/certification/run.ts'
-import { presentState, runState } from '../../src/certification/standing.ts'
+import { currentState, runState } from '../../src/certification/run-progress.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { homeOf } from '../../src/sandbox/pages/home-page.ts'
 import { progressNotice } from '../../src/sandbox/pages/progress-notice.ts'
@@ -27,21 +27,21 @@ const run = (number: number, changes: Partial<Run> = {}): Run => ({
 const accepted = run(1, { passed_at: at, superseded_at: at })
 
 /** The run that a seller is at, with so many of its steps passed. */
-const presentRun = (given: Run, passed: number, steps = STEPS) => {
+const currentRun = (given: Run, passed: number, steps = STEPS) => {
   const found = { run: given, passed, steps }
-  return { ...found, state: presentState(found) }
+  return { ...found, state: currentState(found) }
 }
 
 const PRESENT = {
   'no run': undefined,
-  'nothing tried': presentRun(run(2), 0),
-  'some passed': presentRun(run(2), 11),
-  'all but one passed, then one failed again': presentRun(run(2), 12),
-  'all passed, the last not left': presentRun(run(2, { current_step: 'heartbeat' }), STEPS),
-  'all passed': presentRun(run(2, { current_step: null }), STEPS),
-  'without any step': presentRun(run(2), 0, 0),
-  accepted: presentRun(run(2, { passed_at: at, current_step: null }), STEPS),
-  'accepted, and a release has added a step': presentRun(run(2, { passed_at: at }), STEPS, STEPS + 1),
+  'nothing tried': currentRun(run(2), 0),
+  'some passed': currentRun(run(2), 11),
+  'all but one passed, then one failed again': currentRun(run(2), 12),
+  'all passed, the last not left': currentRun(run(2, { current_step: 'heartbeat' }), STEPS),
+  'all passed': currentRun(run(2, { current_step: null }), STEPS),
+  'without any step': currentRun(run(2), 0, 0),
+  accepted: currentRun(run(2, { passed_at: at, current_step: null }), STEPS),
+  'accepted, and a release has added a step': currentRun(run(2, { passed_at: at }), STEPS, STEPS + 1),
 } satisfies Record<string, SellerFacts['present']>
 type Present = keyof typeof PRESENT
 

@@ -2,10 +2,10 @@ import { addDays } from '../../lib/time-zone.ts'
 import { statedNow } from '../../partner-calls/index.ts'
 import { travelDate } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
-import type { Step } from './step.ts'
+import { defineStep } from './step.ts'
 
 /** The products that the run is about. */
-export const productPull: Step = {
+export const productPull = defineStep({
   id: 'product-pull',
   kind: 'call',
   needs: ['product-pull'],
@@ -15,9 +15,9 @@ export const productPull: Step = {
     const result = await context.call('product-pull', { method: 'multi', partnerDealIds: wanted })
     if (result.outcome === 'success') await checkFound(context, wanted, result.answer.body)
   },
-}
+})
 
-export const poiPull: Step = {
+export const poiPull = defineStep({
   id: 'poi-pull',
   kind: 'call',
   needs: ['poi-pull'],
@@ -26,10 +26,10 @@ export const poiPull: Step = {
     const result = await context.call('poi-pull', { method: 'page', currentPage: 1, pageSize: 20 })
     if (result.outcome === 'success') await checkNotEmpty(context, result.answer.body)
   },
-}
+})
 
 /** A week from the travel date on. */
-export const priceCalendar: Step = {
+export const priceCalendar = defineStep({
   id: 'price-calendar',
   kind: 'call',
   needs: ['price-calendar'],
@@ -48,10 +48,10 @@ export const priceCalendar: Step = {
     const path = index < 0 ? 'body' : `body[${index}].partnerDealId`
     await context.check('product-found', index < 0, { path, expected: main, actual })
   },
-}
+})
 
 /** Asked for synchronously (asyncType 0); "will follow" (999) is accepted. */
-export const levelPriceCalendar: Step = {
+export const levelPriceCalendar = defineStep({
   id: 'level-price-calendar',
   kind: 'call',
   needs: ['level-price-calendar'],
@@ -66,9 +66,9 @@ export const levelPriceCalendar: Step = {
     const days = result.answer.body.map(({ priceDate }) => priceDate)
     await checkRange(context, 'priceDate', days, week)
   },
-}
+})
 
-export const balanceQuery: Step = {
+export const balanceQuery = defineStep({
   id: 'balance-query',
   kind: 'call',
   needs: ['balance-query'],
@@ -78,12 +78,12 @@ export const balanceQuery: Step = {
     const result = await context.call('balance-query', { partnerDealIds: [main] })
     if (result.outcome === 'success') await checkFound(context, [main], result.answer.body)
   },
-}
+})
 
 const ONLINE = 1
 const PASSED = 1
 
-export const productStatus: Step = {
+export const productStatus = defineStep({
   id: 'product-status',
   kind: 'call',
   needs: ['product-status'],
@@ -92,9 +92,9 @@ export const productStatus: Step = {
     const { main: partnerDealId } = context.choice.products
     await context.call('product-status', [{ partnerDealId, status: ONLINE, checkStatus: PASSED }])
   },
-}
+})
 
-export const heartbeat: Step = {
+export const heartbeat = defineStep({
   id: 'heartbeat',
   kind: 'call',
   needs: ['heartbeat'],
@@ -102,7 +102,7 @@ export const heartbeat: Step = {
   async perform(context) {
     await context.call('heartbeat', {})
   },
-}
+})
 
 interface Days {
   readonly startTime: string
@@ -114,11 +114,11 @@ export function weekOf({ choice, deps }: StepContext): Days {
   return { startTime, endTime: addDays(startTime, 6) }
 }
 
-const checkNotEmpty = (context: StepContext, entries: readonly unknown[]): Promise<boolean> =>
+const checkNotEmpty = (context: StepContext<'not-empty'>, entries: readonly unknown[]): Promise<boolean> =>
   context.check('not-empty', entries.length > 0, { path: 'body', expected: '≥ 1', actual: String(entries.length) })
 
 async function checkFound(
-  context: StepContext,
+  context: StepContext<'product-found'>,
   wanted: readonly string[],
   entries: readonly { readonly partnerDealId: string }[],
 ): Promise<void> {
@@ -130,7 +130,12 @@ async function checkFound(
   }
 }
 
-async function checkRange(context: StepContext, field: string, days: readonly string[], week: Days): Promise<void> {
+async function checkRange(
+  context: StepContext<'in-range'>,
+  field: string,
+  days: readonly string[],
+  week: Days,
+): Promise<void> {
   const outside = days.findIndex((day) => day < week.startTime || day > week.endTime)
   const path = outside < 0 ? 'body' : `body[${outside}].${field}`
   const expected = `${week.startTime} – ${week.endTime}`

@@ -5,7 +5,7 @@ import type { AnswerOf, CallOptions, CallResult, Forgery } from '../../partner-c
 import { type FunctionId, offers } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
 import { weekOf } from './catalogue.ts'
-import type { Step } from './step.ts'
+import { defineStep, type Step } from './step.ts'
 
 type Options = CallOptions & Expectation
 
@@ -69,21 +69,22 @@ const READINGS: readonly Reading[] = [
  * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
  * refuses both has not told them apart.
  */
-const refuses = (forge: Forgery, id: Step['id']): Step => ({
-  id,
-  kind: 'defence',
-  needs: [],
-  expects: REFUSAL_OF[forge].expects,
-  async perform(context) {
-    const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
-    if (!reading) throw new Error('no chosen function only reads')
-    const call = reading.call(context)
-    const right = await call({ codes: reading.codes })
-    if (!context.hasPassed()) return
-    const honest = right.outcome === 'failed' ? { honest: right.json } : {}
-    await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
-  },
-})
+const refuses = (forge: Forgery, id: Step['id']): Step =>
+  defineStep({
+    id,
+    kind: 'defence',
+    needs: [],
+    expects: REFUSAL_OF[forge].expects,
+    async perform(context) {
+      const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
+      if (!reading) throw new Error('no chosen function only reads')
+      const call = reading.call(context)
+      const right = await call({ codes: reading.codes })
+      if (!context.hasPassed()) return
+      const honest = right.outcome === 'failed' ? { honest: right.json } : {}
+      await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
+    },
+  })
 
 export const wrongSignature = refuses('signature', 'wrong-signature')
 export const staleDate = refuses('date', 'stale-date')

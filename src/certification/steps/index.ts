@@ -74,5 +74,5 @@ export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => 
  * its own would be stranded. A step that no longer exists is left out.
  */
 export const stepsOf = ({ steps, choice }: RunRow): Step[] =>
-  // A run that a process of the version before has begun keeps no list.
+  // A run of a process before the column was there keeps no list, and SQL does not know which steps need which function.
   steps === null ? stepsFor(choice) : steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])

@@ -1,5 +1,6 @@
-import { jsonFields } from '../../checks/index.ts'
-import { parseLossless } from '../../lib/json/lossless.ts'
+import { jsonFields } from '../../interfaces/index.ts'
+import { isRounded, parseLossless } from '../../lib/json/lossless.ts'
+import { type Said, said } from '../../lib/said.ts'
 
 const bodyOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))
@@ -23,4 +24,14 @@ export function fieldsIn(text: string, field: string): string[] {
 export function listIn(text: string, field: string): readonly unknown[] {
   const value = jsonFields(bodyOf(text))[field]
   return Array.isArray(value) ? value : []
+}
+
+/**
+ * What a notice is about if it names another order: that of an attempt before, or one that is not known. An id that was
+ * rounded on the way means this order; the notice has been refused, and the step fails with it.
+ */
+export function otherOrder(wanted: bigint, body: string): Said | undefined {
+  const named = fieldIn(body, 'orderId')
+  if (named === undefined || named === String(wanted) || isRounded(named, wanted)) return undefined
+  return said('other-order', { said: named, wanted: String(wanted) })
 }

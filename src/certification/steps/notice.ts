@@ -1,11 +1,12 @@
-import { jsonFields } from '../../checks/index.ts'
+import { MOUNT } from '../../config/mounts.ts'
+import { jsonFields } from '../../interfaces/index.ts'
 import { type Detail, said } from '../../lib/said.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import { showOrder } from '../../orders/index.ts'
-import { waitForNotice } from '../step-notices.ts'
-import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
-import { otherOrder } from './other-order.ts'
-import type { Step } from './step.ts'
-import { buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
+import { fieldIn, fieldsIn, listIn, otherOrder } from './notice-body.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
 import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
 import { wantedConsumption, wantedProductChange } from './wanted-notice.ts'
 
@@ -16,25 +17,25 @@ const MOST_NAMED = 5
 const CHANGED = '2'
 
 /** Any change of the main product; the platform pulls the product afterwards. */
-export const productChange: Step = {
+export const productChange = defineStep({
   id: 'product-change',
   kind: 'notice',
   needs: ['product-change'],
-  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error' },
+  expects: NOTICE_CHECKS,
   async perform(context) {
     const { main } = context.choice.products
     await waitForNotice(context, {
-      path: '/mtp/api/deal/change/notice',
+      path: MOUNT + PATH.dealChange,
       about: { partnerDealId: main, status: CHANGED },
       notice: wantedProductChange(context, main, CHANGED),
-      other: (body) => {
+      concernsOther: (body) => {
         const named = fieldsIn(body, 'partnerDealId')
         if (named.length === 0 || named.includes(main)) return undefined
         return said('other-product', { said: named.slice(0, MOST_NAMED).join(', '), wanted: main })
       },
     })
   },
-}
+})
 
 const USED = '1'
 
@@ -49,24 +50,18 @@ const marksNone = (body: string): boolean => {
  * ticket. Each attempt has an order of its own, so that no notice of before decides it. Its id is as large as that of
  * the step order-pay-again.
  */
-export const consumption: Step = {
+export const consumption = defineStep({
   id: 'consumption',
   kind: 'notice',
   needs: [],
-  expects: {
-    'notice-arrived': 'error',
-    'notice-accepted': 'error',
-    quantities: 'error',
-    'voucher-list': 'error',
-    'order-state': 'error',
-  },
+  expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const { main } = context.choice.products
     const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
     const { order_id: orderId, quantity } = bought
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     const notice = await waitForNotice(context, {
-      path: '/mtp/api/order/consume/notice',
+      path: MOUNT + PATH.consume,
       about: {
         orderId: String(orderId),
         partnerOrderId: bought.partner_order_id ?? '',
@@ -74,8 +69,8 @@ export const consumption: Step = {
         usedQuantity: String(quantity),
       },
       notice: wantedConsumption(context, bought),
-      other: (body) => otherOrder(orderId, body),
-      open: (body) => {
+      concernsOther: (body) => otherOrder(orderId, body),
+      stillMissing: (body) => {
         const [used = 0, refunded = 0] = ['usedQuantity', 'refundedQuantity'].map((field) =>
           Number(fieldIn(body, field)),
         )
@@ -83,7 +78,7 @@ export const consumption: Step = {
         const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNone(body)
         return said(isUnmarked ? 'partly-used-unmarked' : 'partly-used', { used: `${used}`, quantity: `${quantity}` })
       },
-      tooLate: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
+      onTimeout: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
     })
     const { order } = await showOrder(context.deps, orderId)
     await context.check('quantities', order.used_quantity === quantity, details(String(order.used_quantity)))
@@ -93,4 +88,4 @@ export const consumption: Step = {
     }
     await context.check('order-state', order.state === 'consumed', { expected: 'consumed', actual: order.state })
   },
-}
+})

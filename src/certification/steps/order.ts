@@ -2,29 +2,29 @@ import { OPERATOR } from '../../history/index.ts'
 import { ORDER_STATUS } from '../../interfaces/index.ts'
 import { closeOrder, codesIn } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
-import type { Step } from './step.ts'
-import { createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'
-import { checkToldVouchers } from './voucher-list.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, CREATE_CHECKS, createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'
+import { checkReportedVouchers } from './voucher-list.ts'
 
-export const orderCreate: Step = {
+export const orderCreate = defineStep({
   id: 'order-create',
   kind: 'call',
   needs: [],
-  expects: { 'order-state': 'error' },
+  expects: CREATE_CHECKS,
   async perform(context) {
     await createTestOrder(context, 'main', context.choice.products.main)
   },
-}
+})
 
 /**
  * After a lost answer the platform asks again and must get the same order. The step makes an order of its own, which is
  * the main one from then on: a partner that failed this once has two orders for the old one.
  */
-export const orderCreateAgain: Step = {
+export const orderCreateAgain = defineStep({
   id: 'order-create-again',
   kind: 'defence',
   needs: [],
-  expects: { 'same-order': 'error' },
+  expects: { ...CREATE_CHECKS, 'same-order': 'error' },
   async perform(context) {
     const order = await createTestOrder(context, 'main', context.choice.products.main)
     const again = await context.repeat('order-create', order.order_id)
@@ -32,26 +32,26 @@ export const orderCreateAgain: Step = {
     const [expected, actual] = [order.partner_order_id ?? '', again.answer.body.partnerOrderId]
     await context.check('same-order', actual === expected, { path: 'body.partnerOrderId', expected, actual })
   },
-}
+})
 
 /** Sold out: the partner answers with a failure, by contract 420, and there is no order. */
-export const soldOut: Step = {
+export const soldOut = defineStep({
   id: 'sold-out',
   kind: 'defence',
   needs: ['sold-out'],
-  expects: { 'order-state': 'error' },
+  expects: CREATE_CHECKS,
   async perform(context) {
     const { main, sold_out = main } = context.choice.products
     await createTestOrder(context, 'sold-out', sold_out, { codes: 'failure', usual: [420] })
   },
-}
+})
 
 /** The order is paid, has the ordered quantity and the issued codes, and nothing of it is used. */
-export const orderQuery: Step = {
+export const orderQuery = defineStep({
   id: 'order-query',
   kind: 'call',
   needs: [],
-  expects: { 'order-status': 'error', quantities: 'error', 'voucher-list': 'error' },
+  expects: { ...BUY_CHECKS, 'order-status': 'error', quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const order = await unusedOrder(context)
     const orderId = order.order_id
@@ -67,25 +67,25 @@ export const orderQuery: Step = {
       const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
       await context.check('quantities', actual === expected, more)
     }
-    const told = codesIn(said.voucherList, said.credentialList)
-    await checkToldVouchers(context, order, { told, used: said.usedQuantity })
+    const reported = codesIn(said.voucherList, said.credentialList)
+    await checkReportedVouchers(context, order, { reported, used: said.usedQuantity })
   },
-}
+})
 
-export const orderClose: Step = {
+export const orderClose = defineStep({
   id: 'order-close',
   kind: 'call',
   needs: ['order-close'],
-  expects: { 'order-state': 'error' },
+  expects: CREATE_CHECKS,
   async perform(context) {
     const { order_id } = await createTestOrder(context, 'close', context.choice.products.main)
-    const { order } = await context.operate('order-close', (deps) => closeOrder(deps, order_id, OPERATOR))
+    const { order } = (await context.operate('order-close', (deps) => closeOrder(deps, order_id, OPERATOR))).result
     await context.check('order-state', order.state === 'closed', { expected: 'closed', actual: order.state })
   },
-}
+})
 
 /** Closing a closed order again is a success. */
-export const orderCloseAgain: Step = {
+export const orderCloseAgain = defineStep({
   id: 'order-close-again',
   kind: 'defence',
   needs: ['order-close'],
@@ -93,16 +93,16 @@ export const orderCloseAgain: Step = {
   async perform(context) {
     await context.repeat('order-close', await context.orderOf('close'))
   },
-}
+})
 
 /**
  * The answer is 598 at first. Then the platform asks until the tickets are issued, or the partner sends a pay notice.
  */
-export const orderPayLater: Step = {
+export const orderPayLater = defineStep({
   id: 'order-pay-later',
   kind: 'call',
   needs: ['pay-later'],
-  expects: { 'order-state': 'error', 'notice-accepted': 'error' },
+  expects: BUY_CHECKS,
   async perform(context) {
     const { main, later = main } = context.choice.products
     // A partner that issues all tickets later pays the main order like this.
@@ -111,4 +111,4 @@ export const orderPayLater: Step = {
       : await unpaidOrder(context)
     await payTestOrder(context, orderId, { codes: [598] })
   },
-}
+})

@@ -1,17 +1,24 @@
 import { findProduct } from '../../catalogue/index.ts'
 import { type Expectation, shownValue } from '../../checks/index.ts'
+import { MOUNT } from '../../config/mounts.ts'
+import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
+import { jsonFields } from '../../interfaces/index.ts'
 import { said } from '../../lib/said.ts'
-import { type RefundState, refundOrder, showOrder, tellRefunded } from '../../orders/index.ts'
+import { PATH } from '../../mws-wire/index.ts'
+import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
-import { waitForNotice } from '../step-notices.ts'
-import { fieldIn } from './notice-body.ts'
-import { otherOrder } from './other-order.ts'
-import type { Step } from './step.ts'
-import { buyTestOrder } from './test-order.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
+import { fieldIn, otherOrder } from './notice-body.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
 import { wantedApproval } from './wanted-notice.ts'
+
+/** The checks of askForRefund. */
+const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error', 'refund-id': 'error' } as const
+type Refunding = StepContext<keyof typeof REFUND_CHECKS>
 
 const REFUNDED: readonly RefundState[] = ['refunded']
 /** Under review, or decided already: a partner may decide before we look. */
@@ -20,42 +27,42 @@ export const ASKED: readonly RefundState[] = ['reviewing', 'refunded', 'refused'
 /** Codes for a refund that exists already: done now or before, under review, or a refusal of the contract. */
 const REPEATED = [200, 601, 602, 604, 606, 607, 699]
 
-export const refundAtOnce: Step = {
+export const refundAtOnce = defineStep({
   id: 'refund-at-once',
   kind: 'call',
   needs: ['refund-at-once'],
-  expects: { 'order-state': 'error', 'refund-state': 'error', 'refund-id': 'error' },
+  expects: REFUND_CHECKS,
   async perform(context) {
     await askForRefund(context, 'refund', context.choice.products.main, REFUNDED, {})
   },
-}
+})
 
-export const refundAfterReview: Step = {
+export const refundAfterReview = defineStep({
   id: 'refund-after-review',
   kind: 'call',
   needs: ['refund-after-review'],
-  expects: { 'order-state': 'error', 'refund-state': 'error' },
+  expects: REFUND_CHECKS,
   async perform(context) {
     const { main, review = main } = context.choice.products
     await askForRefund(context, 'review', review, ASKED, { codes: [602] })
   },
-}
+})
 
 /** The partner approves the refund under review. */
-export const refundNotice: Step = {
+export const refundNotice = defineStep({
   id: 'refund-notice',
   kind: 'notice',
   needs: ['refund-after-review'],
-  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', 'refund-state': 'error' },
+  expects: { ...NOTICE_CHECKS, ...REFUND_CHECKS },
   async perform(context) {
     const orderId = await orderUnderReview(context)
     const { order } = await showOrder(context.deps, orderId)
     const refundId = order.refunds[0]?.refund_id ?? ''
     await waitForNotice(context, {
-      path: '/mtp/api/order/refund/notice',
+      path: MOUNT + PATH.refund,
       about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
       notice: wantedApproval(context, order, refundId),
-      other: (body, accepted) => {
+      concernsOther: (body, accepted) => {
         const other = otherOrder(orderId, body)
         const named = fieldIn(body, 'refundId')
         if (other || !accepted || named === refundId) return other
@@ -65,17 +72,17 @@ export const refundNotice: Step = {
     })
     await checkRefund(context, orderId, REFUNDED)
   },
-}
+})
 
 /**
  * After a lost answer the platform sends the same refundId again, which must not refund twice. The step makes an order
  * of its own: the numbers of one that failed stay wrong.
  */
-export const refundAgain: Step = {
+export const refundAgain = defineStep({
   id: 'refund-again',
   kind: 'defence',
   needs: [],
-  expects: { quantities: 'error' },
+  expects: { ...REFUND_CHECKS, quantities: 'error' },
   async perform(context) {
     const { main, review = main } = context.choice.products
     const orderId = offers(context.choice, 'refund-at-once')
@@ -94,26 +101,26 @@ export const refundAgain: Step = {
       actual: String(actual),
     })
   },
-}
+})
 
 /** The platform has refunded by itself (refundMessageType 1) and tells it. */
-export const refundedMessage: Step = {
+export const refundedMessage = defineStep({
   id: 'refunded-message',
   kind: 'call',
   needs: ['refunded-message'],
-  expects: { 'order-state': 'error' },
+  expects: BUY_CHECKS,
   async perform(context) {
     const { order_id } = await buyTestOrder(context, 'message', context.choice.products.main)
-    const message = tellRefunded.input.parse({ order_id, type: 1, reason: '沙箱测试' })
-    await context.operate('order-refunded', (deps) => tellRefunded(deps, message, OPERATOR))
+    const message = refundByPlatform.input.parse({ order_id, type: 1, reason: '沙箱测试' })
+    await context.operate('order-refunded', (deps) => refundByPlatform(deps, message, OPERATOR))
   },
-}
+})
 
 /**
  * The first attempt is about the order of the step before, unless the partner has refused its refund, which is final.
  * Each later one has an order of its own, so that no notice of before decides it.
  */
-async function orderUnderReview(context: StepContext): Promise<bigint> {
+async function orderUnderReview(context: Refunding): Promise<bigint> {
   const orderId = await context.orderOf('review')
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
   if (context.number === 1 && refund && refund.state !== 'refused') return orderId
@@ -126,7 +133,7 @@ async function orderUnderReview(context: StepContext): Promise<bigint> {
  * refund would show. Returns the order id.
  */
 async function askForRefund(
-  context: StepContext,
+  context: Refunding,
   role: OrderRole,
   partnerDealId: string,
   states: readonly RefundState[],
@@ -137,17 +144,16 @@ async function askForRefund(
   const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
   const partly = product?.details.partlyRefund === true && quantity > 1
   const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
-  await context.operate('order-refund', (deps) => refundOrder(deps, input, OPERATOR), expectation)
+  const ask = (deps: Deps) => refundOrder(deps, input, OPERATOR)
+  const { result, json } = await context.operate('order-refund', ask, expectation)
   await checkRefund(context, order_id, states)
-  await checkRefundId(context, order_id)
+  await checkRefundId(context, result.refund.refund_id, json)
   return order_id
 }
 
 /** If the answer repeats the refundId, it must be the one that was sent. */
-async function checkRefundId(context: StepContext, orderId: bigint): Promise<void> {
-  const answer = (await context.jsonAbout('order-refund', orderId)) as { body?: { refundId?: unknown } } | undefined
-  const expected = (await showOrder(context.deps, orderId)).order.refunds[0]?.refund_id ?? ''
-  const actual = answer?.body?.refundId
+async function checkRefundId(context: StepContext<'refund-id'>, expected: string, json: unknown): Promise<void> {
+  const { refundId: actual } = jsonFields(jsonFields(json).body)
   if (actual === undefined || actual === null || actual === '') return
   await context.check('refund-id', String(actual) === expected, {
     path: 'body.refundId',
@@ -158,7 +164,7 @@ async function checkRefundId(context: StepContext, orderId: bigint): Promise<voi
 }
 
 export async function checkRefund(
-  context: StepContext,
+  context: StepContext<'refund-state'>,
   orderId: bigint,
   states: readonly RefundState[],
 ): Promise<void> {
@@ -168,6 +174,6 @@ export async function checkRefund(
   const actual = refund?.state ?? said('none')
   // Without an answer of the partner the reason is ours; the log has it with the call, redacted.
   const reason = refund?.decision_code === null ? null : refund?.reason
-  const told = reason ? said('state-and-reason', { state: actual, reason }) : actual
-  await context.check('refund-state', passed, { expected, actual: told })
+  const stateAndReason = reason ? said('state-and-reason', { state: actual, reason }) : actual
+  await context.check('refund-state', passed, { expected, actual: stateAndReason })
 }

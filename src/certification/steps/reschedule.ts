@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { addDays } from '../../lib/time-zone.ts'
-import type { Step } from './step.ts'
-import { buyTestOrder } from './test-order.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
 
 /** rescheduleType: the visitor asked for it. */
 const WHOLE_ORDER = 1
 
 /** The whole order moves by a week: most sellers ask the same price on the same weekday. */
-export const orderReschedule: Step = {
+export const orderReschedule = defineStep({
   id: 'order-reschedule',
   kind: 'call',
   needs: ['order-reschedule'],
-  expects: { 'order-state': 'error', 'reschedule-count': 'error' },
+  expects: { ...BUY_CHECKS, 'reschedule-count': 'error' },
   async perform(context) {
     const order = await buyTestOrder(context, 'reschedule', context.choice.products.main)
     const originDate = order.travel_date ?? ''
@@ -34,4 +34,4 @@ export const orderReschedule: Step = {
       actual: rescheduleNo === body.rescheduleNo ? String(successCount) : rescheduleNo,
     })
   },
-}
+})

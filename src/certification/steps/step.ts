@@ -1,4 +1,4 @@
-import type { ExpectedChecks } from '../../checks/index.ts'
+import type { CheckId, ExpectedChecks } from '../../checks/index.ts'
 import type { FunctionId } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
 
@@ -13,10 +13,18 @@ export interface Step {
   readonly kind: 'call' | 'notice' | 'defence'
   /** It belongs to runs whose choice has all of these functions; to every run if there are none. */
   readonly needs: readonly FunctionId[]
-  /** The checks that it makes besides those of every answer (examine.ts), and the level of each. */
+  /** The checks that it makes besides the common ones (COMMON_CHECKS), and the level of each. */
   readonly expects: ExpectedChecks
   /** Whatever fails in it is a warning, so it never stands in the way of acceptance. */
   readonly advisory?: true
   /** Makes the attempt. It passes when at least one check was made and none of level `error` has failed. */
-  readonly perform: (context: StepContext) => Promise<void>
+  readonly perform: (context: StepContext<CheckId>) => Promise<void>
 }
+
+/** A step whose `perform` can only make the checks that it lists. */
+export const defineStep = <const Expects extends ExpectedChecks>(
+  step: Omit<Step, 'expects' | 'perform'> & {
+    readonly expects: Expects
+    readonly perform: (context: StepContext<Extract<keyof Expects, CheckId>>) => Promise<void>
+  },
+): Step => step

@@ -5,23 +5,33 @@ import type { OutputOf } from '../../lib/json/input.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
+import type { AnswerOf } from '../../partner-calls/index.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { askUntil, watchNotices } from '../step-notices.ts'
-import { otherOrder } from './other-order.ts'
+import { otherOrder } from './notice-body.ts'
 
 export type Order = OutputOf<typeof createOrder>['order']
 
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63
 
+/** The checks of createTestOrder and unpaidOrder. */
+export const CREATE_CHECKS = { 'order-state': 'error', 'distinct-orders': 'warning' } as const
+/** The checks of buyTestOrder and unusedOrder; a partner that issues tickets later may send a notice. */
+export const BUY_CHECKS = { ...CREATE_CHECKS, 'notice-accepted': 'error' } as const
+
+type Creating = StepContext<keyof typeof CREATE_CHECKS>
+type Paying = StepContext<'order-state' | 'notice-accepted'>
+type Buying = StepContext<keyof typeof BUY_CHECKS>
+
 /**
  * Creates an order of the run by the platform's own operation. `expectation` has the codes when the partner has to
  * refuse.
  */
 export async function createTestOrder(
-  context: StepContext,
+  context: Creating,
   role: OrderRole,
   partnerDealId: string,
   { idBits, quantity, prices, ...expectation }: Expectation & OrderOptions = {},
@@ -29,7 +39,7 @@ export async function createTestOrder(
   const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
   const input = await runOrderInput(context, role, partnerDealId, options)
   const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, 'test-run')
-  const { order } = await context.operate('order-create', create, expectation)
+  const { order } = (await context.operate('order-create', create, expectation)).result
   const expected = expectation.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
   await warnOfSharedId(context, order)
@@ -37,16 +47,16 @@ export async function createTestOrder(
 }
 
 /** Two orders of a run with one partnerOrderId: the partner has taken them for the same one. */
-async function warnOfSharedId(context: StepContext, { order_id, partner_order_id: id }: Order): Promise<void> {
+async function warnOfSharedId(context: Creating, { order_id, partner_order_id: id }: Order): Promise<void> {
   const others = await storedOrders(context.deps.db, await linkedOrders(context.deps.db, context.runId))
   const same = others.find((other) => other.order_id !== order_id && other.partner_order_id === id)
   if (id === null || !same) return
   const actual = said('id-of-order', { value: id, order: String(same.order_id) })
-  await context.check('distinct-orders', false, { level: 'warning', path: 'body.partnerOrderId', actual })
+  await context.check('distinct-orders', false, { path: 'body.partnerOrderId', actual })
 }
 
 /** The main order if it can still be paid, else a new one: an earlier attempt may have paid it. */
-export async function unpaidOrder(context: StepContext): Promise<bigint> {
+export async function unpaidOrder(context: Creating): Promise<bigint> {
   const orderId = await context.orderOf('main')
   const { order } = await showOrder(context.deps, orderId)
   if (order.state === 'created') return orderId
@@ -56,26 +66,28 @@ export async function unpaidOrder(context: StepContext): Promise<bigint> {
 export const ISSUED_WITHIN_S = 60
 export const ASK_EVERY_MS = 2_000
 
-/** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
-export async function payTestOrder(
-  context: StepContext,
-  orderId: bigint,
-  expectation: Expectation = {},
-): Promise<Order> {
-  const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, OPERATOR)
-  const answered = (await context.operate('order-pay', pay, expectation)).order
-  const order = answered.state === 'paying' ? await issuedLater(context, orderId) : answered
-  await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
-  return order
+/** A paid order, and the answer to order pay if it was a success. */
+interface Paid {
+  readonly order: Order
+  readonly answer: AnswerOf<'order-pay'> | undefined
 }
 
-async function issuedLater(context: StepContext, orderId: bigint): Promise<Order> {
+/** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
+export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Paid> {
+  const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, OPERATOR)
+  const { result, answer } = await context.operate('order-pay', pay, expectation)
+  const order = result.order.state === 'paying' ? await issuedLater(context, orderId) : result.order
+  await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
+  return { order, answer }
+}
+
+async function issuedLater(context: Paying, orderId: bigint): Promise<Order> {
   const isPaying = async () => (await showOrder(context.deps, orderId)).order.state === 'paying'
   const notices = watchNotices(context, {
     path: MOUNT + PATH.pay,
-    other: (body) => otherOrder(orderId, body),
+    concernsOther: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
-    open: async () => ((await isPaying()) ? said('codes-follow') : undefined),
+    stillMissing: async () => ((await isPaying()) ? said('codes-follow') : undefined),
   })
   const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
   await askUntil(
@@ -83,7 +95,7 @@ async function issuedLater(context: StepContext, orderId: bigint): Promise<Order
     ISSUED_WITHIN_S,
     async () => {
       if (await notices.look()) return true
-      return (await context.operate('order-query', ask)).order.state !== 'paying'
+      return (await context.operate('order-query', ask)).result.order.state !== 'paying'
     },
     ASK_EVERY_MS,
   )
@@ -97,20 +109,20 @@ const ANY_PAYMENT: Expectation = { codes: [200, 598] }
 
 /** Created and paid. */
 export async function buyTestOrder(
-  context: StepContext,
+  context: Buying,
   role: OrderRole,
   partnerDealId: string,
   options: OrderOptions = {},
 ): Promise<Order> {
   const { order_id } = await createTestOrder(context, role, partnerDealId, options)
-  return payTestOrder(context, order_id, ANY_PAYMENT)
+  return (await payTestOrder(context, order_id, ANY_PAYMENT)).order
 }
 
 /**
  * The main order if none of its tickets is used or refunded, else a new one: the partner may have used some before
  * their step.
  */
-export async function unusedOrder(context: StepContext): Promise<Order> {
+export async function unusedOrder(context: Buying): Promise<Order> {
   const { order } = await showOrder(context.deps, await context.orderOf('main'))
   if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order
   return buyTestOrder(context, 'main', context.choice.products.main)

@@ -4,7 +4,7 @@ import type { StepContext } from '../step-context.ts'
 import type { Order } from './test-order.ts'
 
 /** What a partner says about the codes of an order. */
-interface Told {
+interface ReportedCode {
   readonly voucher: string
   readonly quantity: number
   /** 0 unused, 1 used, 2 refunded, 3 void. */
@@ -17,29 +17,33 @@ const USED = 1
 /**
  * The codes in the answer of an order query: those that were issued, and as many of them used as usedQuantity says.
  */
-export async function checkToldVouchers(
-  context: StepContext,
+export async function checkReportedVouchers(
+  context: StepContext<'voucher-list'>,
   { vouchers, quantity }: Order,
-  { told, used }: { readonly told: readonly Told[]; readonly used: number },
+  { reported, used }: { readonly reported: readonly ReportedCode[]; readonly used: number },
 ): Promise<void> {
-  if (await lacksVouchers(context, vouchers.length > 0, told.length)) return
-  const [issued, named] = [vouchers, told].map((codes) => new Set(codes.map(({ voucher }) => voucher)))
-  const isSame = issued?.size === named?.size && told.every(({ voucher }) => issued?.has(voucher))
+  if (await lacksVouchers(context, vouchers.length > 0, reported.length)) return
+  const [issued, named] = [vouchers, reported].map((codes) => new Set(codes.map(({ voucher }) => voucher)))
+  const isSame = issued?.size === named?.size && reported.every(({ voucher }) => issued?.has(voucher))
   const details = { path: PATH, expected: codesText(issued), actual: codesText(named) }
   if (!(await context.check('voucher-list', isSame, details))) return
-  const codes = told.map((code) => ({ quantity: code.quantity, isUsed: code.status === USED }))
+  const codes = reported.map((code) => ({ quantity: code.quantity, isUsed: code.status === USED }))
   await checkUsedVouchers(context, codes, { quantity, used })
 }
 
 /** What the platform knows of the codes after a notice that says that so many tickets are used. */
-export async function checkKnownVouchers(context: StepContext, order: Order): Promise<void> {
+export async function checkKnownVouchers(context: StepContext<'voucher-list'>, order: Order): Promise<void> {
   const codes = order.vouchers.map(({ quantity, state }) => ({ quantity, isUsed: state === 'used' }))
   await checkUsedVouchers(context, codes, { quantity: order.quantity, used: order.used_quantity })
 }
 
 /** Writes a failed check if codes are required and there are none. */
-export async function lacksVouchers(context: StepContext, required: boolean, told: number): Promise<boolean> {
-  if (!required || told > 0) return false
+export async function lacksVouchers(
+  context: StepContext<'voucher-list'>,
+  required: boolean,
+  reported: number,
+): Promise<boolean> {
+  if (!required || reported > 0) return false
   const level = strictness(context.partner.stage)
   const details = { level, path: PATH, expected: said('required'), actual: said('missing') }
   await context.check('voucher-list', false, details)
@@ -51,7 +55,7 @@ export async function lacksVouchers(context: StepContext, required: boolean, tol
  * without a code are used all the same.
  */
 async function checkUsedVouchers(
-  context: StepContext,
+  context: StepContext<'voucher-list'>,
   codes: readonly { readonly quantity: number; readonly isUsed: boolean }[],
   { quantity, used }: { readonly quantity: number; readonly used: number },
 ): Promise<void> {

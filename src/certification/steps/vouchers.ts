@@ -1,49 +1,50 @@
 import { said } from '../../lib/said.ts'
 import { issuedCodes, promisedCodes } from '../../orders/index.ts'
+import type { AnswerOf } from '../../partner-calls/index.ts'
 import type { StepContext } from '../step-context.ts'
-import type { Step } from './step.ts'
-import { buyTestOrder, LARGE_ID_BITS, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
 
 /** voucherType of order pay. */
 const NONE = 0
 
 /** Tickets are issued at once: the answer is 200 and has the vouchers. */
-export const orderPay: Step = {
+export const orderPay = defineStep({
   id: 'order-pay',
   kind: 'call',
   needs: ['pay-at-once'],
-  expects: { 'order-state': 'error', vouchers: 'error' },
+  expects: { ...BUY_CHECKS, vouchers: 'error' },
   async perform(context) {
-    const orderId = await unpaidOrder(context)
-    await checkVouchers(context, await payTestOrder(context, orderId, { codes: [200] }))
+    const { order, answer } = await payTestOrder(context, await unpaidOrder(context), { codes: [200] })
+    if (answer) await checkVouchers(context, order, answer)
   },
-}
+})
 
 /**
  * After a lost answer the platform pays again and must get the same tickets, not new ones. The step makes an order of
  * its own, which is the main one from then on. Its id is beyond 2^53 whatever ORDER_ID_BITS says: a program that reads
  * ids as doubles cannot give it back, neither here nor in its notices.
  */
-export const orderPayAgain: Step = {
+export const orderPayAgain = defineStep({
   id: 'order-pay-again',
   kind: 'defence',
   needs: [],
-  expects: { 'same-vouchers': 'error' },
+  expects: { ...BUY_CHECKS, 'same-vouchers': 'error' },
   async perform(context) {
     const order = await buyTestOrder(context, 'main', context.choice.products.main, { idBits: LARGE_ID_BITS })
     const again = await context.repeat('order-pay', order.order_id)
     if (again.outcome !== 'success') return
     await checkSameVouchers(context, order, issuedCodes(again.answer.body, order.quantity))
   },
-}
+})
 
-/** The codes that the partner tells again are those of the order. */
+/** The codes that the partner reports again are those of the order. */
 export async function checkSameVouchers(
-  context: StepContext,
+  context: StepContext<'same-vouchers'>,
   { vouchers }: Order,
-  told: readonly { readonly voucher: string }[],
+  reported: readonly { readonly voucher: string }[],
 ): Promise<void> {
-  const [expected, actual] = [vouchers, told].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
+  const [expected, actual] = [vouchers, reported].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
   await context.check('same-vouchers', actual === expected, {
     path: 'body.vouchers',
     expected: startOf(expected) || '–',
@@ -62,14 +63,16 @@ const sorted = (vouchers: readonly string[]): string => [...new Set(vouchers)].s
  * As many different codes as voucherType says: none, one a ticket, or one an order. Documents may come beside them, and
  * codes may come later if the answer says so.
  */
-async function checkVouchers(context: StepContext, { order_id, quantity, vouchers: known }: Order): Promise<void> {
-  const answer = await context.answerAbout('order-pay', order_id)
-  if (!answer) return
-  const { voucherType = NONE, vouchers = [], asyReturnVoucher } = answer.body
-  const wanted = promisedCodes(answer.body, quantity) ?? 0
+async function checkVouchers(
+  context: StepContext<'vouchers'>,
+  { quantity, vouchers: known }: Order,
+  { body }: AnswerOf<'order-pay'>,
+): Promise<void> {
+  const { voucherType = NONE, vouchers = [], asyReturnVoucher } = body
+  const wanted = promisedCodes(body, quantity) ?? 0
   // With voucherType 0 documents may still have codes.
-  const told = voucherType === NONE ? new Set(vouchers).size : issuedCodes(answer.body, quantity).length
-  const given = asyReturnVoucher ? known.length : told
+  const reported = voucherType === NONE ? new Set(vouchers).size : issuedCodes(body, quantity).length
+  const given = asyReturnVoucher ? known.length : reported
   const doubled = vouchers.length - new Set(vouchers).size
   await context.check('vouchers', given === wanted && doubled === 0, {
     path: 'body.vouchers',

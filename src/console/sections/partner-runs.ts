@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listRuns, type Standing, showRun, standingOf } from '../../certification/index.ts'
+import { listRuns, progressOfRun, type RunProgress, showRun } from '../../certification/index.ts'
 import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/index.ts'
 import type { Cell, DetailPage, PageContext, Table, Tone } from '../page-model.ts'
@@ -10,7 +10,7 @@ type StepProgress = OutputOf<typeof showRun>['steps'][number]
 
 /** Certification runs of a partner: what its people see in the sandbox, without the log. */
 
-const RUN_STATES: Readonly<Record<Standing['state'], readonly [key: string, tone: Tone]>> = {
+const RUN_STATES: Readonly<Record<RunProgress['state'], readonly [key: string, tone: Tone]>> = {
   under_way: ['console.runs.under_way', 'plain'],
   all_passed: ['console.runs.all_passed', 'good'],
   accepted: ['console.runs.accepted', 'good'],
@@ -25,8 +25,8 @@ const STEP_STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [
   open: ['console.runs.open', 'plain'],
 }
 
-const runCell = (standing: Standing, { t }: PageContext): Cell => {
-  const [key, tone] = RUN_STATES[standing.state]
+const runCell = (progress: RunProgress, { t }: PageContext): Cell => {
+  const [key, tone] = RUN_STATES[progress.state]
   return { text: t(key), tone }
 }
 
@@ -85,7 +85,7 @@ export const runPage: DetailPage = {
       title: t('console.runs.one', { number: String(run.number) }),
       facts: [
         { name: 'PartnerId', cells: [link(String(partner), pageOf(partner))] },
-        { name: t('console.field.state'), cells: [runCell(standingOf(view), context)] },
+        { name: t('console.field.state'), cells: [runCell(progressOfRun(view), context)] },
         { name: t('console.field.created'), cells: [time(run.created_at)] },
         { name: t('console.runs.accepted_at'), cells: [time(run.passed_at)] },
       ],

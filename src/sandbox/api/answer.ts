@@ -1,10 +1,10 @@
 import {
   type checkAcceptance,
   type Outcome,
+  progressOfRun,
   type RunEvent,
-  type Standing,
+  type RunProgress,
   type showRun,
-  standingOf,
   type Waiting,
 } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
@@ -20,7 +20,7 @@ import { checkText, detailText, reasonText, saidText, stepName } from '../texts.
 
 export interface RunSummary {
   readonly run_id: string
-  readonly state: Standing['state']
+  readonly state: RunProgress['state']
   /** 1, 2, … of this partner. */
   readonly number: number
   readonly choice: Choice
@@ -58,7 +58,7 @@ export interface RunAnswer extends RunSummary {
   readonly steps: readonly StepAnswer[]
 }
 
-export function runSummary(standing: Standing): RunSummary {
+export function runSummary(standing: RunProgress): RunSummary {
   const { partner_id: _partner, steps: _steps, current_step, ...run } = standing.run
   return {
     ...run,
@@ -68,7 +68,7 @@ export function runSummary(standing: Standing): RunSummary {
 }
 
 export const runAnswer = (view: OutputOf<typeof showRun>, t: Translate): RunAnswer => ({
-  ...runSummary(standingOf(view)),
+  ...runSummary(progressOfRun(view)),
   steps: view.steps.map((progress) => stepAnswer(progress, t)),
 })
 

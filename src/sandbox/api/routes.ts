@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import {
   changeConditions,
+  currentRun,
   listRuns,
   nextStep,
   noSuchRun,
-  presentRun,
   showRun,
   startAll,
   startStep,
@@ -162,7 +162,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   /** A malformed id is reported as not found, as an unknown one is. */
   async function runIdOf(request: FastifyRequest<RunRoute>): Promise<string> {
     const { run_id } = request.params
-    if (run_id === PRESENT) return (await presentRun(deps, callerOf(request).partner_id)).run_id
+    if (run_id === PRESENT) return (await currentRun(deps, callerOf(request).partner_id)).run_id
     if (!isRunId(run_id)) throw noSuchRun()
     return run_id
   }

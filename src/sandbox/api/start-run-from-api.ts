@@ -1,10 +1,10 @@
 import {
-  findPresentRun,
+  findCurrentRun,
   isUntouched,
   lockRun,
+  progressOfRun,
   type Run,
   showRun,
-  standingOf,
   startRun,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
@@ -30,11 +30,11 @@ export async function startRunFromApi(
 }
 
 async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
-  const present = await findPresentRun(deps, partnerId)
+  const present = await findCurrentRun(deps, partnerId)
   if (!present) return
   await lockRun(deps, present)
   if (await isUntouched(deps, present)) return
-  const standing = standingOf(await showRun(deps, partnerId, present.run_id))
+  const standing = progressOfRun(await showRun(deps, partnerId, present.run_id))
   if (standing.state === 'accepted') return
   throw invalidRequest(
     `run ${present.run_id} is in progress: ${standing.passed} of ${standing.steps} steps passed; send "overwrite": true to replace it`,

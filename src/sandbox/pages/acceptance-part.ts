@@ -1,4 +1,4 @@
-import { acceptanceOf, type showRun, standingOf } from '../../certification/index.ts'
+import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -39,7 +39,7 @@ export async function acceptancePart(
 ): Promise<AcceptancePart> {
   const { run, steps } = view
   const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
-  const { state } = standingOf(view)
+  const { state } = progressOfRun(view)
   const reached = run.current_step === null || state === 'all_passed'
   const told = await notificationsOf(deps, run.run_id)
   const report = await reportOfRun(deps, run.run_id)

@@ -1,4 +1,4 @@
-import { findPresentRun } from '../../certification/index.ts'
+import { findCurrentRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { showPartner } from '../../partners/index.ts'
@@ -13,7 +13,7 @@ const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pa
 /** The form before it is filled in: as in the present run, else the usual choice; complete for the demo partner. */
 export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
   const partner = await showPartner(deps, partnerId)
-  const present = await findPresentRun(deps, partnerId)
+  const present = await findCurrentRun(deps, partnerId)
   return { ...choiceTexts(present?.choice, isDemo(deps, partner)), ...urlTexts(partner), contacts: {} }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { changeConditions, presentRun, type Run, RunRefusal } from '../../certification/index.ts'
+import { changeConditions, currentRun, type Run, RunRefusal } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
@@ -72,7 +72,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       return show(request, reply.code(400), { form, problems: { days_ahead: 'sandbox.problem.days_ahead' } })
     }
     try {
-      await changeConditions(deps, partnerId, (await presentRun(deps, partnerId)).run_id, conditions)
+      await changeConditions(deps, partnerId, (await currentRun(deps, partnerId)).run_id, conditions)
     } catch (error) {
       return refused(request, reply, form, error)
     }

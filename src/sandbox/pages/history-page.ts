@@ -1,4 +1,4 @@
-import { listRuns, type Standing } from '../../certification/index.ts'
+import { listRuns, type RunProgress } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
@@ -26,7 +26,7 @@ export async function historyPage(deps: Deps, partnerId: bigint, t: Translate): 
   return (await listRuns(deps, partnerId)).map((standing) => pastRun(standing, t))
 }
 
-function pastRun(standing: Standing, t: Translate): PastRun {
+function pastRun(standing: RunProgress, t: Translate): PastRun {
   const { run, passed, steps } = standing
   return {
     number: run.number,
@@ -40,7 +40,7 @@ function pastRun(standing: Standing, t: Translate): PastRun {
   }
 }
 
-function stateOf(standing: Standing, t: Translate): Pick<PastRun, 'tone' | 'word' | 'at'> {
+function stateOf(standing: RunProgress, t: Translate): Pick<PastRun, 'tone' | 'word' | 'at'> {
   const { passed_at, superseded_at } = standing.run
   switch (standing.state) {
     case 'accepted':

@@ -1,4 +1,4 @@
-import { type Run, showRun, standingOf } from '../../certification/index.ts'
+import { progressOfRun, type Run, showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { conditionFields } from './conditions-form.ts'
 import type { FormTexts } from './functions-form.ts'
@@ -15,7 +15,7 @@ export interface OverwritePage {
 }
 
 export async function overwritePage(deps: Deps, run: Run, form: FormTexts): Promise<OverwritePage> {
-  const { passed, steps } = standingOf(await showRun(deps, run.partner_id, run.run_id))
+  const { passed, steps } = progressOfRun(await showRun(deps, run.partner_id, run.run_id))
   return {
     runId: run.run_id,
     number: run.number,

@@ -1,4 +1,4 @@
-import { noSuchRun, type Standing, showRun, standingOf } from '../../certification/index.ts'
+import { noSuchRun, progressOfRun, type RunProgress, showRun } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
@@ -34,7 +34,7 @@ interface ShownRun {
   readonly startedAt: string
   /** The same; null unless a newer run has replaced it. */
   readonly supersededAt: string | null
-  readonly state: Standing['state']
+  readonly state: RunProgress['state']
   readonly passedSteps: number
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
@@ -120,16 +120,16 @@ function attemptShown(
   return found
 }
 
-const shownRun = (view: RunView): Omit<ShownRun, 'nextStartsByItself'> => shownStanding(view, standingOf(view))
+const shownRun = (view: RunView): Omit<ShownRun, 'nextStartsByItself'> => shownProgress(view, progressOfRun(view))
 
-const shownStanding = ({ run, steps }: RunView, standing: Standing): Omit<ShownRun, 'nextStartsByItself'> => ({
-  state: standing.state,
+const shownProgress = ({ run, steps }: RunView, progress: RunProgress): Omit<ShownRun, 'nextStartsByItself'> => ({
+  state: progress.state,
   id: run.run_id,
   number: run.number,
   path: `/sandbox/run/${run.run_id}`,
   startedAt: run.created_at.toISOString(),
   supersededAt: run.superseded_at?.toISOString() ?? null,
-  passedSteps: standing.passed,
+  passedSteps: progress.passed,
   running: steps.some(({ running }) => running),
   lastSeq: run.last_seq,
 })

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import {
+  currentRun,
   nextStep,
   noSuchRun,
-  presentRun,
   RunRefusal,
   showRun,
   startAll,
@@ -33,7 +33,7 @@ const REFRESH_S = 2
 export const runRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.get('/run', async (request, reply) => {
     try {
-      const { run_id } = await presentRun(deps, partnerOf(request).partnerId)
+      const { run_id } = await currentRun(deps, partnerOf(request).partnerId)
       return goTo(reply, `/sandbox/run/${run_id}`, 302)
     } catch (error) {
       if (!(error instanceof RunRefusal)) throw error

@@ -1,4 +1,9 @@
-import { type Attempted, eventsOfAttempt, type findAttempt, type RunEvent } from '../../certification/index.ts'
+import {
+  type AttemptWithWarnings,
+  eventsOfAttempt,
+  type findAttempt,
+  type RunEvent,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -96,7 +101,7 @@ export interface AttemptLink {
 }
 
 export const attemptLink = (
-  { number, outcome: ended, warnings }: Attempted,
+  { number, outcome: ended, warnings }: AttemptWithWarnings,
   page: string,
   shown: boolean,
   t: Translate,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { findPresentRun, isUntouched, type Run, startRun } from '../../certification/index.ts'
+import { findCurrentRun, isUntouched, type Run, startRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { lockPartner, updatePartner } from '../../partners/index.ts'
@@ -32,7 +32,7 @@ export const startRunFromForm = (
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     const stage = await lockPartner(inside, partnerId)
-    const present = await findPresentRun(inside, partnerId)
+    const present = await findCurrentRun(inside, partnerId)
     if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
     if (present && present.run_id !== replaces) {
       return (await isSameStart(inside, present, requested.choice)) ? { begun: present } : { unconfirmed: present }

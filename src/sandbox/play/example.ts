@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { listProducts } from '../../catalogue/index.ts'
-import { findPresentRun } from '../../certification/index.ts'
+import { findCurrentRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import { MASK } from '../../lib/crypto/masking.ts'
@@ -24,13 +24,13 @@ function exampleOf(name: InterfaceName): string {
 
 /** The product that the partner tests with, or one that the platform knows of it; empty if there is none. */
 async function ownProduct(deps: Deps, partnerId: bigint): Promise<string> {
-  const chosen = (await findPresentRun(deps, partnerId))?.choice.products.main
+  const chosen = (await findCurrentRun(deps, partnerId))?.choice.products.main
   return chosen ?? (await listProducts(deps, { partner_id: partnerId }))[0]?.partner_deal_id ?? ''
 }
 
 /** What the form of an order begins with: as in the test run, where there is one. */
 export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<string, string>> {
-  const { quantity = 2, travel_date, unit_price, buy_price } = (await findPresentRun(deps, partnerId))?.choice ?? {}
+  const { quantity = 2, travel_date, unit_price, buy_price } = (await findCurrentRun(deps, partnerId))?.choice ?? {}
   const given = { quantity, travel_date, unit_price, buy_price }
   const texts = Object.entries(given).map(([field, value]) => [field, value === undefined ? '' : String(value)])
   return { ...Object.fromEntries(texts), product: await ownProduct(deps, partnerId) }

@@ -1,4 +1,4 @@
-import { findPresentRun, orderInput } from '../../certification/index.ts'
+import { findCurrentRun, orderInput } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
@@ -7,7 +7,7 @@ import {
   closeOrder,
   createOrder,
   findTrialOrder,
-  orderMayMove,
+  isOrderTransition,
   payOrder,
   queryOrder,
   refundOrder,
@@ -46,10 +46,10 @@ export const ticketsLeft = ({ quantity, used_quantity, refunded_quantity }: Tria
 export function actionsFor(order: TrialOrder): Action[] {
   const { state } = order
   const allowed: Record<Action, boolean> = {
-    pay: state !== 'paying' && orderMayMove(state, 'paying'),
+    pay: state !== 'paying' && isOrderTransition(state, 'paying'),
     query: true,
     refund: state === 'paid' && ticketsLeft(order) > 0,
-    close: orderMayMove(state, 'closing'),
+    close: isOrderTransition(state, 'closing'),
   }
   return (Object.keys(allowed) as Action[]).filter((action) => allowed[action])
 }
@@ -87,7 +87,7 @@ const PULLS = ['product-pull', 'price-calendar'] as const
 
 /** What the seller's system can do is known from its run. */
 async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Choice> {
-  const run = await findPresentRun(deps, partner.partner_id)
+  const run = await findCurrentRun(deps, partner.partner_id)
   const { product, quantity, travel_date, unit_price, buy_price } = order
   const { level } = run?.choice.products ?? {}
   return {

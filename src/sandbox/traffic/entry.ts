@@ -11,7 +11,7 @@ import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceive
 import type { TrafficKind } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
 import { outcomeOf, type TrafficOutcome } from './outcome.ts'
-import { answerProblems, type LinkedProblem, noticeDoubts, noticeName, noticeProblems } from './problems.ts'
+import { answerProblems, implausibleInNotice, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
 import { obstacleToCall, obstacleToNotice, type ReplayObstacle } from './replayable.ts'
 import { type ShownText, shownText } from './text.ts'
 import type { TrafficEntryParams } from './wire.ts'
@@ -40,7 +40,7 @@ export interface TrafficEntry {
   /** Names of the warnings with which a notice was accepted. */
   readonly warnings: readonly string[]
   /** Values of an accepted notice that look like mistakes. */
-  readonly doubts: readonly LinkedProblem[]
+  readonly implausible: readonly LinkedProblem[]
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
   readonly failure?: { readonly kind: string; readonly detail: string }
   readonly problems: readonly LinkedProblem[]
@@ -122,7 +122,7 @@ function ourCall(
     ...{ kind: 'call', id, direction: 'out', at, name: found.interface, code: found.code },
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
-    ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], doubts: [] },
+    ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], implausible: [] },
     ...(told ? { failure: told } : {}),
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
     isSignature: false,
@@ -168,7 +168,7 @@ function theirCall(
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_UNFIT) ?? false },
     ...{ left_out: found.left_out, warnings: found.warnings },
-    doubts: reason === null ? noticeDoubts(deps, path, body) : [],
+    implausible: reason === null ? implausibleInNotice(deps, path, body) : [],
     ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),
     problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
     isSignature,

@@ -27,11 +27,11 @@ const noticeAt = (deps: Deps, path: string) => {
 export const noticeName = (deps: Deps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
 
 /** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */
-export function noticeDoubts(deps: Deps, path: string, text: string): LinkedProblem[] {
+export function implausibleInNotice(deps: Deps, path: string, text: string): LinkedProblem[] {
   const json = listed.safeParse(jsonOf(text))
   if (noticeName(deps, path) !== 'level-prices' || !json.success) return []
-  const doubts = levelPriceCalendar.doubts?.(json.data.body) ?? []
-  const problems = doubts.map(({ place, path: field, problem }) => ({ path: `body[${place}].${field}`, problem }))
+  const implausible = levelPriceCalendar.implausible?.(json.data.body) ?? []
+  const problems = implausible.map(({ index, path: field, problem }) => ({ path: `body[${index}].${field}`, problem }))
   return linked(problems, (field) => docsLink('level-prices', 'notice', field))
 }
 
@@ -48,7 +48,7 @@ export function answerProblems(name: string, text: string): LinkedProblem[] {
   const json = jsonOf(text)
   if (!entry || json === undefined) return []
   const reading = readAnswer(entry as PartnerInterface, json)
-  if (reading.outcome !== 'misshapen') return []
+  if (reading.outcome !== 'invalid') return []
   return linked(reading.problems, (field) => docsLink(entry.name, 'answer', field))
 }
 

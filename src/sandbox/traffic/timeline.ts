@@ -1,4 +1,4 @@
-import { placesInRun } from '../../certification/index.ts'
+import { logReferences } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
@@ -6,13 +6,13 @@ import { showOrder } from '../../orders/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { type TrafficLine, trafficAbout } from './list.ts'
 
-type LogPlace = OutputOf<typeof placesInRun>[number]
+type LogReference = OutputOf<typeof logReferences>[number]
 
 type OrderStory = OutputOf<typeof showOrder>
 
 /** One thing that happened to an order: a call in either direction, or a change of its state or of a refund's. */
 type Moment =
-  | { readonly kind: 'call'; readonly at: Date; readonly line: TrafficLine; readonly place?: LogPlace }
+  | { readonly kind: 'call'; readonly at: Date; readonly line: TrafficLine; readonly place?: LogReference }
   | {
       readonly kind: 'state'
       readonly at: Date
@@ -41,9 +41,9 @@ export async function timelineOf(deps: Deps, partnerId: bigint, orderId: bigint)
   const lines = found.slice(0, MOST_CALLS)
   const story = await storyOf(deps, partnerId, orderId)
   if (!story && lines.length === 0) throw noSuchEntry()
-  const places = new Map<string, LogPlace>()
+  const places = new Map<string, LogReference>()
   const ids = lines.map(({ id }) => id)
-  for (const place of await placesInRun(deps.db, { partnerId, orderId, ids })) places.set(place.id, place)
+  for (const place of await logReferences(deps.db, { partnerId, orderId, ids })) places.set(place.id, place)
   const byArrival = (one: TrafficLine, other: TrafficLine) =>
     one.at.getTime() - other.at.getTime() || (one.arrival ?? 0) - (other.arrival ?? 0)
   const calls = lines

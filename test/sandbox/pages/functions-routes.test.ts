@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { presentRun } from '../../../src/certification/run.ts'
-import { listRuns } from '../../../src/certification/standing.ts'
+import { currentRun } from '../../../src/certification/run.ts'
+import { listRuns } from '../../../src/certification/run-progress.ts'
 import { setStage, showPartner } from '../../../src/partners/partner.ts'
 import { GROUPS } from '../../../src/sandbox/pages/function-groups.ts'
 import { NO_CONDITIONS } from '../../../src/test-plan/conditions.ts'
@@ -89,13 +89,13 @@ describe('the form', () => {
     query.append('quantity', '2')
     const started = await them.send(FORM, query.toString())
     expect(started.statusCode).toBe(303)
-    const { choice } = await presentRun(lab.world.deps, demo.partner_id)
+    const { choice } = await currentRun(lab.world.deps, demo.partner_id)
     expect(choice.functions).toEqual(OFFERED_FUNCTIONS)
   })
 })
 
 describe('test conditions', () => {
-  const conditions = async () => (await presentRun(lab.world.deps, partner.partner_id)).choice.conditions
+  const conditions = async () => (await currentRun(lab.world.deps, partner.partner_id)).choice.conditions
 
   it('is chosen with the run, and changed while it is under way', async () => {
     expect((await me.open(FORM)).body).not.toContain('value="conditions"')
@@ -151,7 +151,7 @@ describe('starting a run', () => {
       filled({ base_url: 'https://new.example/', 'url.order-pay': 'https://pay.example/x' }),
     )
     expect(answer.statusCode).toBe(303)
-    const run = await presentRun(lab.world.deps, partner.partner_id)
+    const run = await currentRun(lab.world.deps, partner.partner_id)
     expect(answer.headers.location).toBe(`/sandbox/run/${run.run_id}`)
     expect(run.choice.products).toEqual({ main: 'P-1' })
     const { base_url, interface_urls } = await showPartner(lab.world.deps, partner.partner_id)

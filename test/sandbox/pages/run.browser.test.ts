@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nextStep, presentRun, showRun } from '../../../src/certification/run.ts'
+import { currentRun, nextStep, showRun } from '../../../src/certification/run.ts'
 import { violations } from '../../axe.ts'
 import { browsing, fits, LOOKS, type Look, picture, signInAs, tabTo } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
@@ -51,7 +51,7 @@ async function startByForm(page: Page): Promise<string> {
   await page.click('button[value=start]')
   if (await page.locator('input[name=replaces]').count()) await page.click('button[value=start]')
   await page.waitForURL(/\/sandbox\/run\/[\da-f-]{36}/)
-  return (await presentRun(lab.world.deps, lab.partnerId)).run_id
+  return (await currentRun(lab.world.deps, lab.partnerId)).run_id
 }
 
 // To its end this walk is sandbox/careless-seller.browser.test.ts, with JavaScript acceptance/sandbox-walk.browser.test.ts.

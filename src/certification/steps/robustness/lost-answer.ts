@@ -4,7 +4,7 @@ import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../..
 import { runOrderInput } from '../../order-input.ts'
 import type { StepContext } from '../../step-context.ts'
 import { askUntil } from '../../step-notices.ts'
-import type { Step } from '../step.ts'
+import { defineStep } from '../step.ts'
 import { ASK_EVERY_MS, ISSUED_WITHIN_S, type Order } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
 
@@ -12,7 +12,7 @@ import { checkSameVouchers } from '../vouchers.ts'
  * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
  * again as it does then. There is one order with one set of tickets.
  */
-export const lostAnswer: Step = {
+export const lostAnswer = defineStep({
   id: 'lost-answer',
   kind: 'defence',
   needs: ['robustness'],
@@ -23,7 +23,7 @@ export const lostAnswer: Step = {
     const orderId = input.order_id
     const create = (deps: Deps) => createOrder(deps, input, OPERATOR, 'test-run')
     await context.loseAnswer('order-create', create)
-    const { order } = await context.operate('order-create', create)
+    const { order } = (await context.operate('order-create', create)).result
     await context.require('order-state', order.state === 'created', { expected: 'created', actual: order.state })
     const again = await context.repeat('order-create', orderId)
     if (again.outcome === 'success') {
@@ -36,18 +36,18 @@ export const lostAnswer: Step = {
       await checkSameVouchers(context, paid, issuedCodes(payment.answer.body, paid.quantity))
     }
   },
-}
+})
 
-async function payWithLostAnswer(context: StepContext, orderId: bigint): Promise<Order> {
+async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: bigint): Promise<Order> {
   const pay = (deps: Deps) => payOrder(deps, orderId, OPERATOR)
   await context.loseAnswer('order-pay', pay)
   await askUntil(
     context,
     ISSUED_WITHIN_S,
     async () => {
-      const { order } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))
+      const { result } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))
       // The payment has not arrived.
-      if (order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
+      if (result.order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
       return (await showOrder(context.deps, orderId)).order.state === 'paid'
     },
     ASK_EVERY_MS,

@@ -2,11 +2,11 @@ import { OPERATOR } from '../../../history/index.ts'
 import { closeOrder, createOrder, newOrderId } from '../../../orders/index.ts'
 import { offers } from '../../../test-plan/index.ts'
 import { runOrderInput } from '../../order-input.ts'
-import type { Step } from '../step.ts'
-import { createTestOrder } from '../test-order.ts'
+import { defineStep } from '../step.ts'
+import { CREATE_CHECKS, createTestOrder } from '../test-order.ts'
 
 /** An order that was never made is a failure, so that the platform knows that it may create it. */
-export const unknownOrder: Step = {
+export const unknownOrder = defineStep({
   id: 'unknown-order',
   kind: 'defence',
   needs: ['robustness'],
@@ -16,17 +16,17 @@ export const unknownOrder: Step = {
     const orderId = newOrderId(context.deps.config.ORDER_ID_BITS)
     await context.call('order-query', { orderId, partnerOrderId: '' }, { orderId, codes: 'failure', usual: [301] })
   },
-}
+})
 
 /**
  * The customer has looked at an old calendar. The same order at the right price is made before: a partner that refuses
  * both has not compared prices.
  */
-export const priceChanged: Step = {
+export const priceChanged = defineStep({
   id: 'price-changed',
   kind: 'defence',
   needs: ['robustness'],
-  expects: { 'order-state': 'error' },
+  expects: CREATE_CHECKS,
   advisory: true,
   async perform(context) {
     const { main } = context.choice.products
@@ -34,7 +34,7 @@ export const priceChanged: Step = {
     const prices = { unit_price: otherPrice(right.unit_price), buy_price: otherPrice(right.buy_price) }
     await createTestOrder(context, 'price', main, { codes: 'failure', usual: [410], prices })
   },
-}
+})
 
 /** Half of it: a lower price is the one that costs the partner money. */
 const otherPrice = (yuan: number): number => (yuan > 0.01 ? Math.floor(yuan * 50) / 100 : yuan + 1)
@@ -42,7 +42,7 @@ const otherPrice = (yuan: number): number => (yuan > 0.01 ? Math.floor(yuan * 50
 const AT_ONCE = 10
 
 /** Ten customers at the same moment are ten orders, each with an id of its own. */
-export const ordersAtOnce: Step = {
+export const ordersAtOnce = defineStep({
   id: 'orders-at-once',
   kind: 'defence',
   needs: ['robustness'],
@@ -52,7 +52,7 @@ export const ordersAtOnce: Step = {
     const first = await runOrderInput(context, 'parallel', context.choice.products.main, { quantity: 1 })
     const inputs = [first]
     while (inputs.length < AT_ONCE) inputs.push({ ...first, order_id: await context.newOrder('parallel') })
-    const answers = await context.operate('order-create', (deps) =>
+    const { result: answers } = await context.operate('order-create', (deps) =>
       Promise.all(inputs.map((input) => createOrder(deps, input, OPERATOR, 'test-run'))),
     )
     const created = answers.map(({ order }) => order).filter(({ state }) => state === 'created')
@@ -68,4 +68,4 @@ export const ordersAtOnce: Step = {
     // So that they hold no tickets which a later step may need.
     for (const { order_id } of created) await context.prepare((deps) => closeOrder(deps, order_id, OPERATOR))
   },
-}
+})

@@ -1,28 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { findProduct } from '../../../catalogue/index.ts'
 import type { Expectation } from '../../../checks/index.ts'
+import { MOUNT } from '../../../config/mounts.ts'
 import { OPERATOR } from '../../../history/index.ts'
 import { beijingTime } from '../../../lib/time-zone.ts'
+import { PATH } from '../../../mws-wire/index.ts'
 import { codesIn, refundOrder, showOrder } from '../../../orders/index.ts'
 import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'
 import type { StepContext } from '../../step-context.ts'
-import { waitForNotice } from '../../step-notices.ts'
-import { otherOrder } from '../other-order.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
+import { otherOrder } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
-import type { Step } from '../step.ts'
-import { buyTestOrder, type Order } from '../test-order.ts'
-import { checkToldVouchers } from '../voucher-list.ts'
+import { defineStep } from '../step.ts'
+import { BUY_CHECKS, buyTestOrder, type Order } from '../test-order.ts'
+import { checkReportedVouchers } from '../voucher-list.ts'
 import { wantedConsumption } from '../wanted-notice.ts'
 
 /** A refund that the platform itself would never ask for: the partner has to refuse it. */
 const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
 
 /** One of the tickets is used. The others can be refunded, and no more than these. */
-export const refundOfRest: Step = {
+export const refundOfRest = defineStep({
   id: 'refund-of-rest',
   kind: 'notice',
   needs: ['robustness'],
-  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', quantities: 'error', 'refund-state': 'error' },
+  expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'refund-state': 'error' },
   advisory: true,
   async perform(context) {
     const { main } = context.choice.products
@@ -43,16 +45,19 @@ export const refundOfRest: Step = {
     }
     await checkCounts(context, orderId)
   },
-}
+})
 
 /** The order once the partner has said that one ticket is used. */
-async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
+async function oneUsed(
+  context: StepContext<keyof typeof NOTICE_CHECKS | 'quantities'>,
+  orderId: bigint,
+): Promise<Order> {
   const bought = (await showOrder(context.deps, orderId)).order
   await waitForNotice(context, {
-    path: '/mtp/api/order/consume/notice',
+    path: MOUNT + PATH.consume,
     about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
     notice: wantedConsumption(context, bought, 1),
-    other: (body) => otherOrder(orderId, body),
+    concernsOther: (body) => otherOrder(orderId, body),
   })
   const { order } = await showOrder(context.deps, orderId)
   await context.require('quantities', order.used_quantity === 1, {
@@ -64,7 +69,7 @@ async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
 }
 
 /** The numbers of the partner are ours: what was refused counts nowhere. */
-async function checkCounts(context: StepContext, orderId: bigint): Promise<void> {
+async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
   const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
   const result = await context.call('order-query', ask, { orderId })
@@ -78,7 +83,7 @@ async function checkCounts(context: StepContext, orderId: bigint): Promise<void>
 }
 
 /** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
-export const refundAfterUse: Step = {
+export const refundAfterUse = defineStep({
   id: 'refund-after-use',
   kind: 'defence',
   needs: ['robustness'],
@@ -91,14 +96,14 @@ export const refundAfterUse: Step = {
     await context.call('order-refund', wanted, { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
-}
+})
 
 /** A code that was not issued for the order is not named by the partner, and opens no refund. */
-export const foreignCode: Step = {
+export const foreignCode = defineStep({
   id: 'foreign-code',
   kind: 'defence',
   needs: ['robustness'],
-  expects: { 'voucher-list': 'error', quantities: 'error' },
+  expects: { ...BUY_CHECKS, 'voucher-list': 'error', quantities: 'error' },
   advisory: true,
   async perform(context) {
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
@@ -107,7 +112,7 @@ export const foreignCode: Step = {
     const result = await context.call('order-query', ask, { orderId })
     if (result.outcome === 'success') {
       const { voucherList, credentialList, usedQuantity: used } = result.answer.body
-      await checkToldVouchers(context, order, { told: codesIn(voucherList, credentialList), used })
+      await checkReportedVouchers(context, order, { reported: codesIn(voucherList, credentialList), used })
     }
     // Where a document opens the gate there are no codes to confuse.
     if (order.vouchers.length === 0) return
@@ -115,7 +120,7 @@ export const foreignCode: Step = {
     await context.call('order-refund', refundOf(context, order, foreign), { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
-}
+})
 
 type RefundRequest = RequestOf<'order-refund'>
 

@@ -4,11 +4,11 @@ import { ORDER_STATUS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import type { AnswerOf, CallProblem, CallResult } from '../partner-calls/index.ts'
-import { keepAdditional } from './additional.ts'
+import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
-import { keepCredentials } from './credentials.ts'
-import { dropQuery, queueQuery } from './follow-up.ts'
+import { storeCredentials } from './credentials.ts'
 import { ISSUING } from './in-flight.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { mergedVouchers, withQuantities } from './quantities.ts'
 import { codesIn, promisedCodes } from './reported-codes.ts'
@@ -20,7 +20,7 @@ type Body = Answer['body']
 const { created, createFailed, issued, paying, payFailed } = ORDER_STATUS
 
 /** What the partner's orderStatus means for an open order. It changes no other. */
-const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
+const NEXT_STATES: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
   create_unknown: {
     [created]: 'created',
     [createFailed]: 'create_failed',
@@ -44,7 +44,7 @@ const PAY_SETTLES_S = 60
  * Changes a locked order by the answer to order query. The state is not changed if the order has changed since the
  * query was sent (`revision`): then the response is outdated. Returns the problems of the response.
  */
-export async function followQuery(
+export async function applyQueryResult(
   deps: Deps,
   order: OrderRow,
   result: CallResult<Answer>,
@@ -65,7 +65,7 @@ export async function followQuery(
   const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
   if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
   const decided = current ? await decide(deps, order, body, cause) : order
-  if (ISSUED_STATES.includes(decided.state)) await moveTickets(deps, decided, body, cause)
+  if (ISSUED_STATES.includes(decided.state)) await moveQueriedTickets(deps, decided, body, cause)
   return null
 }
 
@@ -82,7 +82,7 @@ function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refunded
 
 /** An order with codes has issued tickets: if the partner reports none, an operator has to check. */
 async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
-  const state = DECISIONS[order.state]?.[orderStatus]
+  const state = NEXT_STATES[order.state]?.[orderStatus]
   if (state !== 'pay_failed' && state !== 'created') return []
   if (!WAITING.includes(order.state)) return []
   const [issued] = await vouchersOf(db, order.order_id)
@@ -100,7 +100,7 @@ const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolea
 
 async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
   const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
-  const state = DECISIONS[order.state]?.[body.orderStatus]
+  const state = NEXT_STATES[order.state]?.[body.orderStatus]
   if (state === undefined || isTooEarly(deps, order, state)) return order
   const issuing = state === 'paying'
   const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
@@ -111,7 +111,7 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
 }
 
 /** Unlike in a notice, an unknown voucher here belongs to the order: the query was about this order. */
-async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
+async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
   const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList))
   // Tickets without a code may get one later.
@@ -119,6 +119,6 @@ async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
   await changeOrder(deps, order, { ...withQuantities(order, body), vouchers, vouchers_open }, cause, before)
-  await keepAdditional(deps, order.order_id, body)
-  await keepCredentials(deps, order.order_id, body)
+  await storeAdditional(deps, order.order_id, body)
+  await storeCredentials(deps, order.order_id, body)
 }

@@ -1,41 +1,41 @@
 import type { Deps } from '../deps.ts'
 import { passedSteps } from './attempt-store.ts'
-import { findPresentRun, type Run, type RunView } from './run.ts'
+import { findCurrentRun, type Run, type RunView } from './run.ts'
 import * as store from './run-store.ts'
 import { stepsOf } from './steps/index.ts'
 
-/** Where runs stand. Pages, the headless API and the command line all ask here, so that none contradicts another. */
+/** How far runs have come. Pages, the headless API and the command line all ask here, so that none contradicts another. */
 
 /** `under_way`: steps are left. `all_passed`: acceptance is what is left. `accepted`: it has passed, for good. */
-export type PresentState = 'under_way' | 'all_passed' | 'accepted'
+export type CurrentState = 'under_way' | 'all_passed' | 'accepted'
 /** `replaced`: a newer run took its place before it was accepted. */
-export type RunState = PresentState | 'replaced'
+export type RunState = CurrentState | 'replaced'
 
 /** How far a run has come. */
-export interface Standing<State extends RunState = RunState> extends Progressed {
+export interface RunProgress<State extends RunState = RunState> extends PassedSteps {
   readonly state: State
 }
 
-interface Progressed {
+interface PassedSteps {
   readonly run: Run
   /** Steps whose last attempt has passed. */
   readonly passed: number
   readonly steps: number
 }
 
-/** Where a run stands that no other has replaced. */
-export function presentState({ run, passed, steps }: Progressed): PresentState {
+/** The state of a run that no other has replaced. */
+export function currentState({ run, passed, steps }: PassedSteps): CurrentState {
   if (run.passed_at !== null) return 'accepted'
   return steps > 0 && passed === steps ? 'all_passed' : 'under_way'
 }
 
-export function runState(progressed: Progressed): RunState {
-  const state = presentState(progressed)
-  return state !== 'accepted' && progressed.run.superseded_at !== null ? 'replaced' : state
+export function runState(counted: PassedSteps): RunState {
+  const state = currentState(counted)
+  return state !== 'accepted' && counted.run.superseded_at !== null ? 'replaced' : state
 }
 
 /** How far these runs have come, in their order. */
-async function progressed({ db }: Deps, runs: readonly Run[]): Promise<Progressed[]> {
+async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<PassedSteps[]> {
   const counted = await passedSteps(
     db,
     runs.map(({ run_id }) => run_id),
@@ -48,20 +48,23 @@ async function progressed({ db }: Deps, runs: readonly Run[]): Promise<Progresse
 }
 
 /** The runs of a partner and how far they have come, newest first; a hundred at most. */
-export async function listRuns(deps: Deps, partnerId: bigint): Promise<Standing[]> {
-  const found = await progressed(deps, await store.listRuns(deps.db, partnerId))
+export async function listRuns(deps: Deps, partnerId: bigint): Promise<RunProgress[]> {
+  const found = await countPassedSteps(deps, await store.listRuns(deps.db, partnerId))
   return found.map((one) => ({ ...one, state: runState(one) }))
 }
 
 /** How far the run has come that the partner is at; undefined when it has none. */
-export async function presentStanding(deps: Deps, partnerId: bigint): Promise<Standing<PresentState> | undefined> {
-  const run = await findPresentRun(deps, partnerId)
-  const [found] = run ? await progressed(deps, [run]) : []
-  return found && { ...found, state: presentState(found) }
+export async function findCurrentProgress(
+  deps: Deps,
+  partnerId: bigint,
+): Promise<RunProgress<CurrentState> | undefined> {
+  const run = await findCurrentRun(deps, partnerId)
+  const [found] = run ? await countPassedSteps(deps, [run]) : []
+  return found && { ...found, state: currentState(found) }
 }
 
 /** How far a run has come that is shown with its steps. */
-export function standingOf({ run, steps }: RunView): Standing {
+export function progressOfRun({ run, steps }: RunView): RunProgress {
   const passed = steps.filter(({ state }) => state === 'passed').length
   const found = { run, steps: steps.length, passed }
   return { ...found, state: runState(found) }

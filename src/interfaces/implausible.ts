@@ -9,9 +9,9 @@ import type { ShapeProblem } from '../lib/json/shape.ts'
 /** An entry of a list, as it came or as it was read. */
 type Entry = Readonly<Record<string, unknown>>
 
-/** About one entry: its place in the list, the field and what is doubtful about it. */
-export interface Doubt extends ShapeProblem {
-  readonly place: number
+/** About one entry: its index in the list, the field and what is implausible about it. */
+export interface ImplausibleValue extends ShapeProblem {
+  readonly index: number
 }
 
 const PRICE_FIELDS = ['marketPrice', 'mtPrice', 'settlementPrice'] as const
@@ -33,17 +33,17 @@ function numberIn(entry: Entry, field: string): number {
 const isFarFrom = (usual: number, price: number): boolean =>
   usual > 0 && price > 0 && (price >= usual * SUSPICIOUS_FACTOR || price * SUSPICIOUS_FACTOR <= usual)
 
-/** The first of the entries that a doubt is about, and how many more there are: a calendar has thousands. */
-function firstOf(places: readonly number[], path: string, problem: (place: number) => string): Doubt[] {
-  const [place] = places
-  if (place === undefined) return []
-  const others = places.length - 1
+/** The first of the entries that a value is about, and how many more there are: a calendar has thousands. */
+function firstOf(indexes: readonly number[], path: string, problem: (index: number) => string): ImplausibleValue[] {
+  const [index] = indexes
+  if (index === undefined) return []
+  const others = indexes.length - 1
   const more = others === 0 ? '' : `; ${others} more ${others === 1 ? 'entry' : 'entries'} like this`
-  return [{ place, path, problem: problem(place) + more }]
+  return [{ index, path, problem: problem(index) + more }]
 }
 
-const placesWhere = (entries: readonly Entry[], is: (entry: Entry) => boolean): number[] =>
-  entries.flatMap((entry, place) => (is(entry) ? [place] : []))
+const indexesWhere = (entries: readonly Entry[], is: (entry: Entry) => boolean): number[] =>
+  entries.flatMap((entry, index) => (is(entry) ? [index] : []))
 
 function median(prices: readonly number[]): number | undefined {
   const known = prices.filter((price) => price > 0).sort((one, other) => one - other)
@@ -61,12 +61,12 @@ const usual = (priceOf: (field: PriceField) => number | undefined): UsualPrices 
   Object.fromEntries(PRICE_FIELDS.map((field) => [field, priceOf(field)]))
 
 /** Prices far from the usual ones; `whose` says where those come from, such as `the median of this calendar`. */
-export const scaleDoubts = (entries: readonly Entry[], known: UsualPrices, whose: string): Doubt[] =>
+export const implausiblePrices = (entries: readonly Entry[], known: UsualPrices, whose: string): ImplausibleValue[] =>
   PRICE_FIELDS.flatMap((field) => {
     const expected = known[field] ?? Number.NaN
-    const far = placesWhere(entries, (entry) => isFarFrom(expected, numberIn(entry, field)))
-    return firstOf(far, field, (place) => {
-      const given = numberIn(entries[place] as Entry, field)
+    const far = indexesWhere(entries, (entry) => isFarFrom(expected, numberIn(entry, field)))
+    return firstOf(far, field, (index) => {
+      const given = numberIn(entries[index] as Entry, field)
       return `is ${given}; ${whose} is ${expected}. Prices are in yuan, not cents`
     })
   })
@@ -77,16 +77,16 @@ const isAboveSale = (entry: Entry): boolean => {
   return settlement > sale && !(sale === 0 && numberIn(entry, 'stock') === 0)
 }
 
-const settlementDoubts = (entries: readonly Entry[]): Doubt[] =>
-  firstOf(placesWhere(entries, isAboveSale), 'settlementPrice', (place) => {
-    const entry = entries[place] as Entry
+const implausibleSettlements = (entries: readonly Entry[]): ImplausibleValue[] =>
+  firstOf(indexesWhere(entries, isAboveSale), 'settlementPrice', (index) => {
+    const entry = entries[index] as Entry
     return `is ${numberIn(entry, 'settlementPrice')}, above the sale price (mtPrice) of ${numberIn(entry, 'mtPrice')}`
   })
 
 /** The same day (and session or kind of ticket) again, with other prices or another stock: the later entry counts. */
-function repeatDoubts(entries: readonly Entry[], day: 'date' | 'priceDate'): Doubt[] {
+function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] {
   const seen = new Map<string, string>()
-  const differing = placesWhere(entries, (entry) => {
+  const differing = indexesWhere(entries, (entry) => {
     const key = JSON.stringify([entry.partnerDealId, entry[day], entry.partnerPrimaryKey].map(String))
     const content = [...PRICE_FIELDS, 'stock'].map((field) => numberIn(entry, field)).join(' ')
     const before = seen.get(key)
@@ -96,11 +96,11 @@ function repeatDoubts(entries: readonly Entry[], day: 'date' | 'priceDate'): Dou
   return firstOf(differing, day, () => 'occurs again with other prices or stock; the later entry counts')
 }
 
-/** Doubts about the entries of a price calendar of either kind. */
-export const calendarDoubts = (entries: readonly Entry[], day: 'date' | 'priceDate'): Doubt[] => [
-  ...settlementDoubts(entries),
-  ...scaleDoubts(entries, mediansOf(entries), 'the median of this calendar'),
-  ...repeatDoubts(entries, day),
+/** Implausible values in the entries of a price calendar of either kind. */
+export const implausibleInCalendar = (entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] => [
+  ...implausibleSettlements(entries),
+  ...implausiblePrices(entries, mediansOf(entries), 'the median of this calendar'),
+  ...implausibleRepeats(entries, day),
 ]
 
 const DATE_FIELDS = ['scheduleOnlineTime', 'scheduleOfflineTime', 'voucherDateBegin', 'voucherDateEnd'] as const
@@ -119,7 +119,7 @@ function dateProblems(product: Entry): ShapeProblem[] {
   const days = Array.isArray(unavailableDates) ? unavailableDates.slice(0, MOST_UNAVAILABLE) : []
   const dates: [string, unknown][] = [
     ...DATE_FIELDS.map((field): [string, unknown] => [field, product[field]]),
-    ...days.map((day, place): [string, unknown] => [`unavailableDates[${place}]`, day]),
+    ...days.map((day, index): [string, unknown] => [`unavailableDates[${index}]`, day]),
   ]
   return dates
     .filter(([, value]) => isImpossible(value))
@@ -132,19 +132,19 @@ function countProblems(product: Entry): ShapeProblem[] {
   return most > 0 && fewest > most ? [{ path: 'minBuyCount', problem }] : []
 }
 
-/** Doubts about each product of a list, and products that are in it twice: the later entry counts. */
-export function productDoubts(products: readonly Entry[]): Doubt[] {
+/** Implausible values of each product of a list, and products that are in it twice: the later entry counts. */
+export function implausibleInProducts(products: readonly Entry[]): ImplausibleValue[] {
   const seen = new Set<string>()
-  const repeated = placesWhere(products, ({ partnerDealId }) => {
+  const repeated = indexesWhere(products, ({ partnerDealId }) => {
     const id = String(partnerDealId)
     return seen.has(id) || !seen.add(id)
   })
   return [
     ...firstOf(repeated, 'partnerDealId', () => 'occurs again in this list; the later entry counts'),
-    ...products.flatMap((product, place) =>
-      [...settlementDoubts([product]), ...countProblems(product), ...dateProblems(product)].map((doubt) => ({
-        ...doubt,
-        place,
+    ...products.flatMap((product, index) =>
+      [...implausibleSettlements([product]), ...countProblems(product), ...dateProblems(product)].map((value) => ({
+        ...value,
+        index,
       })),
     ),
   ]

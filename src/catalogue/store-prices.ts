@@ -40,26 +40,26 @@ export const namedPrice = (
   details: raw,
 })
 
-/** Keeps the requested entries: this product, these days; of two entries for the same day and key, the later one. */
-export function sift(
+/** Only the requested entries: this product, these days; of two entries for the same day and key, the later one. */
+export function onlyRequested(
   { good, problems }: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] },
   partnerDealId: string,
   { from, to }: Range,
 ): { good: Price[]; problems: EntryProblem[] } {
   const byKey = new Map<string, Price>()
-  const strangers: EntryProblem[] = []
+  const unrequested: EntryProblem[] = []
   for (const { dealId, ...price } of good) {
     const { price_date: day, partner_primary_key: key } = price
     if (dealId !== partnerDealId) {
-      strangers.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; requested was ${partnerDealId}` })
+      unrequested.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; requested was ${partnerDealId}` })
     } else if (day < from || day > to) {
-      strangers.push({ entry: day, path: 'date', problem: `is not between ${from} and ${to}` })
+      unrequested.push({ entry: day, path: 'date', problem: `is not between ${from} and ${to}` })
     } else byKey.set(`${day} ${key}`, price)
   }
-  return { good: [...byKey.values()], problems: [...problems, ...strangers] }
+  return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
 }
 
-export interface Kept {
+export interface StoredPrices {
   readonly changed: number
   readonly removed: number
   /** Why nothing was removed, if most entries would have been. */
@@ -67,15 +67,15 @@ export interface Kept {
 }
 
 /** Stores a calendar, or a part of it, and records it in the product's history; an incomplete one removes nothing. */
-export async function keepPrices(deps: Deps, prices: PricesToSave, cause: Cause): Promise<Kept> {
+export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause): Promise<StoredPrices> {
   const at = { cause, now: deps.clock.now() }
   return deps.db.tx(async (db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
     const held = await heldRemoval({ ...deps, db }, prices)
-    const kept = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
-    const lost = held ? 'most entries would be removed, so none are' : `${kept.removed} removed`
-    const said = `${prices.from} to ${prices.to}: ${kept.changed} new or changed, ${lost}`
-    if (held || kept.changed + kept.removed > 0) await recordProductChange(db, prices, { prices: [null, said] }, at)
-    return { ...kept, held: held ? [held] : [] }
+    const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
+    const lost = held ? 'most entries would be removed, so none are' : `${stored.removed} removed`
+    const said = `${prices.from} to ${prices.to}: ${stored.changed} new or changed, ${lost}`
+    if (held || stored.changed + stored.removed > 0) await recordProductChange(db, prices, { prices: [null, said] }, at)
+    return { ...stored, held: held ? [held] : [] }
   })
 }

@@ -13,7 +13,7 @@ export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>
 }
 
 /** The order after an operation, and why its call failed; null if it did not. */
-export interface OrderAnswer {
+export interface OrderResult {
   readonly order: ShownOrder
   readonly failure: CallProblem | null
 }
@@ -36,11 +36,11 @@ export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrde
   }
 }
 
-export const answerFor = async (
+export const resultFor = async (
   deps: Deps,
   orderId: bigint,
   failure: CallProblem | null = null,
-): Promise<OrderAnswer> => ({
+): Promise<OrderResult> => ({
   order: await shownOrder(deps, orderId),
   failure,
 })

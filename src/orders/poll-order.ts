@@ -2,9 +2,9 @@ import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
-import { queueQuery } from './follow-up.ts'
 import { isInFlight } from './in-flight.ts'
-import { existingOrder } from './order-answer.ts'
+import { queueQuery } from './order-jobs.ts'
+import { existingOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import type { OrderState } from './states.ts'
@@ -18,7 +18,7 @@ const LONGEST_S = 86_400
  * Queries an open order and, while it stays open, queues the next query: soon at first, later at most every ten
  * minutes. After a day it is left to operators; `givenUp` says so.
  */
-export async function followOrder(
+export async function pollOrder(
   deps: Deps,
   orderId: bigint,
   asked: number,

@@ -6,7 +6,7 @@ import type { RunEvent } from './event.ts'
 
 const LOOK_EVERY_MS = 100
 
-type Told = (lastSeq: number) => void
+type OnNewLines = (lastSeq: number) => void
 
 /**
  * Everybody in this process who waits for new lines of a run's log. Made once a process: all of them share one statement
@@ -15,7 +15,7 @@ type Told = (lastSeq: number) => void
 export class LogFollowers {
   readonly #db: Db
   /** By run. */
-  readonly #waiting = new Map<string, Set<Told>>()
+  readonly #waiting = new Map<string, Set<OnNewLines>>()
   #looking = false
   #isClosed = false
   /** Ends the pause before the next look. */
@@ -47,7 +47,8 @@ export class LogFollowers {
   /** Ends every wait. */
   close(): void {
     this.#isClosed = true
-    for (const run of [...this.#waiting.values()]) for (const told of [...run]) told(Number.POSITIVE_INFINITY)
+    for (const run of [...this.#waiting.values()])
+      for (const onNewLines of [...run]) onNewLines(Number.POSITIVE_INFINITY)
     this.lookNow()
   }
 
@@ -57,15 +58,15 @@ export class LogFollowers {
       const waiting = this.#waiting.get(runId) ?? new Set()
       this.#waiting.set(runId, waiting)
       const end = () => {
-        waiting.delete(told)
+        waiting.delete(onNewLines)
         if (waiting.size === 0) this.#waiting.delete(runId)
         signal.removeEventListener('abort', end)
         resolve()
       }
-      const told: Told = (lastSeq) => {
+      const onNewLines: OnNewLines = (lastSeq) => {
         if (lastSeq > seq) end()
       }
-      waiting.add(told)
+      waiting.add(onNewLines)
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
       if (!this.#looking) void this.#look()
@@ -77,7 +78,8 @@ export class LogFollowers {
     while (this.#waiting.size > 0) {
       // No stream ends because the database cannot be reached for a moment.
       const seqs = await lastSeqs(this.#db, [...this.#waiting.keys()]).catch(() => [])
-      for (const { run_id, last_seq } of seqs) for (const told of [...(this.#waiting.get(run_id) ?? [])]) told(last_seq)
+      for (const { run_id, last_seq } of seqs)
+        for (const onNewLines of [...(this.#waiting.get(run_id) ?? [])]) onNewLines(last_seq)
       this.#hurry = new AbortController()
       await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal: this.#hurry.signal }).catch(() => {})
     }

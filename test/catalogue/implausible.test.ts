@@ -3,7 +3,7 @@ import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/catalogue/pull-product.ts'
 import { showProduct } from '../../src/catalogue/show-product.ts'
 import { priceRange } from '../../src/catalogue/wire.ts'
-import { doubtFindings } from '../../src/checks/examine-content.ts'
+import { implausibleFindings } from '../../src/checks/examine-content.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { type CallRecord, callPartner, existingPartner } from '../../src/partner-calls/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
@@ -31,7 +31,7 @@ async function findings(name: 'price-calendar' | 'product-pull', body: object) {
   const onCall = (call: CallRecord) => void calls.push(call)
   const deps = { ...world.deps, calls: { ...world.deps.calls, onCall } }
   await callPartner(deps, await existingPartner(deps, 7001n), name, body as never)
-  return doubtFindings(world.deps.db, calls[0] as CallRecord)
+  return implausibleFindings(world.deps.db, calls[0] as CallRecord)
 }
 const week = () => findings('price-calendar', { partnerDealId: 'd-1', startTime: '2026-06-01', endTime: '2026-06-30' })
 

@@ -7,64 +7,64 @@ const day = (date: string, fields: object = {}) => ({
   ...fields,
 })
 const DAYS = ['2026-06-01', '2026-06-02', '2026-06-03', '2026-06-04'].map((date) => day(date))
-const calendar = (...more: Record<string, unknown>[]) => priceCalendar.doubts?.([...DAYS, ...more])
-const products = (...fields: object[]) => productPull.doubts?.(fields.map((one) => ({ ...PRODUCT, ...one })))
+const calendar = (...more: Record<string, unknown>[]) => priceCalendar.implausible?.([...DAYS, ...more])
+const products = (...fields: object[]) => productPull.implausible?.(fields.map((one) => ({ ...PRODUCT, ...one })))
 const problemsOf = (body: object[]) => readAnswer(priceCalendar, { code: 200, body })
 
 describe('a price calendar', () => {
-  it('without mistakes raises no doubts, closed days and seasons included', () => {
+  it('without mistakes raises no implausible, closed days and seasons included', () => {
     const closed = { marketPrice: 0, mtPrice: 0, settlementPrice: 0, stock: 0 }
     const season = { marketPrice: 1_200, mtPrice: 995, settlementPrice: 800 }
     expect(calendar(day('2026-06-05', closed), day('2026-06-06', season))).toEqual([])
     expect(calendar(day('2026-06-05', { mtPrice: 0, stock: 0 }))).toEqual([])
   })
 
-  it('is doubted where the seller gets more than the buyer pays', () => {
+  it('is implausible where the seller gets more than the buyer pays', () => {
     const problem = 'is 100, above the sale price (mtPrice) of 99.5; 2 more entries like this'
     const above = ['2026-06-05', '2026-06-06', '2026-06-07'].map((date) => day(date, { settlementPrice: 100 }))
-    expect(calendar(...above)).toEqual([{ place: 4, path: 'settlementPrice', problem }])
+    expect(calendar(...above)).toEqual([{ index: 4, path: 'settlementPrice', problem }])
     expect(calendar(day('2026-06-05', { mtPrice: 0 }))).toMatchObject([{ path: 'settlementPrice' }])
   })
 
   it.each([
     ['cents as yuan', { marketPrice: 12_000, mtPrice: 9_950, settlementPrice: 8_000 }],
     ['yuan as cents', { marketPrice: 1.2, mtPrice: 0.99, settlementPrice: 0.8 }],
-  ])('is doubted on a day with %s', (_name, fields) => {
+  ])('is implausible on a day with %s', (_name, fields) => {
     expect(calendar(day('2026-06-05', fields))).toEqual([
-      expect.objectContaining({ place: 4, path: 'marketPrice', problem: expect.stringContaining('median') }),
+      expect.objectContaining({ index: 4, path: 'marketPrice', problem: expect.stringContaining('median') }),
       expect.objectContaining({
-        place: 4,
+        index: 4,
         path: 'mtPrice',
         problem: expect.stringContaining('is 99.5. Prices are in yuan'),
       }),
-      expect.objectContaining({ place: 4, path: 'settlementPrice', problem: expect.stringContaining('is 80.') }),
+      expect.objectContaining({ index: 4, path: 'settlementPrice', problem: expect.stringContaining('is 80.') }),
     ])
   })
 
   it('of two days has no median', () => {
-    expect(priceCalendar.doubts?.([day('2026-06-01'), day('2026-06-02', { marketPrice: 12_000 })])).toEqual([])
+    expect(priceCalendar.implausible?.([day('2026-06-01'), day('2026-06-02', { marketPrice: 12_000 })])).toEqual([])
   })
 
-  it('is doubted where a day occurs again with another price or stock, not with the same', () => {
+  it('is implausible where a day occurs again with another price or stock, not with the same', () => {
     expect(calendar(day('2026-06-01'))).toEqual([])
     expect(calendar(day('2026-06-01', { mtPrice: '99.50' }))).toEqual([])
     const problem = 'occurs again with other prices or stock; the later entry counts'
-    expect(calendar(day('2026-06-01', { mtPrice: 99 }))).toEqual([{ place: 4, path: 'date', problem }])
-    expect(calendar(day('2026-06-02', { stock: 0 }))).toMatchObject([{ place: 4, path: 'date' }])
+    expect(calendar(day('2026-06-01', { mtPrice: 99 }))).toEqual([{ index: 4, path: 'date', problem }])
+    expect(calendar(day('2026-06-02', { stock: 0 }))).toMatchObject([{ index: 4, path: 'date' }])
   })
 
-  it('with sessions is doubted where the same session of a day occurs again', () => {
+  it('with sessions is implausible where the same session of a day occurs again', () => {
     const session = (partnerPrimaryKey: string, mtPrice: number) => ({
       ...{ partnerPrimaryKey, priceDate: '2026-06-01', marketPrice: 120, mtPrice, settlementPrice: 80, stock: 1 },
     })
-    const doubts = (...list: object[]) => levelPriceCalendar.doubts?.(list.map((one) => ({ ...one })))
-    expect(doubts(session('A', 90), session('B', 95))).toEqual([])
-    expect(doubts(session('A', 90), session('A', 95))).toMatchObject([{ place: 1, path: 'priceDate' }])
+    const implausible = (...list: object[]) => levelPriceCalendar.implausible?.(list.map((one) => ({ ...one })))
+    expect(implausible(session('A', 90), session('B', 95))).toEqual([])
+    expect(implausible(session('A', 90), session('A', 95))).toMatchObject([{ index: 1, path: 'priceDate' }])
   })
 
   it.each(['marketPrice', 'mtPrice', 'settlementPrice'])('is refused with a negative %s', (field) => {
     expect(problemsOf([day('2026-06-01', { settlementPrice: 80, [field]: '-0.01' })])).toEqual({
-      outcome: 'misshapen',
+      outcome: 'invalid',
       problems: [{ path: `body[0].${field}`, problem: 'must not be negative' }],
     })
   })
@@ -77,34 +77,34 @@ describe('a price calendar', () => {
 })
 
 describe('a list of products', () => {
-  it('without mistakes raises no doubts', () => {
+  it('without mistakes raises no implausible', () => {
     expect(products({}, { partnerDealId: 'D2', maxBuyCount: 0, minBuyCount: 5 })).toEqual([])
     expect(
       products({ scheduleOnlineTime: '2028-02-29 00:00:00', unavailableDates: ['2026-10-01', { day: 1 }] }),
     ).toEqual([])
   })
 
-  it('is doubted where a product is in it twice', () => {
+  it('is implausible where a product is in it twice', () => {
     const problem = 'occurs again in this list; the later entry counts'
     expect(products({}, { partnerDealId: 'D2' }, { title: 'again' })).toEqual([
-      { place: 2, path: 'partnerDealId', problem },
+      { index: 2, path: 'partnerDealId', problem },
     ])
   })
 
-  it('is doubted where nobody could buy a product', () => {
+  it('is implausible where nobody could buy a product', () => {
     const problem = 'is 5, above the maxBuyCount of 4: nobody could buy the product'
     expect(products({}, { partnerDealId: 'D2', minBuyCount: '5', maxBuyCount: 4 })).toEqual([
-      { place: 1, path: 'minBuyCount', problem },
+      { index: 1, path: 'minBuyCount', problem },
     ])
   })
 
-  it('is doubted where the seller gets more than the buyer pays', () => {
+  it('is implausible where the seller gets more than the buyer pays', () => {
     expect(products({ useDateMode: 0, marketPrice: 20, mtPrice: 10, settlementPrice: '10.01' })).toMatchObject([
-      { place: 0, path: 'settlementPrice' },
+      { index: 0, path: 'settlementPrice' },
     ])
   })
 
-  it('is doubted where it names days that do not exist', () => {
+  it('is implausible where it names days that do not exist', () => {
     const dates = {
       ...{
         scheduleOnlineTime: '2026-02-30 00:00:00',
@@ -115,11 +115,11 @@ describe('a list of products', () => {
     }
     const problem = (day: string) => `names a day that does not exist: ${day}`
     expect(products(dates)).toEqual([
-      { place: 0, path: 'scheduleOnlineTime', problem: problem('2026-02-30') },
-      { place: 0, path: 'scheduleOfflineTime', problem: problem('2026-13-01') },
-      { place: 0, path: 'voucherDateBegin', problem: problem('2026-4-31') },
-      { place: 0, path: 'voucherDateEnd', problem: problem('2026-00-10') },
-      { place: 0, path: 'unavailableDates[1]', problem: problem('2026-06-31') },
+      { index: 0, path: 'scheduleOnlineTime', problem: problem('2026-02-30') },
+      { index: 0, path: 'scheduleOfflineTime', problem: problem('2026-13-01') },
+      { index: 0, path: 'voucherDateBegin', problem: problem('2026-4-31') },
+      { index: 0, path: 'voucherDateEnd', problem: problem('2026-00-10') },
+      { index: 0, path: 'unavailableDates[1]', problem: problem('2026-06-31') },
     ])
   })
 })

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { choice, storedChoice } from '../../src/test-plan/choice.ts'
+
+it('a stored choice stays whole when rules have changed since, or a newer process knows more', () => {
+  const stored = {
+    functions: ['product-pull', 'of-a-newer-release'],
+    products: { main: 'P-1', another: 'P-2' },
+    quantity: 99,
+    conditions: { days_ahead: 365, sends_twice: true, is_slow: false, out_of_order: false, is_rude: true },
+    added: { later: true },
+  }
+  expect(choice.safeParse(stored).success).toBe(false)
+  expect(storedChoice.parse(stored)).toEqual(stored)
+})

@@ -1,12 +1,10 @@
 import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
-import { sha256 } from '../lib/crypto/digest.ts'
 import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
 import { bodyRejected, CallRejected, refused, rejectionCode } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
-import { rememberedNotice } from './store.ts'
 
 /**
  * A kept notice that its partner is known to have sent. Headers are the original ones, names in lower case; undefined
@@ -52,15 +50,13 @@ export async function replayNotice(
   // A notice that was refused because no key was set is kept as received, and read with the key that was set since.
   const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)
   const bytes = 'problem' in opened ? Buffer.from(kept.body) : opened.bytes
-  const key = { clientId: partner.client_id, path: kept.path, bodyHash: sha256(bytes) }
-  const before = await rememberedNotice(deps.db, key)
   try {
     checkKeptCall(partner, kept.headers)
     if ('problem' in opened) throw bodyRejected(opened.problem)
     const { decrypted } = opened
-    await endpoint.accept(deps, { caller: partner, url: kept.path, bytes, decrypted, warnings: [] })
-    const entryId = await rememberedNotice(deps.db, key)
-    return { outcome: entryId === before ? 'again' : 'accepted', entryId }
+    const incoming = { caller: partner, url: kept.path, bytes, decrypted, warnings: [] }
+    const { noticeId, isRepeat } = await endpoint.accept(deps, incoming)
+    return { outcome: isRepeat ? 'again' : 'accepted', entryId: noticeId }
   } catch (error) {
     if (!(error instanceof CallRejected)) throw error
     return { outcome: 'refused', entryId: await keepRefusal(deps, partner, kept, error) }

@@ -21,16 +21,17 @@ import {
   refusalCode,
   rejectionCode,
 } from '../mws-wire/index.ts'
+import type { AcceptedNotice } from './accept-once.ts'
 import { LEVEL_PRICES } from './level-price-notice.ts'
 import {
   acceptNotice,
   CONSUMPTION,
   DEAL_CHANGE,
-  type Kind,
+  type IncomingNotice,
+  type NoticeKind,
   PAY_RESULT,
   REFUND_RESULT,
   RESCHEDULE,
-  type ReceivedNotice,
 } from './notice.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
@@ -48,7 +49,7 @@ const REFUSALS: RefusalPolicy = {
 }
 
 /** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
-export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
+export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
   signedRoutes(app, deps, REFUSALS)
   flushRepliesPerTick(app)
   const paths = new Set(Object.values(PATH).map((tail) => spelled(app.prefix + tail)))
@@ -66,7 +67,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
     reply.headers(HEADERS)
     return answer
   }
-  const received = (request: FastifyRequest) => {
+  const incoming = (request: FastifyRequest) => {
     const call = readSignedCall(request)
     const warn = (warning: string, about: object) =>
       app.sampledLog.write(
@@ -82,7 +83,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
   }
   for (const { path, name, accept } of NOTICE_ENDPOINTS) {
     app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>
-      success(request, reply, await accept(deps, received(request))),
+      success(request, reply, (await accept(deps, incoming(request))).answer),
     )
   }
   signatureTestRoutes(app, deps, limitTests)
@@ -110,16 +111,16 @@ export interface NoticeEndpoint {
   /** Below MOUNT. */
   readonly path: string
   /** Processes a correctly signed notice; returns the response, or throws the refusal. */
-  readonly accept: (deps: Deps, received: ReceivedNotice) => Promise<string>
+  readonly accept: (deps: Deps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 
 const endpoint = <Notice extends { partnerId?: string | undefined }>(
   name: keyof typeof NOTICE_PATHS,
-  kind: Kind<Notice>,
+  kind: NoticeKind<Notice>,
 ): NoticeEndpoint => ({
   name,
   path: NOTICE_PATHS[name],
-  accept: (deps, received) => acceptNotice(deps, kind, received),
+  accept: (deps, incoming) => acceptNotice(deps, kind, incoming),
 })
 
 /** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */

@@ -298,7 +298,7 @@ describe('a pay notice that is not taken', () => {
     [
       'issued and failed at once',
       () => told(1, { vouchers: ['a', 'b'] }, { code: 599 }),
-      /^code is 599 and issueType 1/,
+      /^code 599 reports a failure, but issueType 1/,
     ],
     ['no partnerOrderId', () => told(2, { partnerOrderId: '' }), /^body.partnerOrderId/],
     [

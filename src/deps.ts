@@ -1,26 +1,34 @@
 import type { Actor } from './audit/index.ts'
-import type { LogFollowers, RunningAttempts } from './certification/index.ts'
+import { LogFollowers, RunningAttempts } from './certification/index.ts'
 import type { Config } from './config/index.ts'
-import type { Db } from './db/sql.ts'
+import { type Db, withShareOf } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
+import { passwordTurns } from './lib/crypto/password.ts'
+import type { Log } from './lib/log.ts'
 import type { Meters } from './lib/meters.ts'
 import type { Rates } from './lib/rates.ts'
+import { openSampledLog } from './lib/sampled-log.ts'
 import type { Tracing } from './lib/tracing.ts'
+import { LongReads, type Turns } from './lib/turns.ts'
+import { NoticesInProgress } from './mtp/index.ts'
+import { IncomingCalls } from './mws/index.ts'
+import { TokenCap } from './oauth/index.ts'
+import { type AddressGuard, addressGuard } from './outbound/index.ts'
 import type { CallFaults, CallRecord, SentAgain } from './partner-calls/index.ts'
-import type { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
+import { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
+import { openRates } from './throttle/index.ts'
 
-/** What operations are given; they find nothing by themselves. */
-export interface Deps {
-  readonly config: Config
-  readonly db: Db
-  readonly clock: Clock
-  readonly keys: Keys
+/** What lives as long as the process, made once (ARCHITECTURE "Doors", 4). */
+interface LongLived {
   readonly rates: Rates
-  readonly meters: Meters
-  /** Undefined unless traces are sent. */
-  readonly tracing?: Tracing | undefined
+  /** Of users, partners' members and operators. */
+  readonly passwordTurns: Turns
+  readonly longReads: LongReads
+  readonly tokenCap: TokenCap
+  /** Calls to partners. */
   readonly calls: {
+    readonly guard: AddressGuard
     readonly breakers: CircuitBreakers
     readonly certificates: KnownCertificates
     /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `sentAgain`: what was sent again after it, on purpose. */
@@ -28,8 +36,22 @@ export interface Deps {
     /** What goes wrong with calls, on purpose: of the test run only. */
     readonly faults?: CallFaults
   }
+  /** Calls of partners. */
+  readonly incoming: IncomingCalls
+  readonly notices: NoticesInProgress
   readonly runningAttempts: RunningAttempts
   readonly logFollowers: LogFollowers
+}
+
+/** What operations are given; they find nothing by themselves. */
+export interface Deps extends LongLived {
+  readonly config: Config
+  readonly db: Db
+  readonly clock: Clock
+  readonly keys: Keys
+  readonly meters: Meters
+  /** Undefined unless traces are sent. */
+  readonly tracing?: Tracing | undefined
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor
   /**
@@ -37,4 +59,35 @@ export interface Deps {
    * something is sent that must not be sent twice.
    */
   readonly assertMayCall?: () => void
+}
+
+type Given = Pick<Deps, 'config' | 'db' | 'clock' | 'keys'>
+
+/** Whoever makes Deps closes this too, before the database. */
+export function openLongLived(given: Given, log: Log): { readonly made: LongLived; close(): Promise<void> } {
+  const { config, db, clock, keys } = given
+  const sampledLog = openSampledLog(log)
+  const made = {
+    rates: openRates(db, keys),
+    passwordTurns: passwordTurns(config),
+    longReads: new LongReads(),
+    tokenCap: new TokenCap(withShareOf(given, 'oauth').db, config, sampledLog),
+    calls: {
+      guard: addressGuard(config),
+      breakers: new CircuitBreakers(clock),
+      certificates: new KnownCertificates(clock),
+    },
+    incoming: new IncomingCalls(given),
+    notices: new NoticesInProgress(),
+    runningAttempts: new RunningAttempts(),
+    logFollowers: new LogFollowers(db),
+  }
+  const close = async () => {
+    made.logFollowers.close()
+    made.tokenCap.close()
+    await Promise.all([made.runningAttempts.close(), made.incoming.close()])
+    await made.rates.close()
+    sampledLog.close()
+  }
+  return { made, close }
 }

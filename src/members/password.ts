@@ -1,6 +1,6 @@
 import { enqueue } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
-import { inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
+import { verifyPassword } from '../lib/crypto/password.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { countWithin, networkOf, siteOf } from '../throttle/index.ts'
 import { recordMemberEvent } from './change.ts'
@@ -28,7 +28,7 @@ export async function verifyMember(
 ): Promise<MemberCredential | undefined> {
   // No partner has the id 0.
   const found = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
-  const right = await inPasswordTurn(deps.config, () => verifyPassword(found?.passwordHash, password))
+  const right = await deps.passwordTurns.run(() => verifyPassword(found?.passwordHash, password))
   return found && right ? { memberId: found.memberId, version: found.version } : undefined
 }
 

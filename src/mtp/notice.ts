@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { applyProductChange } from '../catalogue/index.ts'
-import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
@@ -126,7 +125,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     warnings: read.notice.partnerId === undefined ? [...warnings, WARNINGS.bodyPartnerIdMissing.name] : warnings,
   }
   const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
-  return joinInFlight(deps.db, key, () => kind.accept(deps, read.notice, row, incoming))
+  return deps.notices.accept(key, () => kind.accept(deps, read.notice, row, incoming))
 }
 
 /** Live partners may leave it out. */
@@ -135,20 +134,4 @@ function checkBodyPartnerId(caller: PartnerWithSecrets, given: string | undefine
   if (given !== undefined && BigInt(given) !== caller.partner_id) {
     throw bodyRejected('partnerId does not belong to the clientId of the signature')
   }
-}
-
-const inFlight = new WeakMap<Db, Map<string, Promise<AcceptedNotice>>>()
-
-/**
- * Does the work, or waits if this process is already doing the same work. Other processes wait in the database with one
- * connection each; without this, a slow notice that its partner keeps repeating would occupy all our connections.
- */
-async function joinInFlight(db: Db, key: string, work: () => Promise<AcceptedNotice>): Promise<AcceptedNotice> {
-  const current = inFlight.get(db) ?? new Map<string, Promise<AcceptedNotice>>()
-  inFlight.set(db, current)
-  const first = current.get(key)
-  if (first) return { ...(await first), isRepeat: true }
-  const own = work().finally(() => current.delete(key))
-  current.set(key, own)
-  return own
 }

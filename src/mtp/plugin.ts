@@ -2,7 +2,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
 import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { stopRejected } from '../mws/index.ts'
 import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { receivedNoticeRoutes } from './admin-routes.ts'
@@ -15,8 +14,6 @@ const TESTS_PER_MINUTE = 60
  * covers the path as the caller sent it.
  */
 export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  // The last entries are written before the pool closes.
-  app.addHook('onClose', () => stopRejected(deps))
   const operators = withShareOf(deps, 'operators')
   await app.register(receivedNoticeRoutes, { deps: operators, prefix: '/admin/v1' })
   // One count per address, whatever the prefix.

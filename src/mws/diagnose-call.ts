@@ -10,7 +10,7 @@ import {
   explain,
   needsSearch,
 } from './diagnose/index.ts'
-import { type Asker, searches } from './diagnose/searches.ts'
+import type { SearchBudget } from './diagnose/signature-searches.ts'
 import { nobodyNamedBy } from './diagnose/unproven.ts'
 
 type SentCall = PartnerCall & { readonly host: string | undefined }
@@ -31,18 +31,17 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
 
 /**
  * What is wrong with a call that claims to come from this partner; undefined: no such partner. A wrong signature is
- * analysed in a separate thread, within the budget of `asker`; beyond it, and without one, the mistake is
- * `diagnosis-busy`.
+ * analysed in a separate thread, within that budget; beyond it, and without one, the mistake is `diagnosis-busy`.
  */
 export async function diagnoseCall(
   deps: Deps,
   partner: PartnerWithSecrets | undefined,
   call: SentCall,
-  asker: Asker | undefined,
+  budget: SearchBudget | undefined,
 ): Promise<Diagnosis> {
   const search = { call, partner: partner ? diagnosed(partner) : nobodyNamedBy(call), settings: settingsOf(deps) }
   if (!needsSearch(call, search.partner)) return diagnose(call, search.partner, search.settings)
-  const found = asker && (await searches.run(asker, search))
+  const found = budget && (await deps.incoming.searches.run(budget, search))
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 

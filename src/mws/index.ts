@@ -3,7 +3,8 @@ export { jsonBytes, readNotice } from './body-guard.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
 export { accepted, callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
-export { isKeptWhole, keepRejectedOf, stopRejected } from './reject.ts'
+export { IncomingCalls } from './incoming-calls.ts'
+export { isKeptWhole, keepRejectedOf } from './reject.ts'
 export {
   findRejectedCall,
   REJECTED_CALL_RETENTION,

@@ -3,17 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { BODY_DECRYPTED } from '../lib/crypto/aes-body.ts'
 import { maskedHeaders, masker } from '../lib/crypto/masking.ts'
-import type { Rates } from '../lib/rates.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { nearestPath } from '../mws-wire/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import { isProven, type PartnerCall, parseAuthorization, SIGNATURE_UNFIT } from './authenticate.ts'
 import { isWholeBody } from './body-guard.ts'
-import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
-import { countLeftOut, writeLeftOut } from './left-out.ts'
-import { countRejected, writeRejectedCounts } from './rejected-count.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
 
@@ -51,9 +47,6 @@ export interface Rejection {
   readonly answer: string
 }
 
-/** Per process: its rooms have a `db` each and share the rates. */
-const beingWritten = new WeakMap<Rates, Set<Promise<unknown>>>()
-
 /**
  * Keeps a refused call for its partner to see in the sandbox; calls that name no known partner are only logged.
  * Unverified callers must not wait for this: the time it takes would reveal whether the clientId exists.
@@ -83,31 +76,14 @@ function keepUnlessBusy(
   call: PartnerCall,
   keep: (partner: PartnerWithSecrets) => Promise<unknown>,
 ): Promise<void> {
-  const writing = beingWritten.get(deps.rates) ?? new Set()
-  beingWritten.set(deps.rates, writing)
-  if (writing.size >= most) return Promise.resolve()
-  const keepOfCaller = async () => {
+  const { rejected } = deps.incoming
+  if (rejected.size >= most) return Promise.resolve()
+  return rejected.store(async () => {
     const parsed = parseAuthorization(call.authorization ?? '')
     if ('problem' in parsed) return
     const partner = await findPartnerByClientId(deps, parsed.clientId)
     if (partner) await keep(partner)
-  }
-  const kept = keepOfCaller().finally(() => writing.delete(kept))
-  writing.add(kept)
-  return kept
-}
-
-/** Waits for entries that are being written and analysed, and writes the counts. */
-export async function finishRejected(deps: Deps): Promise<void> {
-  await Promise.allSettled(beingWritten.get(deps.rates) ?? [])
-  await writeLeftOut(deps)
-  await writeRejectedCounts(deps).catch(() => {})
-}
-
-/** The process is about to end: unfinished analyses are abandoned. */
-export async function stopRejected(deps: Deps): Promise<void> {
-  await searches.stop()
-  await finishRejected(deps)
+  })
 }
 
 /** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
@@ -117,12 +93,13 @@ export async function keepRejectedOf(
   rejection: Rejection,
 ): Promise<string | undefined> {
   const { verified } = rejection
-  countRejected(deps, partner.partner_id, verified)
+  const { counts, unstored } = deps.incoming.rejected
+  counts.count(partner.partner_id, verified)
   const entry = entryOf(partner, rejection)
   const bytes = JSON.stringify(entry.headers).length + entry.body.length
   const exceeded = exceededQuota(deps, { clientId: partner.client_id, address: rejection.address, verified, bytes })
   if (exceeded) {
-    countLeftOut(deps, partner, verified, exceeded.endsInMs)
+    unstored.count(partner, verified, exceeded.endsInMs)
     return undefined
   }
   const callId = rejection.requestId ?? randomUUID()

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
-import type { Rates } from '../lib/rates.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { BA_FAILED, refused } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
@@ -146,15 +145,12 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
   store.hasPassed(deps.db, partnerId)
 
 /** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
-export async function passSignatureTool({ db, clock, rates }: Deps, partnerId: bigint): Promise<void> {
-  const known = passed.get(rates) ?? new Set()
+export async function passSignatureTool({ db, clock, incoming }: Deps, partnerId: bigint): Promise<void> {
+  const known = incoming.passedSignatureTool
   if (known.has(partnerId)) return
   await store.insertPass(db, partnerId, clock.now())
-  passed.set(rates, known.add(partnerId))
+  known.add(partnerId)
 }
-
-/** Partners that are known to have passed, per process: it is never taken back. */
-const passed = new WeakMap<Rates, Set<bigint>>()
 
 function keep(
   { db, clock }: Deps,

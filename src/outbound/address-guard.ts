@@ -75,12 +75,10 @@ type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNE
 
 const USUAL_PORTS = [80, 443]
 
-const resolveHost = hostResolver()
-
-/** The guard of these settings. An exception that names a port holds for that one; any other for the ports that partners may have. */
+/** The guard of these settings, made once a process. An exception that names a port holds for that one; any other for the ports that partners may have. */
 export function addressGuard(
   { NODE_ENV, PARTNER_ADDRESS_ALLOW, PARTNER_PORTS }: GuardSettings,
-  resolve: HostResolver = resolveHost,
+  resolve: HostResolver = hostResolver(),
 ): AddressGuard {
   const anyPort = NODE_ENV !== 'production' && PARTNER_PORTS.length === 0
   const isUsual = (port: number): boolean => anyPort || USUAL_PORTS.includes(port) || PARTNER_PORTS.includes(port)

@@ -1,4 +1,4 @@
-export { addressGuard } from './address-guard.ts'
+export { type AddressGuard, addressGuard } from './address-guard.ts'
 export {
   type CallFailure,
   type CallTimings,

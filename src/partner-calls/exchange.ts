@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import type { SpanFacts } from '../lib/tracing.ts'
-import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
+import { HttpCallError, post } from '../outbound/index.ts'
 import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, MEANINGS, type Reply } from './call-result.ts'
@@ -130,7 +130,7 @@ async function send(
   let answered = false
   const began = performance.now()
   try {
-    const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
+    const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, deps.calls.guard), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
     if (http.certificateEnds) await noteCertificate(deps, partner_id, request.url, http.certificateEnds)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
+import { RECIPES } from './find-mistakes.ts'
 import {
   type DiagnosedCall,
   type DiagnosedPartner,
@@ -9,7 +10,6 @@ import {
   diagnose,
   explain,
 } from './index.ts'
-import { RECIPES } from './search.ts'
 
 /** Mistakes that are possible without any secret. */
 const WITHOUT_SECRET = RECIPES.filter(({ name }) =>

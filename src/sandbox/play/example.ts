@@ -11,7 +11,7 @@ import { fieldReference } from '../docs/reference.ts'
 import { lastBodySent } from '../play-store.ts'
 import { ownBody } from './body.ts'
 
-/** The request of each interface with every field; the same in every language. */
+/** Cache: the request of each interface with every field, the same in every language. */
 const examples = new Map<string, string>()
 
 function exampleOf(name: InterfaceName): string {

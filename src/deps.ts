@@ -58,7 +58,7 @@ export interface Deps extends LongLived {
    * For work that may be given to somebody else (a durable job): throws once it has been, or may be soon. Asked right before
    * something is sent that must not be sent twice.
    */
-  readonly assertMayCall?: () => void
+  readonly assertLeaseHeld?: () => void
 }
 
 type Given = Pick<Deps, 'config' | 'db' | 'clock' | 'keys'>

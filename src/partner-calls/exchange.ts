@@ -4,7 +4,7 @@ import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import type { SpanFacts } from '../lib/tracing.ts'
 import { HttpCallError, post } from '../outbound/index.ts'
-import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
+import { breakerAllows, noteCertificate, storeBreaker } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
@@ -122,10 +122,10 @@ async function send(
     durationMs: 0,
   })
   if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
-  deps.assertMayCall?.()
+  deps.assertLeaseHeld?.()
   const hangUp = deps.calls.faults?.dropsAnswerOf === entry.name
   const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
-  const allowed = await mayCall(deps, partner_id, background)
+  const allowed = await breakerAllows(deps, partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)
   let answered = false
   const began = performance.now()
@@ -143,7 +143,7 @@ async function send(
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
     const change = deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)
-    await keepCircuit(deps, partner_id, change)
+    await storeBreaker(deps, partner_id, change)
   }
 }
 

@@ -40,7 +40,7 @@ interface Delivery {
  * and a database that is away just then is waited for.
  */
 export async function deliver(deps: Deps, { send, markSent, markFailed, givenUpAt }: Delivery): Promise<Attempted> {
-  deps.assertMayCall?.()
+  deps.assertLeaseHeld?.()
   try {
     await send()
   } catch (error) {

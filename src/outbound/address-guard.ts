@@ -59,7 +59,7 @@ const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
 
 export interface AddressGuard {
   /**
-   * Whether an IP address must not be called on this port; anything that is no plain IP address must not. `trusted`: the
+   * Whether an IP address must not be called on this port; anything that is not a plain IP address must not. `trusted`: the
    * host name was allowed by name, wherever it leads, except to what clouds keep for themselves.
    */
   refuses(address: string, port: number, trusted?: boolean): boolean

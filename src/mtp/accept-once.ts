@@ -4,7 +4,7 @@ import { RefusedRequest } from '../lib/web/rescode.ts'
 import { bodyRejected } from '../mws-wire/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
 
-/** What was done with a notice that is not refused. */
+/** What was done with a notice that is not rejected. */
 export interface AcceptedNotice extends RememberedAnswer {
   /** It came before: it gets the first answer, whose notice `noticeId` names, and has no effect. */
   readonly isRepeat: boolean

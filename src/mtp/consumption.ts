@@ -17,21 +17,21 @@ interface Consumption {
 
 type LockedOrders = OutputOf<typeof lockReported>
 
-/** The first response to a repeated notice; a new notice with its warnings and changes; or why it is refused. */
+/** The first response to a repeated notice; a new notice with its warnings and changes; or why it is rejected. */
 type Decision =
   | { readonly first: RememberedAnswer }
   | { readonly claimed: NoticeRow; readonly save: ReturnType<LockedOrders['decide']> }
-  | { readonly refusal: CallRejected }
+  | { readonly rejected: CallRejected }
 
 /**
  * Consumption notices that arrive while others commit share a transaction. It locks their orders before it looks for
- * repeats, so no other transaction can change one of them meanwhile; it decides each notice separately; refused ones
+ * repeats, so no other transaction can change one of them meanwhile; it decides each notice separately; rejected ones
  * leave no trace. Of two notices about one order the second waits for the first one's commit. One whose order is locked
  * elsewhere, or does not exist, is processed separately, so that it does not delay the others.
  *
  * Other notices are claimed first. These are not: PostgreSQL can skip an order that is locked, but not a notice that
  * another process is claiming. If that process waits for the order, a repeat of the notice would delay all that share
- * its transaction; and the claims of refused notices would have to be taken back one by one.
+ * its transaction; and the claims of rejected notices would have to be taken back one by one.
  */
 const consumptions: BatchedWork<Db, Consumption, Decision> = {
   key: ({ report }) => String(report.orderId),
@@ -45,7 +45,7 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
       const first = known.get(place)
       if (first !== undefined) return { first }
       if (items.length > 1 && !orders.has(item.report.orderId)) return undefined
-      return unlessRefused(() => decide(orders, item))
+      return orRejected(() => decide(orders, item))
     })
     const accepted = decisions.flatMap((decision) => (decision && 'claimed' in decision ? decision : []))
     const claimed = accepted.map((decision) => decision.claimed)
@@ -69,11 +69,11 @@ function decide(orders: LockedOrders, { row, report, stage }: Consumption): Deci
   return { claimed: { ...row, warnings }, save }
 }
 
-function unlessRefused(decide: () => Decision): Decision {
+function orRejected(decide: () => Decision): Decision {
   try {
     return decide()
   } catch (error) {
-    if (error instanceof RefusedRequest) return { refusal: bodyRejected(error.describe) }
+    if (error instanceof RefusedRequest) return { rejected: bodyRejected(error.describe) }
     throw error
   }
 }
@@ -91,7 +91,7 @@ export async function acceptConsumption(
   stage: Consumption['stage'],
 ): Promise<AcceptedConsumption> {
   const decision = await db.batchWork(consumptions, { row, report, stage })
-  if ('refusal' in decision) throw decision.refusal
+  if ('rejected' in decision) throw decision.rejected
   if ('first' in decision) return { ...decision.first, isRepeat: true, warnings: [] }
   const { noticeId, answer, warnings } = decision.claimed
   return { noticeId, answer, isRepeat: false, warnings }

@@ -4,8 +4,8 @@ import { applyProductChange } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
-import { accepted, readNotice, WARNINGS } from '../mws/index.ts'
-import { bodyRejected } from '../mws-wire/index.ts'
+import { readNotice, WARNINGS } from '../mws/index.ts'
+import { bodyRejected, successEnvelope } from '../mws-wire/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, ORDER_REPEAT_S } from './accept-once.ts'
@@ -121,7 +121,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     partnerId: caller.partner_id,
     receivedAt: deps.clock.now(),
     body: bytes.toString('utf8'),
-    answer: JSON.stringify(accepted(caller.partner_id)),
+    answer: JSON.stringify(successEnvelope(caller.partner_id)),
     warnings: read.notice.partnerId === undefined ? [...warnings, WARNINGS.bodyPartnerIdMissing.name] : warnings,
   }
   const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')

@@ -6,19 +6,19 @@ import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import {
   noticeSignature,
-  type RefusalPolicy,
+  type RejectionPolicy,
   readSignedCall,
-  refuseInEnvelope,
+  rejectInEnvelope,
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
 import {
   CallRejected,
+  failureCodeOf,
   methodNotAllowed,
   NOTICE_PATHS,
   noSuchPath,
   PATH,
-  refusalCode,
   rejectionCode,
 } from '../mws-wire/index.ts'
 import type { AcceptedNotice } from './accept-once.ts'
@@ -42,15 +42,15 @@ interface Options {
   readonly limitTests: onRequestAsyncHookHandler
 }
 
-const REFUSALS: RefusalPolicy = {
-  code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : refusalCode(url)),
+const REJECTIONS: RejectionPolicy = {
+  code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : failureCodeOf(url)),
   isKept: ({ status }) => status !== 429,
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
 }
 
 /** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
 export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
-  signedRoutes(app, deps, REFUSALS)
+  signedRoutes(app, deps, REJECTIONS)
   flushRepliesPerTick(app)
   const paths = new Set(Object.values(PATH).map((tail) => spelled(app.prefix + tail)))
   app.addHook('onRequest', ({ raw }, _reply, done) =>
@@ -92,7 +92,7 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
 /** Below a prefix there is only B1: a caller of another path there is a partner's program. */
 export async function unknownPartnerPaths(app: FastifyInstance, { deps }: Pick<Options, 'deps'>): Promise<void> {
   const first = `${spelled(app.prefix)}/lv/`
-  refuseInEnvelope(app, deps, REFUSALS)
+  rejectInEnvelope(app, deps, REJECTIONS)
   app.setNotFoundHandler(({ raw }) => {
     throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
   })
@@ -110,7 +110,7 @@ export interface NoticeEndpoint {
   readonly name: string
   /** Below MOUNT. */
   readonly path: string
-  /** Processes a correctly signed notice; returns the response, or throws the refusal. */
+  /** Processes a correctly signed notice; returns the response, or throws why it is rejected. */
   readonly accept: (deps: Deps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 

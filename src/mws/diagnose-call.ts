@@ -11,7 +11,7 @@ import {
   needsSearch,
 } from './diagnose/index.ts'
 import type { SearchBudget } from './diagnose/signature-searches.ts'
-import { nobodyNamedBy } from './diagnose/unproven.ts'
+import { placeholderPartner } from './diagnose/unverified.ts'
 
 type SentCall = PartnerCall & { readonly host: string | undefined }
 
@@ -39,14 +39,14 @@ export async function diagnoseCall(
   call: SentCall,
   budget: SearchBudget | undefined,
 ): Promise<Diagnosis> {
-  const search = { call, partner: partner ? diagnosed(partner) : nobodyNamedBy(call), settings: settingsOf(deps) }
+  const search = { call, partner: partner ? diagnosed(partner) : placeholderPartner(call), settings: settingsOf(deps) }
   if (!needsSearch(call, search.partner)) return diagnose(call, search.partner, search.settings)
   const found = budget && (await deps.incoming.searches.run(budget, search))
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 
 /** The same without a search: undefined for a wrong signature, which would have to be analysed. */
-export function diagnoseIfProven(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
+export function diagnoseIfVerified(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
   const found = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
-  return found.proven ? found : undefined
+  return found.verified ? found : undefined
 }

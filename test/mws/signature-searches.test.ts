@@ -24,7 +24,7 @@ const UNKNOWN = search(signed('another secret'))
 describe('searching for the mistakes in a signature', () => {
   it('finds in its thread what is found without one', async () => {
     const found = await patient().run('caller', search(signed(PARTNER.secrets[0] as string, '')))
-    expect(found).toMatchObject({ mistakes: ['newline-missing'], proven: true })
+    expect(found).toMatchObject({ mistakes: ['newline-missing'], verified: true })
   })
 
   it('leaves the thread that answers requests alone', async () => {

@@ -39,7 +39,7 @@ describe('the signature tool', () => {
       explanation: 'The signature is correct and the Date is within the limit.',
       stringToSign: `POST ${CALL.path}\n${CALL.date}`,
       warnings: ['partner-id-missing'],
-      proven: true,
+      verified: true,
     })
   })
 

@@ -39,6 +39,20 @@ const isRoom = (name: string | undefined): name is string => name !== undefined 
 const named = (path: string, ...kinds: string[]): boolean =>
   kinds.some((kind) => new RegExp(`/([a-z-]+-)?${kind}\\.ts$`).test(path))
 
+const COLLECTION = /^(?:Weak)?(?:Map|Set)$/
+const isOurs = (source: string, name: string): boolean =>
+  new RegExp(`\\bclass ${name}\\b|\\bimport \\{[^}]*\\b${name}\\b[^}]*\\} from '\\.`).test(source)
+
+/** What a file keeps at its top level: collections that it changes, and objects of our own classes. */
+function stateOf(source: string): string[] {
+  const made = source.matchAll(/(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^(?:export )?const (\w+)(?:: [^=]+)? = new (\w+)/gm)
+  return [...made].flatMap(([, comment = '', name = '', ofClass = '']) => {
+    const isChanged = new RegExp(`\\b${name}\\.(?:set|add|delete|clear)\\(`).test(source)
+    const isState = COLLECTION.test(ofClass) ? isChanged : isOurs(source, ofClass)
+    return isState && !comment.startsWith('/** Cache: ') ? [name] : []
+  })
+}
+
 type Rule = (path: string, source: string, imports: readonly string[]) => string[]
 
 const RULES: Readonly<Record<string, Rule>> = {
@@ -95,6 +109,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     path === 'src/lib/clock.ts'
       ? []
       : [...withoutComments(source).matchAll(/\bDate\.now\b|\bnew Date\(/g)].map(([found]) => found),
+  // It lives as long as the process, so it is made where Deps are made. A cache that nothing can observe says that it is one.
+  'state of the process outside of Deps': (_path, source) => stateOf(source),
   // It has sent nothing yet: without a return the answer is a success without a body.
   'the body of a success that is not returned': (_path, source) =>
     [
@@ -253,6 +269,18 @@ describe('a breach is reported', () => {
     ['the time outside of lib/clock.ts: src/oauth/exchange.ts → Date.now', { 'src/oauth/exchange.ts': 'Date.now()' }],
     ['the time outside of lib/clock.ts: src/app.ts → new Date(', { 'src/app.ts': 'const at = new Date()' }],
     [
+      'state of the process outside of Deps: src/mtp/notice.ts → inFlight',
+      { 'src/mtp/notice.ts': 'const inFlight = new WeakMap<Db, Work>()\nconst begin = () => inFlight.set(db, work)' },
+    ],
+    [
+      'state of the process outside of Deps: src/mws/searches.ts → searches',
+      { 'src/mws/searches.ts': 'class Searches {}\n/** One for all. */\nexport const searches = new Searches()' },
+    ],
+    [
+      'state of the process outside of Deps: src/outbound/resolve.ts → turns',
+      { 'src/outbound/resolve.ts': "import { Turns } from '../lib/turns.ts'\nconst turns = new Turns({ most: 1 })" },
+    ],
+    [
       `a door that is too wide: src/orders/index.ts → ${MOST_NAMES + 1} names, ${MOST_NAMES} at most: let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it`,
       {
         'src/orders/index.ts': `export type { A } from './a.ts'\nexport const b = 1\nexport { ${'c, '.repeat(MOST_NAMES - 1)} } from './c.ts'`,
@@ -281,6 +309,8 @@ describe('a breach is reported', () => {
         'src/lib/log.ts': '/** like process.env */\n// Date.now() and sql`x`\n/* new Date() */',
         'src/config/index.ts': 'process.env',
         'src/lib/clock.ts': 'new Date()',
+        'src/oauth/known.ts':
+          "/** Cache: of few. */\nconst known = new Map()\nknown.set('a', 1)\nconst NAMES = new Set(['a'])",
         'src/app.ts': 'line\n'.repeat(200),
       }),
     ).toEqual([])

@@ -2,20 +2,15 @@ import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { buildApp } from '../src/app.ts'
-import { LogFollowers } from '../src/certification/log-followers.ts'
-import { RunningAttempts } from '../src/certification/running-attempts.ts'
 import { type Config, readConfig } from '../src/config/index.ts'
 import { BATCH_LIMITS } from '../src/db/batch.ts'
 import { connectionSettings, openPool } from '../src/db/pool.ts'
 import { dbOf } from '../src/db/sql.ts'
-import type { Deps } from '../src/deps.ts'
+import { type Deps, openLongLived } from '../src/deps.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
 import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
 import { openMetrics } from '../src/lib/metrics.ts'
-import { CircuitBreakers } from '../src/partner-reach/breaker.ts'
-import { KnownCertificates } from '../src/partner-reach/certificate.ts'
-import { openRateLimiter } from '../src/throttle/index.ts'
 import { freshDatabase } from './database.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
@@ -82,17 +77,8 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
   const pool = openPool({ ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }, log)
   const clock = testClock()
   const [db, keys] = [dbOf(pool, PATIENT), deriveKeys(SECRET_KEY)]
-  const deps: Deps = {
-    config,
-    db,
-    clock,
-    keys,
-    rateLimiter: openRateLimiter(db, keys),
-    metrics: openMetrics(),
-    calls: { breakers: new CircuitBreakers(clock), certificates: new KnownCertificates(clock) },
-    runningAttempts: new RunningAttempts(),
-    logFollowers: new LogFollowers(db),
-  }
+  const { made, close } = openLongLived({ config, db, clock, keys }, log)
+  const deps: Deps = { config, db, clock, keys, metrics: openMetrics(), ...made }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
   await app.ready()
   return {
@@ -105,7 +91,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     logged: () => lines.join(''),
     close: async () => {
       await app.close()
-      await deps.rateLimiter.close()
+      await close()
       await pool.end()
       await database.drop()
     },

@@ -2,7 +2,7 @@ import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
-import { hashPassword, verifyPassword, withPasswordSlot } from '../lib/crypto/password.ts'
+import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import * as store from './password-store.ts'
@@ -64,7 +64,7 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<void> {
   await openPasswordLink(deps, token)
   // Outside of the transaction: it takes a while, and may wait for its turn.
-  const passwordHash = await withPasswordSlot(deps.config, () => hashPassword(password))
+  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   await deps.db.tx(async (db) => {
     const link = await openPasswordLink({ ...deps, db }, token)
     if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
@@ -86,7 +86,7 @@ interface Change {
  * SignInRefused, with `retryAt` where there were too many.
  */
 export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
-  withPasswordSlot(deps.config, async () => {
+  deps.passwordSlots.run(async () => {
     const { address, current, password } = change
     const name = await store.passportOf(deps.db, session)
     if (name === undefined) throw new SignInRefused()

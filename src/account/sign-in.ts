@@ -1,6 +1,6 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { verifyPassword, withPasswordSlot } from '../lib/crypto/password.ts'
+import { verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { endSession, startSession, type UserIdentity } from './session.ts'
@@ -25,7 +25,7 @@ export interface SignInInput {
  * as limited. So of guesses that race, no more are answered than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
-  withPasswordSlot(deps.config, () => judge(deps, input))
+  deps.passwordSlots.run(() => judge(deps, input))
 
 async function judge(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device } = input

@@ -2,7 +2,6 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
-import { longRead } from '../lib/long-read.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { keyIdOf, MAC_BYTES, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
@@ -58,7 +57,7 @@ const VERIFIED_WITHIN_S = 120
 
 /** `verifyAudit` over HTTP: one at a time (20003, 429), and 20013 (503) once the time is over. */
 export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Verified> =>
-  longRead(deps.config, () => verifyAudit(deps, given, addSeconds(deps.clock.now(), VERIFIED_WITHIN_S)))
+  deps.longReads.run(() => verifyAudit(deps, given, addSeconds(deps.clock.now(), VERIFIED_WITHIN_S)))
 
 const tookTooLong = (): RescodeError => {
   const message = 'The log is too long to be verified within a request; run gatehouse audit verify on the machine'

@@ -1,18 +1,15 @@
 import { userInfo } from 'node:os'
-import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { type FoundDatabase, findDatabase } from '../db/find-database.ts'
 import { migrate } from '../db/migrate.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { dbOf } from '../db/sql.ts'
-import type { Deps } from '../deps.ts'
+import { type Deps, openLongLived } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import { openLog } from '../lib/log.ts'
 import { openMetrics } from '../lib/metrics.ts'
-import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
-import { openRateLimiter } from '../throttle/index.ts'
 import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */
@@ -72,20 +69,19 @@ export function openContext(terminal: Terminal): CliContext {
         if (started && config.MIGRATE) await migrate(databaseUrl)
         const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
         const [db, keys] = [dbOf(pool), deriveKeys(secretKey, config.SECRET_KEYS_OLD)]
+        const { made, close } = openLongLived({ config, db, clock: systemClock, keys }, log)
         const deps: Deps = {
           config,
           db,
           clock: systemClock,
           keys,
-          rateLimiter: openRateLimiter(db, keys),
           metrics: openMetrics(),
-          calls: { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) },
-          runningAttempts: new RunningAttempts(),
-          logFollowers: new LogFollowers(db),
+          ...made,
           actor: { kind: 'cli', name: userOfMachine() },
         }
         return await checkSecretKey(deps)
           .then(() => work(deps))
+          .finally(close)
           .finally(() => pool.end())
       }),
   }

@@ -21,6 +21,7 @@ export class Fragment {
  */
 const nameOf = (text: string): string => `s_${sha256(text).toString('base64url', 0, 18)}`
 
+/** Cache: a name follows from the text. */
 const names = new Map<string, string>()
 
 interface Written {
@@ -30,7 +31,7 @@ interface Written {
   readonly fragments: readonly unknown[]
 }
 
-/** What a place in the code has last become, if no fragment in it holds values: it becomes the same of the same fragments. */
+/** Cache: what a place in the code has last become, if no fragment in it holds values: it becomes the same of the same fragments. */
 const written = new WeakMap<readonly string[], Written>()
 
 function write(strings: readonly string[], given: readonly unknown[], values: unknown[]): string {

@@ -7,7 +7,7 @@ import { addSeconds } from '../lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
 import { findNotice } from '../mtp/index.ts'
-import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
+import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../mws/index.ts'
 import { listGrants, tokensOf } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
@@ -172,7 +172,7 @@ async function partnerOf(deps: Deps, about: string): Promise<Explained> {
       client_id,
       status,
       stage,
-      rejected_calls: await rejectedOfClient(deps.db, partner_id, MAX_ROWS),
+      rejected_calls: await rejectedCallsOf(deps.db, partner_id, MAX_ROWS),
     },
   }
 }

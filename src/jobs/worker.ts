@@ -114,7 +114,7 @@ async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: Ru
   const { Logger, parseCronItems, run } = await import('graphile-worker')
   const runner = await run({
     pgPool: pool,
-    taskList: taskList({ ...deps, assertMayCall: () => lease?.assertSafe() }, log, signal),
+    taskList: taskList({ ...deps, assertLeaseHeld: () => lease?.assertSafe() }, log, signal),
     parsedCronItems: parseCronItems(
       CRON_TASKS.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
     ),

@@ -27,7 +27,7 @@ export const withContractScopes = (asked: readonly string[]): string[] => [
   ]),
 ]
 
-/** By the scopes of the app, of which there are few combinations: this is asked for every refresh. */
+/** Cache: by the scopes of the app, of which there are few combinations: this is asked for every refresh. */
 const grantable = new Map<string, readonly string[]>()
 
 /** Every scope that grants to an app with these contract scopes may hold. */

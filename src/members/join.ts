@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { hashPassword, withPasswordSlot } from '../lib/crypto/password.ts'
+import { hashPassword } from '../lib/crypto/password.ts'
 import { lockPartner } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
@@ -14,7 +14,7 @@ import * as store from './store.ts'
 export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink> {
   const { partnerId } = await openMemberLink(deps, token)
   // Outside of the transaction: it takes a while, and may wait for its turn.
-  const passwordHash = await withPasswordSlot(deps.config, () => hashPassword(password))
+  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   return deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db, actor: { ...deps.actor, kind: 'partner' } }
     await lockPartner(inside, partnerId)

@@ -1,6 +1,6 @@
 import { enqueue } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
-import { verifyPassword, withPasswordSlot } from '../lib/crypto/password.ts'
+import { verifyPassword } from '../lib/crypto/password.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { countWithin, networkOf, siteOf } from '../throttle/index.ts'
 import { recordMemberEvent } from './change.ts'
@@ -28,7 +28,7 @@ export async function verifyMember(
 ): Promise<MemberCredential | undefined> {
   // No partner has the id 0.
   const found = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
-  const right = await withPasswordSlot(deps.config, () => verifyPassword(found?.password_hash, password))
+  const right = await deps.passwordSlots.run(() => verifyPassword(found?.password_hash, password))
   return found && right ? { memberId: found.member_id, version: found.credential_version } : undefined
 }
 

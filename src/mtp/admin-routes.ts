@@ -10,7 +10,7 @@ interface OnePartner {
 }
 
 /** The operator's view of what partners send, below /admin/v1. */
-export const noticeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const receivedNoticeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   forOperatorsOnly(app)
   app.get<OnePartner>('/partners/:partner_id/notices', { config: { readsQuery: true } }, async (request, reply) => {
     const filter = parseInput(listNotices.input, { ...(request.query as object), ...request.params })

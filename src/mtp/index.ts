@@ -1,3 +1,4 @@
+export { NoticesInProgress } from './notices-in-progress.ts'
 export { listNotices, receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'
 export { findNotice, NOTICE_RETENTION } from './store.ts'

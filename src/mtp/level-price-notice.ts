@@ -2,23 +2,23 @@ import { applyLevelPrices, type Entry } from '../catalogue/index.ts'
 import { levelPriceCalendar } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { WARNINGS } from '../mws/index.ts'
-import { DEAL_CHANGE_REPEAT_S, type Kind, takeByItself } from './notice.ts'
+import { acceptOnce, CATALOGUE_REPEAT_S } from './accept-once.ts'
+import type { NoticeKind } from './notice.ts'
 import { type LevelPriceNotice, levelPriceNotice } from './wire.ts'
 
-/** Prices may return to earlier values within a day, so the same bytes soon count as new again. */
-export const LEVEL_PRICES: Kind<LevelPriceNotice> = {
+export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
   shape: levelPriceNotice,
-  take: async (deps, notice, sent, { warn }) => {
+  accept: async (deps, notice, sent, { warn }) => {
     const entries = entriesOf(sent.body)
     const isImplausible =
       levelPriceCalendar.implausible !== undefined && levelPriceCalendar.implausible(entries).length > 0
     const { name } = WARNINGS.implausible
     const row = isImplausible ? { ...sent, warnings: [...sent.warnings, name] } : sent
-    const answer = await takeByItself(deps, row, DEAL_CHANGE_REPEAT_S, (inside, cause) =>
+    const accepted = await acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
       applyLevelPrices(inside, row.partnerId, { ...notice, entries }, cause),
     )
     if (isImplausible) warn?.(name, { partnerDealId: notice.partnerDealId })
-    return answer
+    return accepted
   },
 }
 

@@ -2,11 +2,10 @@ import type { FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
 import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { stopRejected } from '../mws/index.ts'
 import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../throttle/index.ts'
-import { noticeRoutes } from './admin-routes.ts'
-import { partnerRoutes, unknownPartnerPaths } from './routes.ts'
+import { receivedNoticeRoutes } from './admin-routes.ts'
+import { noticeRoutes, unknownPartnerPaths } from './routes.ts'
 
 const TESTS_PER_MINUTE = 60
 
@@ -15,14 +14,12 @@ const TESTS_PER_MINUTE = 60
  * covers the path as the caller sent it.
  */
 export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  // The last entries are written before the pool closes.
-  app.addHook('onClose', () => stopRejected(deps))
   const operators = withShareOf(deps, 'operators')
-  await app.register(noticeRoutes, { deps: operators, prefix: '/admin/v1' })
+  await app.register(receivedNoticeRoutes, { deps: operators, prefix: '/admin/v1' })
   // One count per address, whatever the prefix.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })
   for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {
-    await app.register(partnerRoutes, { deps, limitTests, prefix: mount })
+    await app.register(noticeRoutes, { deps, limitTests, prefix: mount })
     const prefix = prefixOf(mount)
     if (prefix !== undefined) await app.register(unknownPartnerPaths, { deps, prefix })
   }

@@ -10,7 +10,7 @@ const received = z.object({
   body: z.string(),
 })
 /** An accepted or refused notice that the partner is known to have sent. */
-export type ReceivedNotice = z.output<typeof received>
+export type NoticeEntry = z.output<typeof received>
 
 /** Newest first; of these paths, or of all. */
 export const listReceived = (
@@ -23,7 +23,7 @@ export const listReceived = (
     /** So many characters of each body, from its beginning. */
     readonly bodyChars: number
   },
-): Promise<ReceivedNotice[]> =>
+): Promise<NoticeEntry[]> =>
   db.listWithCustomPlan(
     received,
     sql`

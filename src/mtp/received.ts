@@ -20,7 +20,7 @@ const LONGER_THAN_SECRETS = 4_096
  */
 export const listNotices = operation(
   noticeFilter,
-  async (deps: Deps, filter: NoticeFilter): Promise<store.ReceivedNotice[]> => {
+  async (deps: Deps, filter: NoticeFilter): Promise<store.NoticeEntry[]> => {
     const { db, config } = deps
     const { partner_id, kind, limit } = filter
     const partner = await existingPartner(deps, partner_id)

@@ -1,12 +1,10 @@
 import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
-import { sha256 } from '../lib/crypto/digest.ts'
 import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
-import { bodyRejected, CallRejected, refused, rejectionCode } from '../mws-wire/index.ts'
+import { bodyRejected, CallRejected, rejectionCode, rejectionEnvelope } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
-import { rememberedNotice } from './store.ts'
 
 /**
  * A kept notice that its partner is known to have sent. Headers are the original ones, names in lower case; undefined
@@ -25,7 +23,7 @@ export interface Replay {
   readonly entryId: string | undefined
 }
 
-/** Header of a call that was refused again; names the replayed call. */
+/** Header of a call that was rejected again; names the replayed call. */
 const REPLAY_OF = 'gatehouse-replay-of'
 
 /** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
@@ -40,7 +38,7 @@ function endpointAt({ config }: Deps, path: string): NoticeEndpoint | undefined 
 
 /**
  * Processes a notice of the partner again, as if it were sent now and correctly signed. Every other check is made, and
- * a refusal is kept like any other. Undefined for a path that takes no notices.
+ * a rejected one is kept like any other. Undefined for a path that takes no notices.
  */
 export async function replayNotice(
   deps: Deps,
@@ -49,25 +47,23 @@ export async function replayNotice(
 ): Promise<Replay | undefined> {
   const endpoint = endpointAt(deps, kept.path)
   if (!endpoint) return undefined
-  // A notice that was refused because no key was set is kept as received, and read with the key that was set since.
+  // A notice that was rejected because no key was set is kept as received, and read with the key that was set since.
   const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)
   const bytes = 'problem' in opened ? Buffer.from(kept.body) : opened.bytes
-  const key = { clientId: partner.client_id, path: kept.path, bodyHash: sha256(bytes) }
-  const before = await rememberedNotice(deps.db, key)
   try {
     checkKeptCall(partner, kept.headers)
     if ('problem' in opened) throw bodyRejected(opened.problem)
     const { decrypted } = opened
-    await endpoint.accept(deps, { caller: partner, url: kept.path, bytes, decrypted, warnings: [] })
-    const entryId = await rememberedNotice(deps.db, key)
-    return { outcome: entryId === before ? 'again' : 'accepted', entryId }
+    const incoming = { caller: partner, url: kept.path, bytes, decrypted, warnings: [] }
+    const { noticeId, isRepeat } = await endpoint.accept(deps, incoming)
+    return { outcome: isRepeat ? 'again' : 'accepted', entryId: noticeId }
   } catch (error) {
     if (!(error instanceof CallRejected)) throw error
-    return { outcome: 'refused', entryId: await keepRefusal(deps, partner, kept, error) }
+    return { outcome: 'refused', entryId: await keepRejection(deps, partner, kept, error) }
   }
 }
 
-function keepRefusal(
+function keepRejection(
   deps: Deps,
   partner: PartnerWithSecrets,
   { id, path, headers = {}, body }: KeptNotice,
@@ -80,6 +76,8 @@ function keepRefusal(
     headers: { ...headers, [REPLAY_OF]: id },
     body,
     reason: rejected.message,
-    answer: JSON.stringify(refused(rejected.describe, String(partner.partner_id), rejectionCode(rejected, path))),
+    answer: JSON.stringify(
+      rejectionEnvelope(rejected.describe, String(partner.partner_id), rejectionCode(rejected, path)),
+    ),
   })
 }

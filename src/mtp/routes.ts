@@ -6,31 +6,32 @@ import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import {
   noticeSignature,
-  type RefusalPolicy,
+  type RejectionPolicy,
   readSignedCall,
-  refuseInEnvelope,
+  rejectInEnvelope,
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
 import {
   CallRejected,
+  failureCodeOf,
   methodNotAllowed,
   NOTICE_PATHS,
   noSuchPath,
   PATH,
-  refusalCode,
   rejectionCode,
 } from '../mws-wire/index.ts'
+import type { AcceptedNotice } from './accept-once.ts'
 import { LEVEL_PRICES } from './level-price-notice.ts'
 import {
   acceptNotice,
   CONSUMPTION,
   DEAL_CHANGE,
-  type Kind,
+  type IncomingNotice,
+  type NoticeKind,
   PAY_RESULT,
   REFUND_RESULT,
   RESCHEDULE,
-  type ReceivedNotice,
 } from './notice.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
@@ -41,15 +42,15 @@ interface Options {
   readonly limitTests: onRequestAsyncHookHandler
 }
 
-const REFUSALS: RefusalPolicy = {
-  code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : refusalCode(url)),
+const REJECTIONS: RejectionPolicy = {
+  code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : failureCodeOf(url)),
   isKept: ({ status }) => status !== 429,
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
 }
 
 /** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
-export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
-  signedRoutes(app, deps, REFUSALS)
+export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
+  signedRoutes(app, deps, REJECTIONS)
   flushRepliesPerTick(app)
   const paths = new Set(Object.values(PATH).map((tail) => spelled(app.prefix + tail)))
   app.addHook('onRequest', ({ raw }, _reply, done) =>
@@ -66,7 +67,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
     reply.headers(HEADERS)
     return answer
   }
-  const received = (request: FastifyRequest) => {
+  const incoming = (request: FastifyRequest) => {
     const call = readSignedCall(request)
     const warn = (warning: string, about: object) =>
       app.sampledLog.write(
@@ -82,7 +83,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
   }
   for (const { path, name, accept } of NOTICE_ENDPOINTS) {
     app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>
-      success(request, reply, await accept(deps, received(request))),
+      success(request, reply, (await accept(deps, incoming(request))).answer),
     )
   }
   signatureTestRoutes(app, deps, limitTests)
@@ -91,7 +92,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
 /** Below a prefix there is only B1: a caller of another path there is a partner's program. */
 export async function unknownPartnerPaths(app: FastifyInstance, { deps }: Pick<Options, 'deps'>): Promise<void> {
   const first = `${spelled(app.prefix)}/lv/`
-  refuseInEnvelope(app, deps, REFUSALS)
+  rejectInEnvelope(app, deps, REJECTIONS)
   app.setNotFoundHandler(({ raw }) => {
     throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
   })
@@ -109,17 +110,17 @@ export interface NoticeEndpoint {
   readonly name: string
   /** Below MOUNT. */
   readonly path: string
-  /** Processes a correctly signed notice; returns the response, or throws the refusal. */
-  readonly accept: (deps: Deps, received: ReceivedNotice) => Promise<string>
+  /** Processes a correctly signed notice; returns the response, or throws why it is rejected. */
+  readonly accept: (deps: Deps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 
 const endpoint = <Notice extends { partnerId?: string | undefined }>(
   name: keyof typeof NOTICE_PATHS,
-  kind: Kind<Notice>,
+  kind: NoticeKind<Notice>,
 ): NoticeEndpoint => ({
   name,
   path: NOTICE_PATHS[name],
-  accept: (deps, received) => acceptNotice(deps, kind, received),
+  accept: (deps, incoming) => acceptNotice(deps, kind, incoming),
 })
 
 /** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */

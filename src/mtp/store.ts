@@ -3,7 +3,7 @@ import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 /**
- * The same notice gets its first answer for 24 hours (product changes and level prices for seconds: notice.ts); the
+ * The same notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts); the
  * business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to look
  * at, and not for ever: they hold visitors' data.
  */
@@ -55,42 +55,36 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
             or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )
 
-const remembered = z.object({ ordinal: z.coerce.number(), answer: z.string() })
+/** A notice that came before, and what it was answered. */
+export interface RememberedAnswer {
+  readonly noticeId: string
+  readonly answer: string
+}
+
+const remembered = z.object({ ordinal: z.coerce.number(), notice_id: z.string(), answer: z.string() })
 
 /** The first responses to repeated notices, by their position in the list. */
 export const firstAnswers = async (
   db: Db,
   rows: readonly NoticeRow[],
   repeatWithinS: number,
-): Promise<ReadonlyMap<number, string>> => {
+): Promise<ReadonlyMap<number, RememberedAnswer>> => {
   const found = await db.many(
     remembered,
-    sql`select asked.ordinal - 1 as ordinal, known.answer
+    sql`select asked.ordinal - 1 as ordinal, known.notice_id, known.answer
         from unnest(
           ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
           ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[])
           with ordinality as asked (client_id, path, body_hash, received_at, ordinal)
         cross join lateral (
-          select answer, received_at from notice
+          select notice_id, answer, received_at from notice
           where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash
           offset 0 -- one look-up by primary key each, however small the table was when the plan was made
         ) known
         where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
           and known.received_at < asked.received_at + make_interval(secs => ${repeatWithinS})`,
   )
-  return new Map(found.map(({ ordinal, answer }) => [ordinal, answer]))
-}
-
-/** The notice that is remembered for these bytes; undefined when none is. */
-export const rememberedNotice = async (
-  db: Db,
-  { clientId, path, bodyHash }: Pick<NoticeRow, 'clientId' | 'path' | 'bodyHash'>,
-): Promise<string | undefined> => {
-  const row = await db.maybe(
-    z.object({ notice_id: z.string() }),
-    sql`select notice_id from notice where client_id = ${clientId} and path = ${path} and body_hash = ${bodyHash}`,
-  )
-  return row?.notice_id
+  return new Map(found.map(({ ordinal, notice_id, answer }) => [ordinal, { noticeId: notice_id, answer }]))
 }
 
 const summary = z.object({

@@ -1,28 +1,8 @@
-import { refusalCode } from './endpoints.ts'
-
-/** The envelope of area B (DECISIONS "Endpoints of area B"). */
-export interface Answer {
-  /**
-   * 200 success, 300 error, 404 no such path; 400 a pay notice that is not accepted: some programs read 300 as
-   * "received"
-   */
-  readonly code: 200 | RefusalCode
-  /** Exactly `success` on success. */
-  readonly describe: string
-  /** Text; empty if the caller is unknown and sent no PartnerId. */
-  readonly partnerId: string
-}
-
-export type RefusalCode = 300 | 400 | 404
-
-export const refused = (describe: string, partnerId: string, code: RefusalCode = 300): Answer => ({
-  code,
-  describe,
-  partnerId,
-})
+import { failureCodeOf } from './endpoints.ts'
+import type { RejectionCode } from './envelope.ts'
 
 /**
- * Every way in which a partner's call is refused (DECISIONS "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
+ * Every way in which a partner's call is rejected (DECISIONS "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
  * rejected calls, `detail` is logged.
  */
 export class CallRejected extends Error {
@@ -57,7 +37,7 @@ export class NotAuthenticated extends CallRejected {
 
 export const notAuthenticated = (reason: string): NotAuthenticated => new NotAuthenticated(reason, false)
 
-/** Signature and Date prove who sent the call, but it is refused for another reason. */
+/** Signature and Date prove who sent the call, but it is rejected for another reason. */
 export const rejectedThoughVerified = (reason: string): NotAuthenticated => new NotAuthenticated(reason, true)
 
 /** Problems of a body may quote it, including vouchers and names: none of that is logged. */
@@ -74,8 +54,8 @@ export const methodNotAllowed = (allowed: readonly string[] = ['POST']): CallRej
 export const tooManyCalls = (seconds: number): CallRejected =>
   new CallRejected('too many calls; try again later', 'rate limit', 429, { 'Retry-After': String(seconds) })
 
-/** The code of the answer that refuses a call to that URL. */
-export function rejectionCode(rejected: CallRejected, url: string): RefusalCode {
+/** The code of the answer that rejects a call to that URL. */
+export function rejectionCode(rejected: CallRejected, url: string): RejectionCode {
   if (rejected.status === 404) return 404
-  return rejected instanceof NotAuthenticated ? 300 : refusalCode(url)
+  return rejected instanceof NotAuthenticated ? 300 : failureCodeOf(url)
 }

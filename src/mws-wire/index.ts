@@ -1,8 +1,8 @@
-/** The wire of signed calls to us: the addresses, what is answered, and how a call is refused. */
+/** The wire of signed calls to us: the addresses, what is answered, and how a call is rejected. */
 
-export { ENDPOINTS, NOTICE_PATHS, PATH, refusalCode } from './endpoints.ts'
+export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, PATH } from './endpoints.ts'
+export { type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
 export {
-  type Answer,
   BA_FAILED,
   bodyRejected,
   CallRejected,
@@ -10,7 +10,6 @@ export {
   NotAuthenticated,
   noSuchPath,
   notAuthenticated,
-  refused,
   rejectedThoughVerified,
   rejectionCode,
   tooManyCalls,

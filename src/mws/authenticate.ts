@@ -20,21 +20,21 @@ export interface PartnerCall {
 }
 
 /** The reason of a call whose signature is not the one of any live secret. */
-export const SIGNATURE_UNFIT = 'the signature does not match'
+export const SIGNATURE_MISMATCH = 'the signature does not match'
 
 /**
  * The checks of area B's authentication (DECISIONS "Signature", rules 4 and 5), in order: headers, clientId, signature,
- * Date, what only live partners may do, PartnerId, standing. All fail with one text; which it was stays with us.
+ * Date, what only live partners may do, PartnerId, status. All fail with one text; the reason is not in it.
  */
 export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {
   const { authorization, date } = requireHeaders(call)
   const partner = await findCaller(deps, authorization)
   const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
   const secret = used === null ? undefined : partner.secrets[used]
-  if (!secret) throw notAuthenticated(SIGNATURE_UNFIT)
+  if (!secret) throw notAuthenticated(SIGNATURE_MISMATCH)
   const wrongDate = dateProblem(deps, date)
   if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
-  if (partner.stage === 'sandbox') refuseTolerated(toleratedIn(partner, call))
+  if (partner.stage === 'sandbox') rejectTolerated(toleratedIn(partner, call))
   checkPartnerStatus(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
   return partner
@@ -65,7 +65,7 @@ function dateProblem({ clock, config }: Deps, date: string): string | undefined 
 }
 
 /** Whether signature and Date prove that the partner sent a call, whatever else is wrong with it. */
-export function isProven(deps: Deps, partner: PartnerWithSecrets, call: PartnerCall): boolean {
+export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: PartnerCall): boolean {
   const { authorization, date, doubled } = call
   if (doubled.length > 0 || authorization === undefined || date === undefined) return false
   const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
@@ -78,7 +78,7 @@ const TOLERATED = {
   'query-signed': 'the query was signed: query-signed',
 } as const
 
-/** Names of deviations that are accepted from a live partner, with a warning, and refused in stage sandbox. */
+/** Names of deviations that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
 export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (keyof typeof TOLERATED)[] {
   const { partnerId, url, authorization = '', date = '' } = call
   const found: (keyof typeof TOLERATED)[] = partnerId === undefined ? ['partner-id-missing'] : []
@@ -87,7 +87,7 @@ export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (ke
   return isQuery ? [...found, 'query-signed'] : found
 }
 
-function refuseTolerated([name]: readonly (keyof typeof TOLERATED)[]): void {
+function rejectTolerated([name]: readonly (keyof typeof TOLERATED)[]): void {
   if (name !== undefined) throw rejectedThoughVerified(TOLERATED[name])
 }
 
@@ -97,7 +97,7 @@ export function checkKeptCall(
   headers: Readonly<Record<string, string>> | undefined,
 ): void {
   if (headers && partner.stage === 'sandbox' && headers.partnerid === undefined) {
-    refuseTolerated(['partner-id-missing'])
+    rejectTolerated(['partner-id-missing'])
   }
   checkPartnerStatus(partner, headers?.partnerid)
   if (headers) requireJson(headers['content-type'])
@@ -112,7 +112,7 @@ function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | und
 }
 
 /**
- * Takes an Authorization header apart. Base64 has no colon, so the signature is what follows the last one and a
+ * Splits an Authorization header. Base64 has no colon, so the signature is what follows the last one and a
  * clientId may hold colons.
  */
 export function parseAuthorization(header: string): { clientId: string; signature: string } | { problem: string } {
@@ -159,6 +159,6 @@ export function verify(call: IncomingCall, clientId: string, secrets: readonly s
   return matched
 }
 
-/** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not fit. */
+/** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not match. */
 export const signedWithQuery = (call: IncomingCall, clientId: string, secrets: readonly string[]): boolean =>
   call.url.includes('?') && verify({ ...call, url: pathAsSent(call.url) }, clientId, secrets) === null

@@ -10,8 +10,8 @@ import {
   explain,
   needsSearch,
 } from './diagnose/index.ts'
-import { type Asker, searches } from './diagnose/searches.ts'
-import { nobodyNamedBy } from './diagnose/unproven.ts'
+import type { SearchBudget } from './diagnose/signature-searches.ts'
+import { placeholderPartner } from './diagnose/unverified.ts'
 
 type SentCall = PartnerCall & { readonly host: string | undefined }
 
@@ -31,23 +31,22 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
 
 /**
  * What is wrong with a call that claims to come from this partner; undefined: no such partner. A wrong signature is
- * analysed in a separate thread, within the budget of `asker`; beyond it, and without one, the mistake is
- * `diagnosis-busy`.
+ * analysed in a separate thread, within that budget; beyond it, and without one, the mistake is `diagnosis-busy`.
  */
 export async function diagnoseCall(
   deps: Deps,
   partner: PartnerWithSecrets | undefined,
   call: SentCall,
-  asker: Asker | undefined,
+  budget: SearchBudget | undefined,
 ): Promise<Diagnosis> {
-  const search = { call, partner: partner ? diagnosed(partner) : nobodyNamedBy(call), settings: settingsOf(deps) }
+  const search = { call, partner: partner ? diagnosed(partner) : placeholderPartner(call), settings: settingsOf(deps) }
   if (!needsSearch(call, search.partner)) return diagnose(call, search.partner, search.settings)
-  const found = asker && (await searches.run(asker, search))
+  const found = budget && (await deps.incoming.searches.run(budget, search))
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 
 /** The same without a search: undefined for a wrong signature, which would have to be analysed. */
-export function diagnoseIfProven(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
+export function diagnoseIfVerified(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
   const found = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
-  return found.proven ? found : undefined
+  return found.verified ? found : undefined
 }

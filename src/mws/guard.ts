@@ -1,7 +1,7 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { noteForLog } from '../lib/web/observe.ts'
-import { type Answer, NotAuthenticated } from '../mws-wire/index.ts'
+import { NotAuthenticated } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
 import { noticeBytes } from './body-guard.ts'
@@ -9,8 +9,8 @@ import { noticeBytes } from './body-guard.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: PartnerWithSecrets | null
-    /** Why a correctly signed call is refused, kept until its body has been read. */
-    laterRefusal: NotAuthenticated | null
+    /** Why a correctly signed call is rejected, kept until its body has been read. */
+    laterRejection: NotAuthenticated | null
   }
 }
 
@@ -19,7 +19,7 @@ const SIGNATURE_HEADERS = ['authorization', 'date', 'partnerid'] as const
 /**
  * Guards the headless API and, as `noticeSignature`, the notice routes: only a correctly signed call gets further. The
  * signature does not cover the body, so it is checked as soon as the headers have arrived (onRequest), and the bodies
- * of refused calls are not read.
+ * of rejected calls are not read.
  */
 export const mwsSignature =
   (deps: Deps): onRequestAsyncHookHandler =>
@@ -30,8 +30,8 @@ export const mwsSignature =
   }
 
 /**
- * As above for the notice routes. One difference: a correctly signed call that is refused for another reason (the
- * partner is suspended, the PartnerId belongs to another one) is refused after its body has arrived, so that the
+ * As above for the notice routes. One difference: a correctly signed call that is rejected for another reason (the
+ * partner is suspended, the PartnerId belongs to another one) is rejected after its body has arrived, so that the
  * complete call is kept.
  */
 export function noticeSignature(deps: Deps): {
@@ -45,10 +45,10 @@ export function noticeSignature(deps: Deps): {
         await check.call(this, request, reply)
       } catch (error) {
         if (!(error instanceof NotAuthenticated && error.verified)) throw error
-        request.laterRefusal = error
+        request.laterRejection = error
       }
     },
-    preHandler: (request, _reply, done) => done(request.laterRefusal ?? undefined),
+    preHandler: (request, _reply, done) => done(request.laterRejection ?? undefined),
   }
 }
 
@@ -91,20 +91,13 @@ export interface SignedCall {
   readonly warnings: readonly string[]
 }
 
-/** The answer of success to a call of that partner. */
-export const accepted = (partnerId: bigint): Answer => ({
-  code: 200,
-  describe: 'success',
-  partnerId: String(partnerId),
-})
-
 const NO_WARNINGS: readonly string[] = []
 
 /** The call behind `noticeSignature`; throws what is wrong with its body for the caller. */
 export function readSignedCall(request: FastifyRequest): SignedCall {
   const caller = callerOf(request)
   const url = request.raw.url ?? ''
-  // In stage sandbox the guard has already refused such a call.
+  // In stage sandbox the guard has already rejected such a call.
   const isUsual = request.headers.partnerid !== undefined && !url.includes('?')
   const warnings = isUsual || caller.stage !== 'live' ? NO_WARNINGS : toleratedIn(caller, callOf(request))
   return { caller, url, ...noticeBytes(request, caller.aes_key), warnings }

@@ -1,14 +1,15 @@
-export { checkKeptCall, SIGNATURE_UNFIT } from './authenticate.ts'
+export { checkKeptCall, SIGNATURE_MISMATCH } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
-export { accepted, callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
-export { isKeptWhole, keepRejectedOf, stopRejected } from './reject.ts'
+export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
+export { IncomingCalls } from './incoming-calls.ts'
+export { isKeptWhole, keepRejectedOf } from './reject.ts'
 export {
   findRejectedCall,
   REJECTED_CALL_RETENTION,
   type RejectedCallSummary,
-  rejectedOfClient,
+  rejectedCallsOf,
 } from './rejected-store.ts'
 export {
   hasPassedSignatureTool,
@@ -18,4 +19,4 @@ export {
   testPastedSignature,
 } from './signature-test.ts'
 export { signatureTestRoutes } from './signature-test-routes.ts'
-export { type RefusalPolicy, refuseInEnvelope, signedRoutes } from './signed-routes.ts'
+export { type RejectionPolicy, rejectInEnvelope, signedRoutes } from './signed-routes.ts'

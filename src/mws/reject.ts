@@ -2,18 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { BODY_DECRYPTED } from '../lib/crypto/aes-body.ts'
-import { maskedHeaders, masker } from '../lib/crypto/masking.ts'
-import type { RateLimiter } from '../lib/rate-limiter.ts'
+import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { nearestPath } from '../mws-wire/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
-import { isProven, type PartnerCall, parseAuthorization, SIGNATURE_UNFIT } from './authenticate.ts'
+import { isVerified, type PartnerCall, parseAuthorization, SIGNATURE_MISMATCH } from './authenticate.ts'
 import { isWholeBody } from './body-guard.ts'
-import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
-import { countLeftOut, writeLeftOut } from './left-out.ts'
-import { countRejected, writeRejectedCounts } from './rejected-count.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
 
@@ -51,11 +47,8 @@ export interface Rejection {
   readonly answer: string
 }
 
-/** Per process: its rooms have a `db` each and share the rate limiter. */
-const beingWritten = new WeakMap<RateLimiter, Set<Promise<unknown>>>()
-
 /**
- * Keeps a refused call for its partner to see in the sandbox; calls that name no known partner are only logged.
+ * Keeps a rejected call for its partner to see in the sandbox; calls that name no known partner are only logged.
  * Unverified callers must not wait for this: the time it takes would reveal whether the clientId exists.
  */
 export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
@@ -73,7 +66,7 @@ export const keepWrongPath = (deps: Deps, rejection: Omit<Rejection, 'verified'>
     const path = pathAsSent(call.url)
     const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, path)
     const told = nearest === undefined || nearest === path ? reason : `${reason}; the nearest path is POST ${nearest}`
-    return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isProven(deps, partner, call) })
+    return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isVerified(deps, partner, call) })
   })
 
 /** Does nothing for a caller who names no known partner, and while `most` entries are being written. */
@@ -83,31 +76,14 @@ function keepUnlessBusy(
   call: PartnerCall,
   keep: (partner: PartnerWithSecrets) => Promise<unknown>,
 ): Promise<void> {
-  const writing = beingWritten.get(deps.rateLimiter) ?? new Set()
-  beingWritten.set(deps.rateLimiter, writing)
-  if (writing.size >= most) return Promise.resolve()
-  const keepOfCaller = async () => {
+  const { rejected } = deps.incoming
+  if (rejected.size >= most) return Promise.resolve()
+  return rejected.store(async () => {
     const parsed = parseAuthorization(call.authorization ?? '')
     if ('problem' in parsed) return
     const partner = await findPartnerByClientId(deps, parsed.clientId)
     if (partner) await keep(partner)
-  }
-  const kept = keepOfCaller().finally(() => writing.delete(kept))
-  writing.add(kept)
-  return kept
-}
-
-/** Waits for entries that are being written and analysed, and writes the counts. */
-export async function finishRejected(deps: Deps): Promise<void> {
-  await Promise.allSettled(beingWritten.get(deps.rateLimiter) ?? [])
-  await writeLeftOut(deps)
-  await writeRejectedCounts(deps).catch(() => {})
-}
-
-/** The process is about to end: unfinished analyses are abandoned. */
-export async function stopRejected(deps: Deps): Promise<void> {
-  await searches.stop()
-  await finishRejected(deps)
+  })
 }
 
 /** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
@@ -117,12 +93,13 @@ export async function keepRejectedOf(
   rejection: Rejection,
 ): Promise<string | undefined> {
   const { verified } = rejection
-  countRejected(deps, partner.partner_id, verified)
+  const { counts, unstored } = deps.incoming.rejected
+  counts.count(partner.partner_id, verified)
   const entry = entryOf(partner, rejection)
   const bytes = JSON.stringify(entry.headers).length + entry.body.length
   const exceeded = exceededQuota(deps, { clientId: partner.client_id, address: rejection.address, verified, bytes })
   if (exceeded) {
-    countLeftOut(deps, partner, verified, exceeded.endsInMs)
+    unstored.count(partner, verified, exceeded.endsInMs)
     return undefined
   }
   const callId = rejection.requestId ?? randomUUID()
@@ -155,7 +132,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
     reason: mask(rejection.reason),
     headers: {
       ...cutHeaders(maskedHeaders(headers, mask), most.headers),
-      authorization: shortenedSignature(mask(call.authorization ?? '')),
+      authorization: shortened(mask(call.authorization ?? '')),
       ...(body === begin ? {} : { [BODY_MASKED]: 'yes' }),
       ...(rejection.decrypted ? { [BODY_DECRYPTED]: 'yes' } : {}),
     },
@@ -185,15 +162,8 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
 /** Completes `the signature does not match: newline-missing`: the signature is not kept, so it must be analysed now. */
 async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Rejection): Promise<string> {
   const { call, headers, address = '', reason } = rejection
-  if (reason !== SIGNATURE_UNFIT) return ''
+  if (reason !== SIGNATURE_MISMATCH) return ''
   if (deps.rateLimiter.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return ''
   const { mistakes } = await diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') }, 'caller')
   return mistakes.length === 0 ? '' : `: ${mistakes.join(', ')}`
-}
-
-/** Enough of a signature to recognise it, too little to use it; without a colon, any part could be the signature. */
-export const shortenedSignature = (authorization: string): string => {
-  const colon = authorization.lastIndexOf(':')
-  const end = colon < 0 ? 'MWS '.length : Math.min(colon + 7, 200)
-  return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`
 }

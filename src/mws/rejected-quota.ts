@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { networkOf } from '../throttle/index.ts'
 
 /**
- * How much of one refused call is kept, in characters. Anybody can send an unverified one; its reason and headers are
+ * How much of one rejected call is kept, in characters. Anybody can send an unverified one; its reason and headers are
  * enough to read.
  */
 export const LONGEST_ENTRY = {

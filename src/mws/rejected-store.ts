@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 
-/** Refused calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
+/** Rejected calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
 export const REJECTED_CALL_RETENTION: readonly Retention[] = [
   { table: 'rejected_call', column: 'received_at', keptS: () => 30 * DAY_S },
 ]
@@ -46,7 +46,7 @@ const summary = z.object({
   /** What was answered. */
   answer: z.string(),
 })
-/** A refused call without what it held. */
+/** A rejected call without what it held. */
 export type RejectedCallSummary = z.output<typeof summary>
 
 const SUMMARY = sql.part`call_id as id, received_at, partner_id, client_id, path, reason, verified, answer`
@@ -56,7 +56,7 @@ export const findRejectedCall = (db: Db, id: string): Promise<RejectedCallSummar
   db.maybe(summary, sql`select ${SUMMARY} from rejected_call where call_id = ${id} and left_out is null`)
 
 /** The newest of a partner. */
-export const rejectedOfClient = (db: Db, partnerId: bigint, limit: number): Promise<RejectedCallSummary[]> =>
+export const rejectedCallsOf = (db: Db, partnerId: bigint, limit: number): Promise<RejectedCallSummary[]> =>
   db.listWithCustomPlan(
     summary,
     sql`select ${SUMMARY} from rejected_call where partner_id = ${partnerId} and left_out is null

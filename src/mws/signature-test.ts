@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { masker } from '../lib/crypto/masking.ts'
-import type { RateLimiter } from '../lib/rate-limiter.ts'
+import { masker, shortened } from '../lib/crypto/masking.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
-import { BA_FAILED, refused } from '../mws-wire/index.ts'
+import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import type { PartnerCall } from './authenticate.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
-import { diagnoseUnproven, isBusy } from './diagnose/unproven.ts'
+import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
 import { contentWarnings, type SentContent } from './diagnose/warnings.ts'
-import { diagnoseCall, diagnoseIfProven, settingsOf } from './diagnose-call.ts'
-import { accepted } from './guard.ts'
-import { shortenedSignature } from './reject.ts'
+import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts'
 import * as store from './signature-test-store.ts'
 
 /** The newest of each partner are kept, separately from unverified ones, so that a stranger cannot push out its own. */
@@ -31,7 +28,7 @@ const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 }
  */
 const ANSWERED_EVERY_MS = 250
 
-export interface SignatureAnswer extends ReturnType<typeof refused> {
+export interface SignatureAnswer extends Envelope {
   /**
    * Names of problems for which a notice like this would be refused, or accepted with a warning from a live partner.
    */
@@ -52,14 +49,14 @@ interface ShownDiagnosis {
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
- * The signature tool (sandbox, step 2): 200 for a correct call, otherwise 300 and the mistakes. The verdict is kept for
- * the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on the
- * partner.
+ * The signature tool (README "The sandbox", 1): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
+ * kept for the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on
+ * the partner.
  */
 export async function testSignature(deps: Deps, call: TestedCall, content: SentContent): Promise<SignatureAnswer> {
   const began = performance.now()
-  const known = await proveAtOnce(deps, call)
-  if (known.found) return tell(deps, known.partner, call, known.found, content)
+  const known = await verifyAtOnce(deps, call)
+  if (known.found) return storeAndAnswer(deps, known.partner, call, known.found, content)
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const tooMany =
     deps.rateLimiter.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
@@ -67,14 +64,14 @@ export async function testSignature(deps: Deps, call: TestedCall, content: SentC
   // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
   const looked = await diagnoseCall(deps, known.partner, call, tooMany ? undefined : 'caller')
   if (known.partner) {
-    if (looked.proven) return tell(deps, known.partner, call, looked, content)
+    if (looked.verified) return storeAndAnswer(deps, known.partner, call, looked, content)
     if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
       await keep(deps, known.partner, call, looked, 'sent', false)
   }
-  const found = diagnoseUnproven(call, settingsOf(deps), isBusy(looked))
+  const found = diagnoseUnverified(call, settingsOf(deps), isBusy(looked))
   if (clientId !== '') await sleep(ANSWERED_EVERY_MS - ((performance.now() - began) % ANSWERED_EVERY_MS))
   const claimed = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : ''
-  return { ...refused(BA_FAILED, claimed), diagnosis: shown(found) }
+  return { ...rejectionEnvelope(BA_FAILED, claimed), diagnosis: shown(found) }
 }
 
 /** `found` is there once the signature proves who calls. */
@@ -86,21 +83,21 @@ type Known =
  * The partner with this clientId. If the PartnerId was sent in its place, or it was mistyped: the partner with that
  * PartnerId, if the signature is otherwise right.
  */
-async function proveAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
+async function verifyAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
   if (named) {
-    const found = diagnoseIfProven(deps, named, call)
+    const found = diagnoseIfVerified(deps, named, call)
     return found ? { partner: named, found } : { partner: named }
   }
   const number = [clientId, call.partnerId ?? ''].find((text) => /^\d{1,19}$/.test(text))
   const other = number === undefined ? undefined : await findPartner(deps, BigInt(number))
   if (!other) return { partner: undefined }
-  const found = diagnoseIfProven(deps, other, call)
+  const found = diagnoseIfVerified(deps, other, call)
   return found ? { partner: other, found } : { partner: undefined }
 }
 
-async function tell(
+async function storeAndAnswer(
   deps: Deps,
   partner: PartnerWithSecrets,
   call: TestedCall,
@@ -110,8 +107,8 @@ async function tell(
   const warnings = [...found.warnings, ...contentWarnings(partner, content)]
   await keep(deps, partner, call, { ...found, warnings }, 'sent', true)
   const warned = warnings.length > 0 ? { warnings } : {}
-  if (found.mistakes.length === 0) return { ...accepted(partner.partner_id), ...warned }
-  return { ...refused(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
+  if (found.mistakes.length === 0) return { ...successEnvelope(partner.partner_id), ...warned }
+  return { ...rejectionEnvelope(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
 }
 
 const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis): ShownDiagnosis => ({
@@ -147,15 +144,12 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
   store.hasPassed(deps.db, partnerId)
 
 /** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
-export async function passSignatureTool({ db, clock, rateLimiter }: Deps, partnerId: bigint): Promise<void> {
-  const known = passed.get(rateLimiter) ?? new Set()
+export async function passSignatureTool({ db, clock, incoming }: Deps, partnerId: bigint): Promise<void> {
+  const known = incoming.passedSignatureTool
   if (known.has(partnerId)) return
   await store.insertPass(db, partnerId, clock.now())
-  passed.set(rateLimiter, known.add(partnerId))
+  known.add(partnerId)
 }
-
-/** Partners that are known to have passed, per process: it is never taken back. */
-const passed = new WeakMap<RateLimiter, Set<bigint>>()
 
 function keep(
   { db, clock }: Deps,
@@ -178,7 +172,7 @@ function keep(
     method,
     path: cut(pathAsSent(url)),
     date_header: cut(date),
-    authorization_header: cut(shortenedSignature(mask(authorization))),
+    authorization_header: cut(shortened(mask(authorization))),
     string_to_sign: cut(stringToSign),
     signed_instead: signedInstead === undefined ? null : cut(signedInstead),
   }

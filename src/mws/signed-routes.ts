@@ -5,16 +5,16 @@ import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { hasBody } from '../lib/web/read-body.ts'
 import type { FailureAnswer } from '../lib/web/rescode.ts'
-import { CallRejected, NotAuthenticated, refused } from '../mws-wire/index.ts'
+import { CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
 import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
 import { callOf } from './guard.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
 
-/** How the refusals of one group of routes differ. */
-export interface RefusalPolicy {
+/** How the rejections of one group of routes differ. */
+export interface RejectionPolicy {
   /** The code of the answer; `rejected` is undefined for a request that cannot be read and for a fault of ours. */
   code(rejected: CallRejected | undefined, url: string): 300 | 400 | 404
-  /** Whether a refused call is kept for its partner to look at. */
+  /** Whether a rejected call is kept for its partner to look at. */
   isKept(rejected: CallRejected): boolean
   /** Describe and HTTP status for a request that cannot be read. */
   unreadable(error: FailureAnswer): { readonly describe: string; readonly status: number }
@@ -23,25 +23,25 @@ export interface RefusalPolicy {
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
 /**
- * Makes the routes of this plugin routes for signed calls: bodies are read as they came, and what is refused gets the
+ * Makes the routes of this plugin routes for signed calls: bodies are read as they came, and what is rejected gets the
  * envelope of area B. Which routes need a signature, and when it is checked, the routes say (`mwsSignature`,
  * `noticeSignature`).
  */
-export function signedRoutes(app: FastifyInstance, deps: Deps, policy: RefusalPolicy): void {
+export function signedRoutes(app: FastifyInstance, deps: Deps, policy: RejectionPolicy): void {
   app.decorateRequest('caller', null)
-  app.decorateRequest('laterRefusal', null)
+  app.decorateRequest('laterRejection', null)
   acceptRawBodies(app, deps.config)
-  refuseInEnvelope(app, deps, policy)
+  rejectInEnvelope(app, deps, policy)
 }
 
-/** The refusals alone, for a scope without routes. */
-export function refuseInEnvelope(app: FastifyInstance, deps: Deps, policy: RefusalPolicy): void {
-  app.setErrorHandler((error, request, reply) => sendRefusal(deps, policy, error, request, reply))
+/** The rejections alone, for a scope without routes. */
+export function rejectInEnvelope(app: FastifyInstance, deps: Deps, policy: RejectionPolicy): void {
+  app.setErrorHandler((error, request, reply) => sendRejection(deps, policy, error, request, reply))
 }
 
-async function sendRefusal(
+async function sendRejection(
   deps: Deps,
-  policy: RefusalPolicy,
+  policy: RejectionPolicy,
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -51,7 +51,7 @@ async function sendRefusal(
   const code = policy.code(rejected, request.raw.url ?? '')
   const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
   noteForLog(request, { code, ...(detail ? { detail } : {}) })
-  const answer = JSON.stringify(refused(describe, partnerId, code))
+  const answer = JSON.stringify(rejectionEnvelope(describe, partnerId, code))
   if (rejected && policy.isKept(rejected)) {
     if (rejected.status === 404 || rejected.status === 405) keepWithoutBody(deps, request, rejected, answer)
     else await keep(deps, request, rejected, answer)
@@ -62,7 +62,7 @@ async function sendRefusal(
     .send(answer)
 }
 
-function failureOf(policy: RefusalPolicy, thrown: unknown, request: FastifyRequest) {
+function failureOf(policy: RejectionPolicy, thrown: unknown, request: FastifyRequest) {
   const error = failureAnswerOf(thrown, request)
   const { status = 500, headers = {}, detail } = error.failure
   if (error.rescode === 20007) return { ...policy.unreadable(error), headers, detail }

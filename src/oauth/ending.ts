@@ -1,6 +1,5 @@
 import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { longRead } from '../lib/long-read.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { countTokensOfApp, countTokensOfUser } from './ending-store.ts'
 
@@ -33,5 +32,5 @@ export async function countAppEnding(deps: Deps, appKey: string): Promise<AppEnd
   const { app_key } = await showMicroApp(deps, appKey)
   const now = deps.clock.now()
   const count = () => deps.db.slowTx(COUNTED_WITHIN_S, (db) => countTokensOfApp(db, app_key, now))
-  return { app_key, ...(await longRead(deps.config, count)) }
+  return { app_key, ...(await deps.longReads.run(count)) }
 }

@@ -9,7 +9,7 @@ import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
 import { refuse } from './failures.ts'
-import { type RefreshDeps, refreshTokens } from './refresh.ts'
+import { refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
@@ -28,11 +28,7 @@ export interface ExchangeInput {
 }
 
 /** A2 row 8: which of the two grants the authenticated app asks for. */
-export async function answerTokenRequest(
-  deps: RefreshDeps,
-  caller: TokenCaller,
-  parameters: Parameters,
-): Promise<TokenSet> {
+export async function answerTokenRequest(deps: Deps, caller: TokenCaller, parameters: Parameters): Promise<TokenSet> {
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') {
     return tokenSet(await exchangeCode(deps, caller, readExchange(parameters)))

@@ -10,12 +10,7 @@ import type { CallingApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import { revokeGrant } from './store.ts'
-import type { TokenCap } from './token-cap.ts'
 import type { IssuedTokens, TokenCaller } from './wire.ts'
-
-export interface RefreshDeps extends Deps {
-  readonly tokenCap: TokenCap
-}
 
 export interface RefreshInput {
   readonly refreshToken: string
@@ -29,7 +24,7 @@ export interface RefreshInput {
  * The input is read once the app may refresh at all.
  */
 export async function refreshTokens(
-  deps: RefreshDeps,
+  deps: Deps,
   { app, actor }: TokenCaller,
   readInput: () => RefreshInput,
 ): Promise<IssuedTokens> {
@@ -78,7 +73,7 @@ async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: RefreshDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
+async function extend(deps: Deps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -102,7 +97,7 @@ async function extend(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: RefreshDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+async function rotate(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes } = refresh
   const { db, clock } = deps
   const { routingKey, hash } = presented

@@ -15,7 +15,6 @@ import { sealConsentForm } from './consent-form.ts'
 import { answerTokenRequest } from './exchange.ts'
 import { refuse } from './failures.ts'
 import { withAnswer } from './redirect-uri.ts'
-import { TokenCap } from './token-cap.ts'
 import { type Parameters, readParameters } from './wire.ts'
 
 const CONSENT_PATH = '/oauth/v2/consent'
@@ -93,9 +92,6 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
-  const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
-  const withCap = { ...deps, tokenCap }
-  app.addHook('onClose', async () => tokenCap.close())
 
   app.post('/api/token', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
@@ -107,6 +103,6 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
     })
     noteForLog(request, { appKey: client.app_key })
     const caller = { app: client, actor: actorOf(request, 'app', client.app_key) }
-    return answerSuccess(request, reply, await answerTokenRequest(withCap, caller, parameters))
+    return answerSuccess(request, reply, await answerTokenRequest(deps, caller, parameters))
   })
 }

@@ -20,7 +20,8 @@ const AT_ONCE = 20
  *
  * Grants above the limit are found by reading all tokens of a routing key, because an index by grant would slow every
  * exchange and refresh down by a tenth. This runs in the background, after a number of refreshes of that key. Until then
- * a grant may have more: about 128 a process, or a quarter of the tokens of its routing key.
+ * a grant may have more: about 128 a process, which has one of these for both dialects, or a quarter of the tokens of its
+ * routing key.
  */
 export class TokenCap {
   readonly #db: Db

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { listOf } from '../lib/json/shape.ts'
-import { addressGuard, get } from '../outbound/index.ts'
+import { get } from '../outbound/index.ts'
 import { publicKey } from '../registry/index.ts'
 
 /** How long keys are used without asking again, and at most while their URL does not answer: seconds. */
@@ -42,12 +42,12 @@ export interface KeysAtUrl {
  * is asked rarely, briefly and through the address guard, whatever is presented.
  */
 export class ClientKeys {
-  readonly #deps: Pick<Deps, 'config' | 'clock'>
+  readonly #deps: Pick<Deps, 'calls' | 'clock'>
   readonly #known = new Map<string, Known>()
   readonly #asking = new Map<string, Promise<Known>>()
   readonly #reads = new ConcurrencyLimit({ name: 'key sets of clients', most: 8, length: 50, waitMs: 3_000 })
 
-  constructor(deps: Pick<Deps, 'config' | 'clock'>) {
+  constructor(deps: Pick<Deps, 'calls' | 'clock'>) {
     this.#deps = deps
   }
 
@@ -90,7 +90,7 @@ export class ClientKeys {
     const before = this.#known.get(url)
     const request = { url, headers: { accept: 'application/jwk-set+json, application/json' } }
     try {
-      const { status, body } = await get(request, addressGuard(this.#deps.config), KEY_SET_LIMITS)
+      const { status, body } = await get(request, this.#deps.calls.guard, KEY_SET_LIMITS)
       if (GONE.includes(status)) return { keys: [], readAt: null, askedAt, problem: `HTTP ${status}` }
       if (status !== 200) throw new Error(`HTTP ${status}`)
       const { keys } = keySet.parse(JSON.parse(body.toString('utf8')))

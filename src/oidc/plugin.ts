@@ -4,7 +4,6 @@ import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { allowedMethods } from '../lib/web/request-target.ts'
 import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
-import { TokenCap } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { signingKeyRoutes } from './admin-routes.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
@@ -20,8 +19,6 @@ import { standardTokenRoutes } from './token-routes.ts'
 export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: given }) => {
   const deps = { ...given, signingKeys: new SigningKeys(given) }
   const origins = new RegisteredOrigins(deps)
-  const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
-  app.addHook('onClose', async () => tokenCap.close())
   await app.register(operatorRoutes(signingKeyRoutes), { deps: withShareOf(given, 'operators') })
   await app.register(discoveryRoutes, { deps, origins })
   await app.register(
@@ -32,7 +29,7 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
       })
       await room.register(authorizeRoutes, { deps })
       await room.register(standardTokenRoutes, {
-        deps: { ...deps, tokenCap, clientKeys: new ClientKeys(deps) },
+        deps: { ...deps, clientKeys: new ClientKeys(deps) },
         origins,
       })
       await room.register(logoutRoutes, { deps })

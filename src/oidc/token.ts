@@ -8,7 +8,6 @@ import {
   refreshTokens,
   refuseOauth,
   required,
-  type TokenCap,
 } from '../oauth/index.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
@@ -17,9 +16,7 @@ import { clientForm, exchangeForm, namesOf, refreshForm, type TokenAnswer } from
 
 export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
 
-export interface TokenDeps extends OidcDeps, ClientDeps {
-  readonly tokenCap: TokenCap
-}
+export type TokenDeps = OidcDeps & ClientDeps
 
 const REFRESH_SCOPE = 'offline_access'
 

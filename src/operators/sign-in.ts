@@ -1,6 +1,6 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { hashPassword, verifyPassword, withPasswordSlot } from '../lib/crypto/password.ts'
+import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
 import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -35,7 +35,7 @@ export interface OperatorSignedIn {
  * simultaneous guesses get no more answers than the limits allow.
  */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
-  withPasswordSlot(deps.config, () => attemptSignIn(deps, input))
+  deps.passwordSlots.run(() => attemptSignIn(deps, input))
 
 async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> {
   const { name, address, device } = input
@@ -80,7 +80,7 @@ const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
-    const passwordHash = await withPasswordSlot(deps.config, () => hashPassword(password))
+    const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return deps.db.tx(async (db) => {
       const found = await store.lockOperator(db, name)
       if (!found) throw noSuchOperator()

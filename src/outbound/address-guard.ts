@@ -59,7 +59,7 @@ const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
 
 export interface AddressGuard {
   /**
-   * Whether an IP address must not be called on this port; anything that is no plain IP address must not. `trusted`: the
+   * Whether an IP address must not be called on this port; anything that is not a plain IP address must not. `trusted`: the
    * host name was allowed by name, wherever it leads, except to what clouds keep for themselves.
    */
   refuses(address: string, port: number, trusted?: boolean): boolean
@@ -75,12 +75,10 @@ type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNE
 
 const USUAL_PORTS = [80, 443]
 
-const resolveHost = hostResolver()
-
-/** The guard of these settings. An exception that names a port holds for that one; any other for the ports that partners may have. */
+/** The guard of these settings, made once a process. An exception that names a port holds for that one; any other for the ports that partners may have. */
 export function addressGuard(
   { NODE_ENV, PARTNER_ADDRESS_ALLOW, PARTNER_PORTS }: GuardSettings,
-  resolve: HostResolver = resolveHost,
+  resolve: HostResolver = hostResolver(),
 ): AddressGuard {
   const anyPort = NODE_ENV !== 'production' && PARTNER_PORTS.length === 0
   const isUsual = (port: number): boolean => anyPort || USUAL_PORTS.includes(port) || PARTNER_PORTS.includes(port)

@@ -5,17 +5,15 @@ import { buildConnector, Client } from 'undici'
 import type { CallLimits } from '../config/call-limits.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.ts'
+import type { ConnectPhase } from './call-failure.ts'
 import { HEADER_BYTES } from './exceeded.ts'
 
 /** The connection of one call. The only file here that needs undici, which is loaded with the first call. */
 
-/** What a connection is waiting for. */
-export type ConnectPhase = 'dns' | 'connect' | 'tls'
-
-/** How a connection comes about. */
+/** Progress of a connection. */
 interface ConnectionEvents {
   readonly onPhase: (phase: ConnectPhase) => void
-  /** It stands; `certificateEnds` is null without TLS. */
+  /** Connected; `certificateEnds` is null without TLS. */
   readonly onConnected: (certificateEnds: Date | null) => void
 }
 

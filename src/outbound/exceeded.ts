@@ -1,5 +1,5 @@
 import type { CallLimits } from '../config/call-limits.ts'
-import type { CallFailure } from './http-call.ts'
+import type { CallFailure } from './call-failure.ts'
 
 /** Bytes of all headers of an answer together. */
 export const HEADER_BYTES = 16_384

@@ -3,14 +3,8 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import { type AddressGuard, AddressRefused } from './address-guard.ts'
-import type { ConnectPhase } from './connection.ts'
+import type { CallFailure, ConnectPhase } from './call-failure.ts'
 import { exceededLimit } from './exceeded.ts'
-
-/**
- * What went wrong below HTTP. `address`: not an allowed one; `dns`, `connect`, `tls`: could not connect; `timeout`,
- * `too-large`: the response took too long or was too large; `broken`: no complete HTTP response arrived.
- */
-export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
 const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
 
@@ -24,7 +18,7 @@ export interface CallTimings {
 /** How far a call has come. */
 class CallProgress {
   readonly #start = performance.now()
-  /** What the connection waits for; null once it stands. */
+  /** What the connection waits for; null once connected. */
   phase: ConnectPhase | null = 'dns'
   connected: number | null = null
   headers: number | null = null
@@ -93,7 +87,7 @@ function failureOf(error: unknown, phase: ConnectPhase | null): CallFailure {
   return TIMED_OUT.includes(code) ? 'timeout' : 'broken'
 }
 
-/** Undefined for what is no plain http or https URL: URLs with a user name or password are refused. */
+/** Undefined for text that is not a plain http or https URL: URLs with a user name or password are refused. */
 function callableUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''

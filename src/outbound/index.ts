@@ -1,6 +1,6 @@
-export { addressGuard } from './address-guard.ts'
+export { type AddressGuard, addressGuard } from './address-guard.ts'
+export type { CallFailure } from './call-failure.ts'
 export {
-  type CallFailure,
   type CallTimings,
   get,
   type HttpAnswer,

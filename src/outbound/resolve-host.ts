@@ -33,13 +33,16 @@ const LOOPBACK: readonly LookupAddress[] = [
 ]
 
 const systemLookup = promisify(lookup)
-const systemLookups = new ConcurrencyLimit({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
-const askTheSystem: HostResolver = (hostname) => systemLookups.run(() => systemLookup(hostname, { all: true }))
+
+function systemResolver(): HostResolver {
+  const turns = new ConcurrencyLimit({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
+  return (hostname) => turns.run(() => systemLookup(hostname, { all: true }))
+}
 
 export function hostResolver({
   servers,
   hostsFile = HOSTS_FILE,
-  askSystem = askTheSystem,
+  askSystem = systemResolver(),
 }: ResolverOptions = {}): HostResolver {
   const inHostsFile = hostsFileReader(hostsFile)
   return async (hostname) => {

@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import type { SpanAttributes } from '../lib/tracing.ts'
-import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
-import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
+import { HttpCallError, post } from '../outbound/index.ts'
+import { breakerAllows, noteCertificate, storeBreaker } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, HTTP_FAILURE_MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
@@ -123,15 +123,15 @@ async function send(
     durationMs: 0,
   })
   if (request.url === '') return notTried('address', `no URL is registered for ${definition.name}`)
-  deps.assertMayCall?.()
+  deps.assertLeaseHeld?.()
   const hangUp = deps.calls.faults?.dropsAnswerOf === definition.name
   const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
-  const allowed = await mayCall(deps, partner_id, background)
+  const allowed = await breakerAllows(deps, partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)
   let answered = false
   const began = performance.now()
   try {
-    const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
+    const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, deps.calls.guard), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
     if (http.certificateEnds) await noteCertificate(deps, partner_id, request.url, http.certificateEnds)
@@ -144,7 +144,7 @@ async function send(
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
     const change = deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)
-    await keepCircuit(deps, partner_id, change)
+    await storeBreaker(deps, partner_id, change)
   }
 }
 

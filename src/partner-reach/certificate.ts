@@ -35,8 +35,8 @@ export class KnownCertificates {
     this.#clock = clock
   }
 
-  /** Whether it has to be written down: it is another one than before, or a day has passed. */
-  isNews(partnerId: bigint, origin: string, endsAt: Date): boolean {
+  /** Whether it has to be stored, and then remembers it: it is another one than before, or a day has passed. */
+  rememberIfChanged(partnerId: bigint, origin: string, endsAt: Date): boolean {
     const key = `${partnerId} ${origin}`
     const now = this.#clock.now()
     const known = this.#known.get(key)
@@ -57,7 +57,7 @@ export class KnownCertificates {
 /** Of a call over TLS; a statement only for what is new, so once a day and host. */
 export async function noteCertificate(deps: Deps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
-  if (!deps.calls.certificates.isNews(partnerId, origin, endsAt)) return
+  if (!deps.calls.certificates.rememberIfChanged(partnerId, origin, endsAt)) return
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
 }
 

@@ -1,6 +1,8 @@
 /** Whether partners can be reached: circuit breakers, and when their certificates end. */
 
-export { BREAKER, CircuitBreakers, keepCircuit, mayCall } from './breaker.ts'
+export { BREAKER, breakerAllows, CircuitBreakers, storeBreaker } from './breaker.ts'
+export { listBreakers, resetBreaker } from './breaker-admin.ts'
+export { REACH_RETENTION } from './breaker-store.ts'
 export {
   certificatesEndingSoon,
   ENDING_WITHIN_S,
@@ -8,5 +10,3 @@ export {
   listCertificates,
   noteCertificate,
 } from './certificate.ts'
-export { REACH_RETENTION } from './circuit-store.ts'
-export { listBreakers, resetBreaker } from './circuits.ts'

@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
+import { listBreakers, onePartner, resetBreaker } from './breaker-admin.ts'
 import { listCertificates } from './certificate.ts'
-import { listBreakers, onePartner, resetBreaker } from './circuits.ts'
 
 /** What operators ask of breakers and certificates, below /admin/v1. */
 export function partnerReachRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {

@@ -143,7 +143,7 @@ export async function findPartnerByClientId(deps: Deps, clientId: string): Promi
 export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
   opened(deps.keys, await store.findPartner(deps.db, { partnerId }, deps.clock.now()))
 
-/** Requests that share a row share what was opened of it; it goes with the row, so nothing outlives a rotation. */
+/** Cache: requests that share a row share what was opened of it; it goes with the row, so nothing outlives a rotation. */
 const openedRows = new WeakMap<store.PartnerWithSealed, PartnerWithSecrets>()
 
 function opened(keys: Keys, found: store.PartnerWithSealed | undefined): PartnerWithSecrets | undefined {

@@ -1,10 +1,9 @@
-import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../db/installation.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { connectionShares } from '../db/shares.ts'
 import { type Db, dbOf } from '../db/sql.ts'
-import type { Deps } from '../deps.ts'
+import { type Deps, openLongLived } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys, type Keys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
@@ -13,8 +12,6 @@ import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
-import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
-import { openRateLimiter } from '../throttle/index.ts'
 import { AdminListener } from './admin-listener.ts'
 
 /** Where the data is, and the key from which all others are derived. */
@@ -42,28 +39,21 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
   const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
   const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
   const db = dbOf(pool, limits, shares, tracing)
-  const rateLimiter = openRateLimiter(db, keys)
-  const calls = { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) }
-  const [runningAttempts, logFollowers] = [new RunningAttempts(), new LogFollowers(db)]
+  const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics.registry, {
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount }),
     waiting: () => shares.waiting(),
-    breakers: () => calls.breakers.counts(),
-    certificates: () => calls.certificates.ending(),
+    breakers: () => made.calls.breakers.counts(),
+    certificates: () => made.calls.certificates.ending(),
   })
   const following = followKey(db, keys)
   const close = async () => {
     clearInterval(following)
-    logFollowers.close()
-    await runningAttempts.close()
-    await rateLimiter.close()
+    await closeMade()
     await pool.end()
     await tracing?.close()
   }
-  return {
-    deps: { config, db, clock: systemClock, keys, rateLimiter, metrics, tracing, calls, runningAttempts, logFollowers },
-    close,
-  }
+  return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...made }, close }
 }
 
 /** During a rotation of SECRET_KEY: adopts the current key soon after the database names it. */

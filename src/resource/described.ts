@@ -25,7 +25,7 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
   return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
 }
 
-/** By the scopes of token and app, of which there are few combinations: this is asked for every request. */
+/** Cache: by the scopes of token and app, of which there are few combinations: this is asked for every request. */
 const known = new Map<string, readonly string[]>()
 const MOST_KNOWN = 1_000
 

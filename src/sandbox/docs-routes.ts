@@ -20,6 +20,7 @@ const makeReference = (locale: Locale) => ({
   machines: stateMachinesOf(locale),
 })
 
+/** Cache: what a locale has is never another. */
 const references = new Map<Locale, ReturnType<typeof makeReference>>()
 
 /** Made when it is first read, which takes 30 ms that a start need not wait for; it never changes. */

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { signIn } from '../../src/account/sign-in.ts'
 import { createUser } from '../../src/account/user.ts'
 import { newUser } from '../../src/account/wire.ts'
-import { countRejected, writeRejectedCounts } from '../../src/mws/rejected-count.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, signIn as signInToSandbox } from '../sandbox/partners.ts'
 
@@ -68,9 +67,10 @@ describe('the sign-in of a partner', () => {
 })
 
 it('refused calls of a partner are counted, one row for all of a minute', async () => {
-  for (let calls = 0; calls < 20; calls++) countRejected(world.deps, 7n, calls < 5)
-  await writeRejectedCounts(world.deps)
-  await writeRejectedCounts(world.deps)
+  const { counts } = world.deps.incoming.rejected
+  for (let calls = 0; calls < 20; calls++) counts.count(7n, calls < 5)
+  await counts.write()
+  await counts.write()
   expect(await events()).toEqual([
     { event: 'calls_rejected', outcome: 'refused', target: 'partner:7', detail: { verified: 5, unverified: 15 } },
   ])

@@ -17,7 +17,6 @@ import { currentRun, nextStep, showRun, startRun } from '../../src/certification
 import { listRuns } from '../../src/certification/run-progress.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
-import { finishRejected } from '../../src/mws/reject.ts'
 import { waitingIn } from '../../src/sandbox/pages/waiting.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../sandbox/lab.ts'
@@ -250,7 +249,7 @@ describe('a running step', () => {
       await forge(clock.now().toUTCString(), 'a guess')
       // Seen on the wire an hour ago: the body is not signed.
       await forge(new Date(clock.now().getTime() - 3_600_000).toUTCString(), lab.secret)
-      await finishRejected(lab.world.deps)
+      await lab.world.deps.incoming.rejected.finish()
       clock.advance(1) // of one moment the accepted one would be read first, and decide
       await consumed(runId)
     })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf } from '../../src/db/sql.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
-import { takeConsumption } from '../../src/mtp/consumption.ts'
+import { acceptConsumption } from '../../src/mtp/consumption.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { CONSUME, consumption, failure, type Seller, success } from '../acceptance/seller.ts'
@@ -199,7 +199,7 @@ describe('two processes with the same notices at once', () => {
     const row = { noticeId: randomUUID(), clientId: 'seller', path: CONSUME, bodyHash, partnerId: 7001n }
     const rest = { receivedAt: world.clock.now(), body: `notice ${orderId}`, answer: randomUUID(), warnings: [] }
     const report = { orderId, partnerOrderId: 'P-1', quantity: 3, usedQuantity: 1, refundedQuantity: 0 }
-    return (await takeConsumption(db, { ...row, ...rest }, report, 'live')).answer
+    return (await acceptConsumption(db, { ...row, ...rest }, report, 'live')).answer
   }
 
   it('have one effect and one answer each, and do not block each other', async () => {

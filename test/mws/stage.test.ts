@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finishRejected } from '../../src/mws/reject.ts'
 import { setStage } from '../../src/partners/partner.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
@@ -54,7 +53,7 @@ async function send({
       Authorization: `MWS seller:${signatureOf({ path: signedPath, date, secret: partner.client_secret })}`,
     },
   })
-  await finishRejected(world.deps)
+  await world.deps.incoming.rejected.finish()
   return answer.json()
 }
 const newest = async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { finishRejected } from '../../src/mws/reject.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
@@ -73,7 +72,7 @@ describe('a call to a path that does not exist', () => {
     }
     const { rows } = await world.pool.query('select from rejected_call where left_out is null')
     expect(rows.length).toBeLessThanOrEqual(25)
-    await finishRejected(world.deps)
+    await world.deps.incoming.rejected.finish()
     const counted = await world.pool.query('select sum(left_out)::int as calls from rejected_call')
     expect(counted.rows[0].calls).toBe(60 - rows.length)
   })
@@ -92,7 +91,7 @@ describe('a call with a wrong method to a path that exists', () => {
     const answer = await call(method)
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST'])
     expect(answer.json()).toEqual({ code: 300, describe: 'method not allowed; use POST', partnerId: '7001' })
-    await finishRejected(world.deps)
+    await world.deps.incoming.rejected.finish()
     const [line, ...more] = await lines()
     expect(more).toEqual([])
     const detail = `method not allowed: ${method}; use POST`
@@ -107,7 +106,7 @@ describe('a call with a wrong method to a path that exists', () => {
 
   it('is not verified where the signature does not fit', async () => {
     await call('GET', 'a guess')
-    await finishRejected(world.deps)
+    await world.deps.incoming.rejected.finish()
     expect((await lines()).map(({ verified }) => verified)).toEqual([false])
   })
 })
@@ -124,7 +123,7 @@ describe('a flood of calls to wrong paths', () => {
       ),
     )
     expect(new Set(sent.map(({ statusCode }) => statusCode))).toEqual(new Set([404]))
-    await finishRejected(world.deps)
+    await world.deps.incoming.rejected.finish()
     expect((await lines()).length).toBeLessThanOrEqual(26)
   })
 

@@ -44,6 +44,36 @@ describe.each(['fixed', 'rotating'] as const)('policy %s: the access tokens of o
   })
 })
 
+describe('refreshes of one grant in both dialects', () => {
+  it('count together', async () => {
+    const { client, app, tokens } = await grantedIn(world, 'fixed')
+    const before = await liveTokens()
+    const refreshStandard = async (refreshToken: string): Promise<string> => {
+      const answer = await world.app.inject({
+        method: 'POST',
+        url: '/oauth2/token',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams({
+          grant_type: 'refresh_token',
+          refresh_token: refreshToken,
+          client_id: app.app_key,
+          client_secret: app.app_secret,
+        }).toString(),
+      })
+      expect(answer.statusCode).toBe(200)
+      return answer.json().refresh_token ?? refreshToken
+    }
+    let refreshToken = tokens.refresh_token
+    for (let twice = 0; twice < 64; twice++) {
+      world.clock.advance(1)
+      refreshToken = tokenSetOf(await client.refresh(app, refreshToken)).refresh_token
+      world.clock.advance(1)
+      refreshToken = await refreshStandard(refreshToken)
+    }
+    await expect.poll(async () => (await liveTokens()) - before).toBe(4)
+  })
+})
+
 describe('refreshes at one moment', () => {
   it('all get a token that works, and later ones end what was too many', async () => {
     const { client, app, tokens } = await grantedIn(world, 'fixed')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../src/deps.ts'
 import { sha256 } from '../../src/lib/crypto/digest.ts'
-import { takeConsumption } from '../../src/mtp/consumption.ts'
+import { acceptConsumption } from '../../src/mtp/consumption.ts'
 import type { ConsumptionReport } from '../../src/orders/consumption.ts'
 
 /** Takes the report as a notice of a live partner that came with a right signature; each call is a notice of its own. */
@@ -18,5 +18,5 @@ export async function reportConsumption(deps: Deps, partnerId: bigint, report: C
     answer: '{}',
     warnings: [],
   }
-  await takeConsumption(deps.db, row, report, 'live')
+  await acceptConsumption(deps.db, row, report, 'live')
 }

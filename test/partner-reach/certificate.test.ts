@@ -45,6 +45,8 @@ it('a call leaves a row, which is written again once a day and when the certific
   expect(await rows()).toMatchObject([{ seen_at: world.clock.now() }])
   const { certificates } = world.deps.calls
   expect(certificates.ending()).toBe(0)
-  expect(certificates.isNews(7001n, origin, new Date(world.clock.now().getTime() + 13 * 86_400_000))).toBe(true)
+  expect(certificates.rememberIfChanged(7001n, origin, new Date(world.clock.now().getTime() + 13 * 86_400_000))).toBe(
+    true,
+  )
   expect(certificates.ending()).toBe(1)
 })

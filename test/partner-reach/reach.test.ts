@@ -81,8 +81,8 @@ describe('a circuit breaker', () => {
     await fail(7002n)
     expect(await call(7002n)).toBe('breaker')
     const { breakers } = world.deps.calls
-    const { keepCircuit } = await import('../../src/partner-reach/breaker.ts')
-    await keepCircuit(world.deps, 7002n, breakers.recordOutcome(7002n, true, 10))
+    const { storeBreaker } = await import('../../src/partner-reach/breaker.ts')
+    await storeBreaker(world.deps, 7002n, breakers.recordOutcome(7002n, true, 10))
     expect((await ask('/breakers')).data.breakers).not.toContainEqual(expect.objectContaining({ partner_id: 7002 }))
     expect(breakers.allowsCall(7002n, false)).toBe(true)
   })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src/certification/event.ts'
-import { finishRejected } from '../../src/mws/reject.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { reportOfRun } from '../../src/reports/report.ts'
@@ -224,7 +223,7 @@ describe('who may ask', () => {
     expect(await call(lab, 'POST', '/runs', '{', guess)).toMatchObject(REFUSED)
     expect(await start(run, 'product-pull', guess)).toMatchObject(REFUSED)
     expect(await call(lab, 'GET', `/runs/${run}`)).toMatchObject({ run: { last_seq: 0 } })
-    await finishRejected(lab.world.deps)
+    await lab.world.deps.incoming.rejected.finish()
     const { rows } = await lab.world.pool.query(
       `select reason, headers::text from rejected_call where path = '/sandbox/api/runs'`,
     )

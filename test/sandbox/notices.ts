@@ -1,4 +1,3 @@
-import { finishRejected } from '../../src/mws/reject.ts'
 import type { World } from '../harness.ts'
 import type { FakeSeller } from '../partner-calls/fake-seller.ts'
 import { type Signing, signatureOf } from '../signer.ts'
@@ -31,7 +30,7 @@ export async function sendNotice(
       ...headers,
     },
   })
-  await finishRejected(world.deps)
+  await world.deps.incoming.rejected.finish()
   return answer.json()
 }
 

@@ -2,8 +2,10 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Config } from '../../src/config/index.ts'
 import { INTERFACES, type InterfaceName } from '../../src/interfaces/index.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
+import { addressGuard } from '../../src/outbound/address-guard.ts'
 import { type InterfacePreflight, type PreflightCheck, preflight } from '../../src/sandbox/preflight/index.ts'
 import { probe } from '../../src/sandbox/preflight/probe.ts'
 import { verdict } from '../../src/sandbox/preflight/verdict.ts'
@@ -47,8 +49,12 @@ const answering = (status: number, headers: Record<string, string> = {}, seconds
     response.writeHead(status, { Date: date, ...headers }).end('{}')
   })
 
-const production = () => ({ ...world.deps, config: { ...world.deps.config, NODE_ENV: 'production' as const } })
-const strict = () => ({ ...world.deps, config: { ...world.deps.config, PARTNER_ADDRESS_ALLOW: [] } })
+const withSettings = (settings: Partial<Config>) => {
+  const config = { ...world.deps.config, ...settings }
+  return { ...world.deps, config, calls: { ...world.deps.calls, guard: addressGuard(config) } }
+}
+const production = () => withSettings({ NODE_ENV: 'production' })
+const strict = () => withSettings({ PARTNER_ADDRESS_ALLOW: [] })
 
 async function one(url: string, deps = world.deps): Promise<InterfacePreflight> {
   const [only] = await preflight(deps, { partnerId }, { heartbeat: url })

@@ -39,6 +39,7 @@ function padsOf(key: Buffer): Pads {
   return { inner: padded(0x36), outer: padded(0x5c) }
 }
 
+/** Cache: the pads follow from the key, and go with it. */
 const kept = new WeakMap<Buffer, Pads>()
 
 function keptPadsOf(key: Buffer): Pads {

@@ -14,8 +14,17 @@ export function masker(secrets: readonly string[]): (text: string) => string {
   return (text) => all.reduce((masked, secret) => masked.replaceAll(secret, MASK), text).replaceAll('\0', '\ufffd')
 }
 
-/** `MWS clientId:AbCd…`: enough to tell signatures apart. */
-export const shortened = (authorization: string): string => authorization.replace(/:([^:]{0,4})[^:]*$/, ':$1…')
+const LONGEST_SHORTENED = 200
+
+/**
+ * `MWS clientId:AbCd…`: enough of a signature to recognise it, too little to use it; without a colon, any part could be
+ * the signature.
+ */
+export const shortened = (authorization: string): string => {
+  const colon = authorization.lastIndexOf(':')
+  const end = colon < 0 ? 'MWS '.length : Math.min(colon + ':AbCd'.length, LONGEST_SHORTENED)
+  return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`
+}
 
 /** Headers with every value masked. */
 export const maskedHeaders = (

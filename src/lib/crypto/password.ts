@@ -17,23 +17,15 @@ export async function verifyPassword(passwordHash: string | undefined, password:
   return fits && passwordHash !== undefined
 }
 
-/** The settings of the process; each process has one such object. */
 interface PasswordQueue {
   readonly SIGN_IN_QUEUE: number
   readonly QUEUE_WAIT_MS: number
 }
 
-const limits = new WeakMap<PasswordQueue, ConcurrencyLimit>()
-
 /**
  * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two are
  * hashed at a time, of users, partners' members and operators together, so a flood of guesses reaches the limits of failed
- * attempts before it is hashed. SIGN_IN_QUEUE more may wait; the rest is refused (Overloaded, 503).
+ * attempts before it is hashed. SIGN_IN_QUEUE more may wait; the rest is refused (Overloaded, 503). Made once a process.
  */
-export function withPasswordSlot<T>(config: PasswordQueue, work: () => Promise<T>): Promise<T> {
-  const limit =
-    limits.get(config) ??
-    new ConcurrencyLimit({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
-  limits.set(config, limit)
-  return limit.run(work)
-}
+export const passwordSlots = ({ SIGN_IN_QUEUE, QUEUE_WAIT_MS }: PasswordQueue): ConcurrencyLimit =>
+  new ConcurrencyLimit({ name: 'sign-in', most: 2, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })

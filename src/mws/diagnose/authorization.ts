@@ -1,4 +1,4 @@
-import type { Mistake } from './recipe.ts'
+import type { SigningMistake } from './recipe.ts'
 
 /** Mistakes in the form of the Authorization header, found without any secret. */
 export const AUTHORIZATION_MISTAKES = {
@@ -26,33 +26,33 @@ export const AUTHORIZATION_MISTAKES = {
     name: 'signature-missing',
     explanation: 'Nothing follows the colon; the signature belongs there.',
   },
-} as const satisfies Record<string, Mistake>
+} as const satisfies Record<string, SigningMistake>
 
 export interface LooseAuthorization {
   /** The clientId as far as it can be recognised, or empty. */
   readonly clientId: string
   readonly signature: string
-  readonly mistakes: readonly Mistake[]
+  readonly mistakes: readonly SigningMistake[]
 }
 
 const OTHER_SCHEME = /^(?:MWS|Basic|Bearer|Digest|HMAC|AWS)(?:[\s:]+|(?<=MWS))/i
 const M = AUTHORIZATION_MISTAKES
 
-function splitScheme(header: string): [rest: string, mistake?: Mistake] {
+function splitScheme(header: string): [rest: string, mistake?: SigningMistake] {
   if (header.startsWith('MWS ')) return [header.slice('MWS '.length)]
   const other = OTHER_SCHEME.exec(header)?.[0]
   return other === undefined ? [header, M.schemeMissing] : [header.slice(other.length), M.schemeWrong]
 }
 
 /** Without a colon the last space, or nothing, stands between the two. */
-function splitCredentials(credentials: string): [clientId: string, signature: string, mistake?: Mistake] {
+function splitCredentials(credentials: string): [clientId: string, signature: string, mistake?: SigningMistake] {
   const colon = credentials.lastIndexOf(':')
   if (colon >= 0) return [credentials.slice(0, colon), credentials.slice(colon + 1)]
   const space = credentials.lastIndexOf(' ')
   return [credentials.slice(0, Math.max(space, 0)), credentials.slice(space + 1), M.colonMissing]
 }
 
-/** Takes an Authorization header apart that parseAuthorization may refuse, and names what is wrong with its form. */
+/** Splits an Authorization header that parseAuthorization may refuse, and names what is wrong with its form. */
 export function readLooseAuthorization(header: string): LooseAuthorization {
   if (header.trim() === '') return { clientId: '', signature: '', mistakes: [M.missing] }
   const [credentials, scheme] = splitScheme(header)

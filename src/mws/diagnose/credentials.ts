@@ -1,4 +1,4 @@
-import type { Mistake } from './recipe.ts'
+import type { SigningMistake } from './recipe.ts'
 
 /** Mistakes in the ids of the caller, and reasons why a signature cannot be analysed. */
 export const CREDENTIAL_MISTAKES = {
@@ -37,4 +37,4 @@ export const CREDENTIAL_MISTAKES = {
     explanation:
       'The signature does not match. Too many calls are being analysed to say why; try again in a minute, or paste the call into the signature tool in the sandbox.',
   },
-} as const satisfies Record<string, Mistake>
+} as const satisfies Record<string, SigningMistake>

@@ -1,7 +1,7 @@
 import { parseHttpDate } from '../../lib/crypto/signing.ts'
 import { zoneOfOffset } from '../../lib/time-zone.ts'
 import { namedForm } from './date-forms.ts'
-import type { Mistake } from './recipe.ts'
+import type { SigningMistake } from './recipe.ts'
 
 const FORM = 'The form is "Tue, 05 May 2015 06:11:34 GMT".'
 
@@ -23,7 +23,7 @@ export const DATE_MISTAKES = {
   },
   fast: { name: 'clock-fast', explanation: 'The Date is too far ahead of our clock; synchronise yours with NTP.' },
   slow: { name: 'clock-slow', explanation: 'The Date is too far behind our clock; synchronise yours with NTP.' },
-} as const satisfies Record<string, Mistake>
+} as const satisfies Record<string, SigningMistake>
 
 const M = DATE_MISTAKES
 
@@ -34,12 +34,12 @@ function duration(minutes: number): string {
   return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`
 }
 
-const say = ({ name, explanation }: Mistake, detail: string): Mistake => ({
+const say = ({ name, explanation }: SigningMistake, detail: string): SigningMistake => ({
   name,
   explanation: `${explanation} ${detail}`,
 })
 
-function clockMistake(date: Date, now: Date, skewSeconds: number): Mistake | null {
+function clockMistake(date: Date, now: Date, skewSeconds: number): SigningMistake | null {
   const minutes = (date.getTime() - now.getTime()) / 60_000
   if (Math.abs(minutes) * 60 <= skewSeconds) return null
   const zone = zoneOfOffset(minutes)
@@ -52,7 +52,7 @@ function clockMistake(date: Date, now: Date, skewSeconds: number): Mistake | nul
 const IN_ANY_CASE =
   /^(?:mon|tue|wed|thu|fri|sat|sun), \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec) \d{4} \d\d:\d\d:\d\d (.*)$/i
 
-function formMistake(date: string): Mistake {
+function formMistake(date: string): SigningMistake {
   if (/[^ -~]/.test(date)) return M.names
   const zone = IN_ANY_CASE.exec(date)?.[1]
   if (zone === undefined) {
@@ -63,7 +63,7 @@ function formMistake(date: string): Mistake {
 }
 
 /** What is wrong with a Date header that came in at `now`; null when nothing is. */
-export function diagnoseDate(date: string, now: Date, skewSeconds: number): Mistake | null {
+export function diagnoseDate(date: string, now: Date, skewSeconds: number): SigningMistake | null {
   if (date === '') return M.missing
   const parsed = parseHttpDate(date)
   if (!('problem' in parsed)) return clockMistake(parsed, now, skewSeconds)

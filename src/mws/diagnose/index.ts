@@ -4,15 +4,15 @@ import { namesPartner, signedWithQuery, verify } from '../authenticate.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
+import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './find-mistakes.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
-import type { Evidence, Mistake, Recipe } from './recipe.ts'
-import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './search.ts'
+import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
 
 export { readLooseAuthorization } from './authorization.ts'
-export type { Mistake } from './recipe.ts'
+export type { SigningMistake } from './recipe.ts'
 
 /** Every mistake that a diagnosis can name, for the table in README.md beside this file. */
-export const MISTAKES: readonly Mistake[] = [
+export const MISTAKES: readonly SigningMistake[] = [
   ...Object.values(AUTHORIZATION_MISTAKES),
   ...Object.values(CREDENTIAL_MISTAKES),
   ...RECIPES.map(({ name, explanation }) => ({ name, explanation })),
@@ -61,7 +61,7 @@ export interface Diagnosis {
   /** Stable names of the warnings with which the call is accepted. */
   readonly warnings: readonly string[]
   /** Whether the signer holds a secret of the partner, even if it was used wrongly. */
-  readonly proven: boolean
+  readonly verified: boolean
 }
 
 /** How a call was signed; null when nothing explains it. */
@@ -69,7 +69,7 @@ type Explain = (
   call: DiagnosedCall,
   partner: DiagnosedPartner,
   settings: DiagnosisSettings,
-) => (ExplainedSignature & { readonly proven: boolean }) | null | 'busy'
+) => (ExplainedSignature & { readonly verified: boolean }) | null | 'busy'
 
 /** Longer requests are not real attempts, and every recipe would take longer for them. */
 const LONGEST = 1_024
@@ -80,7 +80,7 @@ export function explain(
   partner: DiagnosedPartner,
   settings: DiagnosisSettings,
   recipes: readonly Recipe[] = RECIPES,
-): (ExplainedSignature & { readonly proven: boolean }) | null {
+): (ExplainedSignature & { readonly verified: boolean }) | null {
   const path = pathAsSent(call.url)
   const question = call.url.indexOf('?')
   const { signature } = readLooseAuthorization(call.authorization ?? '')
@@ -100,17 +100,17 @@ export function explain(
     for (const right of new Set([path, decodedPath(path)])) {
       const whole = { ...evidence, path: right, secret }
       const explained = explainSignature(whole, recipes)
-      if (explained !== null) return { ...explained, proven: needsSecret(whole, explained) }
+      if (explained !== null) return { ...explained, verified: needsSecret(whole, explained) }
     }
   }
   return null
 }
 
 interface SignatureFindings {
-  readonly mistakes: readonly Mistake[]
-  readonly warnings: readonly Mistake[]
+  readonly mistakes: readonly SigningMistake[]
+  readonly warnings: readonly SigningMistake[]
   readonly signedInstead?: string
-  readonly proven: boolean
+  readonly verified: boolean
 }
 
 function judgeSignature(
@@ -122,14 +122,14 @@ function judgeSignature(
   const { authorization = '', date = '' } = call
   const loose = readLooseAuthorization(authorization)
   const mistakes = [...loose.mistakes]
-  const nothing = { warnings: [], proven: false }
+  const nothing = { warnings: [], verified: false }
   if (loose.signature === '') return { mistakes, ...nothing }
-  if (isSignedRightly(call, partner)) {
+  if (isCorrectlySigned(call, partner)) {
     const query = signedWithQuery({ ...call, authorization, date }, partner.clientId, partner.secrets)
-    if (!query) return { mistakes, warnings: [], proven: true }
+    if (!query) return { mistakes, warnings: [], verified: true }
     return partner.strict
-      ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], proven: true }
-      : { mistakes, warnings: [QUERY_SIGNED], proven: true }
+      ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], verified: true }
+      : { mistakes, warnings: [QUERY_SIGNED], verified: true }
   }
   if (loose.clientId !== partner.clientId) {
     const swapped = loose.clientId === partner.partnerId
@@ -139,11 +139,11 @@ function judgeSignature(
   const explained = explainCall(call, partner, settings)
   if (explained === 'busy') return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.busy], ...nothing }
   if (explained === null) return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.unrecognised], ...nothing }
-  const { recipes, signing, proven } = explained
-  return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), proven }
+  const { recipes, signing, verified } = explained
+  return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), verified }
 }
 
-const isSignedRightly = (
+const isCorrectlySigned = (
   { authorization = '', date = '', ...call }: DiagnosedCall,
   { clientId, secrets }: DiagnosedPartner,
 ): boolean => verify({ ...call, authorization, date }, clientId, secrets) !== null
@@ -152,10 +152,10 @@ const isSignedRightly = (
 export const needsSearch = (call: DiagnosedCall, partner: DiagnosedPartner): boolean =>
   (call.date ?? '') !== '' &&
   readLooseAuthorization(call.authorization ?? '').signature !== '' &&
-  !isSignedRightly(call, partner)
+  !isCorrectlySigned(call, partner)
 
 /** The mistakes of the PartnerId header, and its warnings. */
-function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [Mistake[], Mistake[]] {
+function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [SigningMistake[], SigningMistake[]] {
   const { partnerIdMissing, partnerIdMismatch } = CREDENTIAL_MISTAKES
   if (partnerId === undefined) return partner.strict ? [[partnerIdMissing], []] : [[], [partnerIdMissing]]
   return namesPartner(partnerId, BigInt(partner.partnerId)) ? [[], []] : [[partnerIdMismatch], []]
@@ -174,7 +174,7 @@ export function diagnose(
   const signature = judgeSignature(call, partner, settings, explainCall)
   const [partnerIdMistakes, partnerIdWarnings] = judgePartnerId(call, partner)
   const date = diagnoseDate(call.date ?? '', settings.now, settings.skewSeconds)
-  const mistakes: Mistake[] = [
+  const mistakes: SigningMistake[] = [
     ...(call.doubled?.length ? [CREDENTIAL_MISTAKES.headerDoubled] : []),
     ...signature.mistakes,
     ...partnerIdMistakes,
@@ -182,7 +182,7 @@ export function diagnose(
   ]
   if (mistakes.length === 0 && partner.suspended) mistakes.push(CREDENTIAL_MISTAKES.suspended)
   const right = stringToSign({ method: call.method, path: pathAsSent(call.url), date: call.date ?? '' })
-  const { signedInstead, proven } = signature
+  const { signedInstead, verified } = signature
   return {
     mistakes: mistakes.map(({ name }) => name),
     explanation:
@@ -191,6 +191,6 @@ export function diagnose(
     stringToSign: right,
     ...(signedInstead === undefined || signedInstead === right ? {} : { signedInstead }),
     warnings: [...partnerIdWarnings, ...signature.warnings].map(({ name }) => name),
-    proven,
+    verified,
   }
 }

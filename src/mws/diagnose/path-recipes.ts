@@ -1,6 +1,6 @@
 import { MOUNT } from '../../config/mounts.ts'
 import { PATH } from '../../mws-wire/index.ts'
-import type { Evidence, Mistake, Recipe } from './recipe.ts'
+import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
 
 /** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
 function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
@@ -33,7 +33,10 @@ function otherEndpoints(evidence: Evidence): string[] {
 }
 
 /** Also occurs in calls of live partners, which are accepted with a warning. */
-export const QUERY_SIGNED: Mistake = { name: 'query-signed', explanation: 'The query was signed; sign only the path.' }
+export const QUERY_SIGNED: SigningMistake = {
+  name: 'query-signed',
+  explanation: 'The query was signed; sign only the path.',
+}
 
 /** Mistakes in the path that was signed. */
 export const pathRecipes: readonly Recipe[] = [

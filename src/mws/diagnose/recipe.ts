@@ -36,7 +36,7 @@ export interface Evidence {
 }
 
 /** A mistake under its stable name, which partners' scripts may rely on, and a sentence that says how to fix it. */
-export interface Mistake {
+export interface SigningMistake {
   readonly name: string
   readonly explanation: string
 }
@@ -45,7 +45,7 @@ export interface Mistake {
  * A mistake made while signing: `how` returns the values that this mistake puts in the place of one part of a Signing.
  */
 export type Recipe = {
-  readonly [Part in keyof Signing]: Mistake & {
+  readonly [Part in keyof Signing]: SigningMistake & {
     readonly part: Part
     readonly how: (evidence: Evidence) => readonly Signing[Part][]
   }

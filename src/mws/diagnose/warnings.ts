@@ -5,7 +5,7 @@ import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { MOST_VALUES, requireJson } from '../body-guard.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
-import type { Mistake } from './recipe.ts'
+import type { SigningMistake } from './recipe.ts'
 
 /** The warnings with which a call is accepted, under stable names. */
 export const WARNINGS = {
@@ -41,7 +41,7 @@ export const WARNINGS = {
   },
   partnerIdMissing: CREDENTIAL_MISTAKES.partnerIdMissing,
   querySigned: QUERY_SIGNED,
-} as const satisfies Record<string, Mistake>
+} as const satisfies Record<string, SigningMistake>
 
 export type Warning = (typeof WARNINGS)[keyof typeof WARNINGS]['name']
 
@@ -87,6 +87,6 @@ function partnerIdWarnings(partnerId: bigint, value: unknown): Warning[] {
   const given = (value as { partnerId?: unknown }).partnerId
   if (given === undefined || given === null) return [WARNINGS.bodyPartnerIdMissing.name]
   const text = String(given)
-  const fits = /^\d{1,19}$/.test(text) && BigInt(text) === partnerId
-  return fits ? [] : [WARNINGS.bodyPartnerIdMismatch.name]
+  const matches = /^\d{1,19}$/.test(text) && BigInt(text) === partnerId
+  return matches ? [] : [WARNINGS.bodyPartnerIdMismatch.name]
 }

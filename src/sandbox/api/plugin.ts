@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
-import { callerOf, mwsSignature, passSignatureTool, type RefusalPolicy, signedRoutes } from '../../mws/index.ts'
+import { callerOf, mwsSignature, passSignatureTool, type RejectionPolicy, signedRoutes } from '../../mws/index.ts'
 import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '../../mws-wire/index.ts'
 import { limitRate } from '../../throttle/index.ts'
 import { apiRoutes } from './routes.ts'
@@ -11,7 +11,7 @@ const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 
 /** Only calls with a wrong signature are kept among the rejected calls; other refusals explain themselves. */
-const REFUSALS: RefusalPolicy = {
+const REFUSALS: RejectionPolicy = {
   code: () => 300,
   isKept: (rejected) => rejected instanceof NotAuthenticated,
   unreadable: ({ message, failure: { what = message, status = 200 } }) => ({ describe: what, status }),

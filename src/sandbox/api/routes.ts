@@ -20,8 +20,8 @@ import { acceptedTypes } from '../../lib/web/accept.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
-import { accepted, callerOf, jsonBytes, readNotice } from '../../mws/index.ts'
-import { bodyRejected } from '../../mws-wire/index.ts'
+import { callerOf, jsonBytes, readNotice } from '../../mws/index.ts'
+import { bodyRejected, successEnvelope } from '../../mws-wire/index.ts'
 import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { noticeCurl } from '../notice-curl.ts'
@@ -192,5 +192,5 @@ const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequ
 /** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
 function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {
   noteForLog(request, { code: 200 })
-  return reply.headers(HEADERS).send(stringifyLossless({ ...accepted(callerOf(request).partner_id), ...fields }))
+  return reply.headers(HEADERS).send(stringifyLossless({ ...successEnvelope(callerOf(request).partner_id), ...fields }))
 }

@@ -3,7 +3,7 @@ import type { PartnerInterface } from '../../interfaces/index.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import { problemsText, readShape } from '../../lib/json/shape.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
-import { BA_FAILED, refusalCode } from '../../mws-wire/index.ts'
+import { BA_FAILED, failureCodeOf } from '../../mws-wire/index.ts'
 import { codeMeaning, exampleFor } from './meanings/index.ts'
 
 /** A response that reports a failure, or that the result is still to come. */
@@ -38,6 +38,6 @@ export function ourRefusals(
   const problem = 'problems' in read ? problemsText(read.problems) : ''
   return [
     { when: t('sandbox.docs.when_signature'), example: answer(300, BA_FAILED) },
-    { when: t('sandbox.docs.when_field'), example: answer(refusalCode(path), problem) },
+    { when: t('sandbox.docs.when_field'), example: answer(failureCodeOf(path), problem) },
   ]
 }

@@ -17,7 +17,7 @@ export function docsLimits({ MTP_CLOCK_SKEW_S }: Pick<Config, 'MTP_CLOCK_SKEW_S'
     slow: String(ANSWER_SLOW_MS / SECOND_MS),
     mebibytes: String(bytes / MEBIBYTE),
     failures: String(BREAKER.failures),
-    rest: String(BREAKER.restS),
+    rest: String(BREAKER.openS),
     ask: String(ASK_AGAIN_IN_S),
     skew: String(MTP_CLOCK_SKEW_S),
   }

@@ -3,7 +3,7 @@ import { INTERFACES, type InterfaceName, type PartnerInterface, readAnswer, SUCC
 import { numericText, oneOf, smallInt } from '../../lib/json/fields.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import type { Locale } from '../../lib/web/locale.ts'
-import { refusalCode } from '../../mws-wire/index.ts'
+import { failureCodeOf } from '../../mws-wire/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
 import { conditionOf } from './conditions.ts'
 import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'
@@ -54,7 +54,7 @@ const answerOf = (entry: PartnerInterface): SchemaField[] => {
   return fieldsOf(z.object(shape)).map((field) => (field.name === 'body' ? { ...field, required: isNeeded } : field))
 }
 
-const othersThan300 = (path: string): number[] => (refusalCode(path) === 300 ? [] : [refusalCode(path)])
+const othersThan300 = (path: string): number[] => (failureCodeOf(path) === 300 ? [] : [failureCodeOf(path)])
 
 const ourAnswer = (path: string) =>
   fieldsOf(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))

@@ -43,7 +43,7 @@ export async function deliver(
   deps: Deps,
   { send, markSent, markFailed, givenUpAt }: Delivery,
 ): Promise<DeliveryResult> {
-  deps.assertMayCall?.()
+  deps.assertLeaseHeld?.()
   try {
     await send()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { addressGuard, type CallFailure, HttpCallError, post } from '../../outbound/index.ts'
+import { type CallFailure, HttpCallError, post } from '../../outbound/index.ts'
 import { webhookSecret } from '../../partners/index.ts'
 import { type Notification, NotSent } from './wire.ts'
 
@@ -55,7 +55,7 @@ export async function callWebhook(deps: Deps, notification: Notification): Promi
     'webhook-timestamp': String(epochSeconds(now)),
     ...(secret ? { 'webhook-signature': new Webhook(secret).sign(id, now, body) } : {}),
   }
-  const status = await post({ url: notification.address, headers, body }, guardOf(deps), LIMITS).then(
+  const status = await post({ url: notification.address, headers, body }, deps.calls.guard, LIMITS).then(
     (answer) => answer.status,
     (error: unknown) => {
       if (!(error instanceof HttpCallError)) throw error
@@ -65,5 +65,3 @@ export async function callWebhook(deps: Deps, notification: Notification): Promi
   if (status < 200 || status > 299)
     throw new NotSent(`the webhook responded with HTTP status ${status}`, `webhook: HTTP status ${status}`)
 }
-
-const guardOf = ({ config }: Deps) => addressGuard(config)

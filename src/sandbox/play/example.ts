@@ -12,7 +12,7 @@ import { fieldReference } from '../docs/reference.ts'
 import { lastBodySent } from '../traffic-entry-store.ts'
 import { ownBody } from './body.ts'
 
-/** The request of each interface with every field; the same in every language. */
+/** Cache: the request of each interface with every field, the same in every language. */
 const examples = new Map<string, string>()
 
 function exampleOf(name: InterfaceName): string {

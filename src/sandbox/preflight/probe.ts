@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isNetworkFailure } from '../../checks/index.ts'
 import type { CallLimits } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
-import { addressGuard, type CallFailure, type CallTimings, HttpCallError, post } from '../../outbound/index.ts'
+import { type CallFailure, type CallTimings, HttpCallError, post } from '../../outbound/index.ts'
 
 /** What one request to a URL came to. */
 export type Probe =
@@ -32,13 +32,13 @@ const TOO_LITTLE_MS = 300
  * One POST of `{}` without a signature, which changes nothing at the partner: it names no order, and it has to be
  * refused. Guarded like every call (address-guard.ts); `leftMs` is what the pre-flight still has.
  */
-export async function probe({ config, clock }: Deps, url: string, leftMs: number): Promise<Probe> {
+export async function probe({ config, calls, clock }: Deps, url: string, leftMs: number): Promise<Probe> {
   if (leftMs < TOO_LITTLE_MS) return { outcome: 'no-time' }
   const started = performance.now()
   try {
     const request = { url, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body: '{}' }
     const limits = { ...LIMITS, totalMs: Math.min(LIMITS.totalMs, leftMs) }
-    const { status, headers, timings } = await post(request, addressGuard(config), limits)
+    const { status, headers, timings } = await post(request, calls.guard, limits)
     return { outcome: 'answered', status, date: headers.date, at: clock.now(), timings }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error

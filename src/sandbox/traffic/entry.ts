@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { stringToSign } from '../../lib/crypto/signing.ts'
-import { MISTAKES, SIGNATURE_UNFIT } from '../../mws/index.ts'
+import { MISTAKES, SIGNATURE_MISMATCH } from '../../mws/index.ts'
 import { BA_FAILED } from '../../mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { noSuchEntry } from '../errors.ts'
@@ -166,7 +166,7 @@ function theirCall(
     ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, forged: null, verdict: null },
     outcome: outcomeOf({ failure: reason, verified: found.verified, forged: null, verdict: null }),
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
-    ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_UNFIT) ?? false },
+    ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_MISMATCH) ?? false },
     ...{ left_out: found.left_out, warnings: found.warnings },
     implausible: reason === null ? implausibleInNotice(deps, path, body) : [],
     ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),

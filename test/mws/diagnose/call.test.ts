@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diagnose, readLooseAuthorization } from '../../../src/mws/diagnose/index.ts'
-import { diagnoseUnproven } from '../../../src/mws/diagnose/unproven.ts'
+import { diagnoseUnverified } from '../../../src/mws/diagnose/unverified.ts'
 import { signatureOf } from '../../signer.ts'
 import { CALL, PARTNER } from './wrongly.ts'
 
@@ -47,11 +47,11 @@ describe('the Authorization header of a diagnosed call', () => {
 describe('a diagnosed call', () => {
   it('of nobody that is known', () => {
     const call = { ...CALL, partnerId: '7001', authorization: `MWS nobody:${signature}` }
-    expect(diagnoseUnproven(call, settings, false)).toMatchObject({
+    expect(diagnoseUnverified(call, settings, false)).toMatchObject({
       mistakes: ['signature-unrecognised'],
-      proven: false,
+      verified: false,
     })
-    expect(diagnoseUnproven(call, settings, true).mistakes).toEqual(['diagnosis-busy'])
+    expect(diagnoseUnverified(call, settings, true).mistakes).toEqual(['diagnosis-busy'])
   })
 
   it('without Date', () => {
@@ -92,7 +92,7 @@ describe('a diagnosed call', () => {
       stringToSign: `POST ${CALL.path}\n${CALL.date}`,
       signedInstead: `POST ${CALL.path}${CALL.date}`,
       warnings: ['partner-id-missing'],
-      proven: true,
+      verified: true,
     })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { RECIPES } from '../../../src/mws/diagnose/find-mistakes.ts'
 import { diagnose, MISTAKES } from '../../../src/mws/diagnose/index.ts'
-import { RECIPES } from '../../../src/mws/diagnose/search.ts'
 import { type Signing, signatureOf } from '../../signer.ts'
 import { CALL, PARTNER, WRONGLY } from './wrongly.ts'
 
@@ -39,7 +39,7 @@ describe('the signature tool', () => {
       explanation: 'The signature is correct and the Date is within the limit.',
       stringToSign: `POST ${CALL.path}\n${CALL.date}`,
       warnings: ['partner-id-missing'],
-      proven: true,
+      verified: true,
     })
   })
 

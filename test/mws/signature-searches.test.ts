@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Searches } from '../../src/mws/diagnose/searches.ts'
+import { SignatureSearches } from '../../src/mws/diagnose/signature-searches.ts'
 import { signatureOf } from '../signer.ts'
 import { CALL, PARTNER } from './diagnose/wrongly.ts'
 
@@ -18,13 +18,13 @@ const search = (authorization: string) => ({ call: { ...CALL, authorization }, p
 /** A busy machine may take long to start a thread. */
 const PATIENT = 300_000
 const AMPLE = { msPerMinute: 600_000, atOnce: 30 }
-const patient = () => new Searches({ caller: AMPLE, partner: AMPLE }, PATIENT)
+const patient = () => new SignatureSearches({ caller: AMPLE, partner: AMPLE }, PATIENT)
 const UNKNOWN = search(signed('another secret'))
 
 describe('searching for the mistakes in a signature', () => {
   it('finds in its thread what is found without one', async () => {
     const found = await patient().run('caller', search(signed(PARTNER.secrets[0] as string, '')))
-    expect(found).toMatchObject({ mistakes: ['newline-missing'], proven: true })
+    expect(found).toMatchObject({ mistakes: ['newline-missing'], verified: true })
   })
 
   it('leaves the thread that answers requests alone', async () => {
@@ -41,10 +41,10 @@ describe('searching for the mistakes in a signature', () => {
 
   it('says at once that it is busy, when so many are under way or so much time was spent; others have a share of their own', {}, async () => {
     const share = { msPerMinute: 60_000, atOnce: 2 }
-    const searches = new Searches({ caller: share, partner: share }, PATIENT)
+    const searches = new SignatureSearches({ caller: share, partner: share }, PATIENT)
     const answers = await Promise.all(Array.from({ length: 5 }, () => searches.run('caller', UNKNOWN)))
     expect(answers.map((found) => found !== undefined)).toEqual([true, true, false, false, false])
-    const spent = new Searches({ caller: { msPerMinute: 1, atOnce: 5 }, partner: share }, PATIENT)
+    const spent = new SignatureSearches({ caller: { msPerMinute: 1, atOnce: 5 }, partner: share }, PATIENT)
     expect(await spent.run('caller', UNKNOWN)).toBeDefined()
     expect(await spent.run('caller', UNKNOWN)).toBeUndefined()
     expect(await spent.run('partner', UNKNOWN)).toBeDefined()
@@ -56,19 +56,19 @@ describe('searching for the mistakes in a signature', () => {
     const file = join(folder, 'breaks.mjs')
     const found = '{ diagnosis: { mistakes: [] }, ms: 1 }'
     writeFileSync(file, `export default ({ call }) => (call.url === '/break' ? process.exit(1) : ${found})`)
-    const searches = new Searches({ caller: AMPLE, partner: AMPLE }, PATIENT, file)
+    const searches = new SignatureSearches({ caller: AMPLE, partner: AMPLE }, PATIENT, file)
     expect(await searches.run('caller', UNKNOWN)).toEqual({ mistakes: [] })
     await expect(searches.run('caller', { ...UNKNOWN, call: { ...CALL, url: '/break' } })).rejects.toThrow()
     expect(await searches.run('caller', UNKNOWN)).toEqual({ mistakes: [] })
-    await searches.stop()
+    await searches.close()
   })
 
   it('ends with the process; what is under way finds nothing', async () => {
     const searches = patient()
     const underWay = [searches.run('partner', UNKNOWN), searches.run('partner', UNKNOWN)]
-    await searches.stop()
+    await searches.close()
     expect(await Promise.all(underWay)).toEqual([undefined, undefined])
     expect(await searches.run('partner', UNKNOWN)).toBeDefined()
-    await searches.stop()
+    await searches.close()
   })
 })

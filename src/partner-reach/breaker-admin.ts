@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { operation } from '../lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
-import * as store from './circuit-store.ts'
+import * as store from './breaker-store.ts'
 
 /** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
 
@@ -21,7 +21,7 @@ export const listBreakers = operation(
     { db, clock }: Deps,
     filter: BreakerFilter,
   ): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> => {
-    const { rows, next } = await store.openCircuits(db, filter, clock.now())
+    const { rows, next } = await store.listOpenBreakers(db, filter, clock.now())
     return { breakers: rows, next }
   },
 )
@@ -36,7 +36,7 @@ export interface ResetBreaker {
 export async function resetBreaker(deps: Deps, partner_id: bigint): Promise<ResetBreaker> {
   await showPartner(deps, partner_id)
   return deps.db.tx(async (db) => {
-    const processes = await store.deleteCircuitsOf(db, partner_id, deps.clock.now())
+    const processes = await store.deleteOpenBreakersOf(db, partner_id, deps.clock.now())
     const detail = { processes }
     await recordAudit({ ...deps, db }, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
     return { partner_id, processes }

@@ -3,8 +3,8 @@ import type { Diagnosis } from './index.ts'
 import type searchFor from './search-worker.ts'
 import type { SearchTask } from './search-worker.ts'
 
-/** Who requests a search: anyone who names a clientId, or a signed-in partner. */
-export type Asker = 'caller' | 'partner'
+/** Whose budget a search is of: of all who name a clientId, or of signed-in partners. */
+export type SearchBudget = 'caller' | 'partner'
 
 interface Share {
   /** Milliseconds of searching in a minute. */
@@ -14,7 +14,7 @@ interface Share {
 }
 
 /** Searches for strangers do not reduce those for signed-in partners. Together they use at most half a processor. */
-const SHARES: Readonly<Record<Asker, Share>> = {
+const SHARES: Readonly<Record<SearchBudget, Share>> = {
   caller: { msPerMinute: 10_000, atOnce: 5 },
   partner: { msPerMinute: 20_000, atOnce: 15 },
 }
@@ -40,34 +40,34 @@ interface Used {
 
 /**
  * Searches for the mistakes in a signature, one after the other in one thread beside the one that answers requests. The
- * thread starts with the first search and ends when there was none for a minute.
+ * thread starts with the first search and ends when there was none for a minute. Made once a process: one budget.
  */
-export class Searches {
-  readonly #shares: Readonly<Record<Asker, Share>>
+export class SignatureSearches {
+  readonly #shares: Readonly<Record<SearchBudget, Share>>
   readonly #patienceMs: number
   readonly #file: string
-  readonly #used: Readonly<Record<Asker, Used>> = {
+  readonly #used: Readonly<Record<SearchBudget, Used>> = {
     caller: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
     partner: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
   }
   #thread: Promise<Thread> | undefined
 
-  constructor(shares: Readonly<Record<Asker, Share>> = SHARES, patienceMs = PATIENCE_MS, file = FILE) {
+  constructor(shares: Readonly<Record<SearchBudget, Share>> = SHARES, patienceMs = PATIENCE_MS, file = FILE) {
     this.#shares = shares
     this.#patienceMs = patienceMs
     this.#file = file
   }
 
-  #isOpen(asker: Asker): boolean {
-    const used = this.#usedBy(asker)
-    const { atOnce, msPerMinute } = this.#shares[asker]
+  #isOpen(budget: SearchBudget): boolean {
+    const used = this.#usedBy(budget)
+    const { atOnce, msPerMinute } = this.#shares[budget]
     return used.atOnce < atOnce && used.ms < msPerMinute
   }
 
-  /** Undefined, immediately, if the budget of `asker` is used up; also if the search took too long or was stopped. */
-  async run(asker: Asker, search: SearchTask): Promise<Diagnosis | undefined> {
-    if (!this.#isOpen(asker)) return undefined
-    const used = this.#usedBy(asker)
+  /** Undefined, immediately, if that budget is used up; also if the search took too long or was stopped. */
+  async run(budget: SearchBudget, search: SearchTask): Promise<Diagnosis | undefined> {
+    if (!this.#isOpen(budget)) return undefined
+    const used = this.#usedBy(budget)
     used.atOnce++
     const began = performance.now()
     const patience = AbortSignal.timeout(this.#patienceMs)
@@ -87,7 +87,7 @@ export class Searches {
   }
 
   /** Ends the thread, and with it what is being searched for. The next search starts another one. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = undefined
     await (await thread)?.destroy()
@@ -95,11 +95,11 @@ export class Searches {
 
   /** After a thread has failed: pending searches find nothing, and the next search starts a new thread. */
   #giveUp(thread: Promise<Thread>): void {
-    if (thread === this.#thread) void this.stop()
+    if (thread === this.#thread) void this.close()
   }
 
-  #usedBy(asker: Asker): Used {
-    const used = this.#used[asker]
+  #usedBy(budget: SearchBudget): Used {
+    const used = this.#used[budget]
     const now = performance.now()
     if (used.minuteEndsAt <= now) {
       used.ms = 0
@@ -135,6 +135,3 @@ async function startThread(filename: string): Promise<Thread> {
     resourceLimits: { maxOldGenerationSizeMb: 64 },
   })
 }
-
-/** One thread and one budget per process. */
-export const searches = new Searches()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
+import { RECIPES } from './find-mistakes.ts'
 import {
   type DiagnosedCall,
   type DiagnosedPartner,
@@ -9,7 +10,6 @@ import {
   diagnose,
   explain,
 } from './index.ts'
-import { RECIPES } from './search.ts'
 
 /** Mistakes that are possible without any secret. */
 const WITHOUT_SECRET = RECIPES.filter(({ name }) =>
@@ -20,7 +20,7 @@ const WITHOUT_SECRET = RECIPES.filter(({ name }) =>
 export const isBusy = ({ mistakes }: Diagnosis): boolean => mistakes.includes(CREDENTIAL_MISTAKES.busy.name)
 
 /** A placeholder partner with the ids that a call names and a random secret. */
-export function nobodyNamedBy(call: DiagnosedCall): DiagnosedPartner {
+export function placeholderPartner(call: DiagnosedCall): DiagnosedPartner {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const partnerId = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : '0'
   return { clientId, partnerId, secrets: [randomBytes(32).toString('base64url')], strict: true }
@@ -30,10 +30,10 @@ export function nobodyNamedBy(call: DiagnosedCall): DiagnosedPartner {
  * The diagnosis for a caller that has not proved to hold a secret. It depends on the call alone, so it is the same
  * whether or not a partner has that clientId or PartnerId. `busy`: it could not be analysed.
  */
-export function diagnoseUnproven(call: DiagnosedCall, settings: DiagnosisSettings, busy: boolean): Diagnosis {
+export function diagnoseUnverified(call: DiagnosedCall, settings: DiagnosisSettings, busy: boolean): Diagnosis {
   return diagnose(
     call,
-    nobodyNamedBy(call),
+    placeholderPartner(call),
     settings,
     (...asked) => explain(...asked, WITHOUT_SECRET) ?? (busy ? 'busy' : null),
   )

@@ -2,32 +2,37 @@ import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
-import type { BreakerFilter } from './circuits.ts'
+import type { BreakerFilter } from './breaker-admin.ts'
 
-/** Circuits of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
+/** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
 export const REACH_RETENTION: readonly Retention[] = [
   { table: 'partner_certificate', column: 'seen_at', keptS: () => 30 * DAY_S },
   { table: 'partner_circuit', column: 'retry_at', keptS: () => DAY_S },
 ]
 
-interface CircuitKey {
+interface BreakerKey {
   readonly partnerId: bigint
   readonly process: string
 }
 
 /** `now`: when it opened, if it was not open before. */
-export const upsertCircuit = (db: Db, { partnerId, process }: CircuitKey, retryAt: Date, now: Date): Promise<number> =>
+export const upsertOpenBreaker = (
+  db: Db,
+  { partnerId, process }: BreakerKey,
+  retryAt: Date,
+  now: Date,
+): Promise<number> =>
   db.exec(
     sql`insert into partner_circuit (partner_id, process, opened_at, retry_at)
         values (${partnerId}, ${process}, ${now}, ${retryAt})
         on conflict (partner_id, process) do update set retry_at = excluded.retry_at`,
   )
 
-export const deleteCircuit = (db: Db, { partnerId, process }: CircuitKey): Promise<number> =>
+export const deleteOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): Promise<number> =>
   db.exec(sql`delete from partner_circuit where partner_id = ${partnerId} and process = ${process}`)
 
 /** In how many processes they were open. */
-export const deleteCircuitsOf = async (db: Db, partnerId: bigint, now: Date): Promise<number> =>
+export const deleteOpenBreakersOf = async (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   (
     await db.one(
       z.object({ open: z.number() }),
@@ -36,7 +41,7 @@ export const deleteCircuitsOf = async (db: Db, partnerId: bigint, now: Date): Pr
     )
   ).open
 
-export const hasCircuit = async (db: Db, { partnerId, process }: CircuitKey): Promise<boolean> =>
+export const hasOpenBreaker = async (db: Db, { partnerId, process }: BreakerKey): Promise<boolean> =>
   (await db.maybe(
     z.object({ partner_id: z.coerce.bigint() }),
     sql`select partner_id from partner_circuit where partner_id = ${partnerId} and process = ${process}`,
@@ -51,7 +56,7 @@ const openBreaker = z.object({
 export type OpenBreaker = z.output<typeof openBreaker>
 
 /** By PartnerId; those that some process does not call now. */
-export async function openCircuits(db: Db, { limit, after }: BreakerFilter, now: Date): Promise<Page<OpenBreaker>> {
+export async function listOpenBreakers(db: Db, { limit, after }: BreakerFilter, now: Date): Promise<Page<OpenBreaker>> {
   const [last] = after ?? []
   const found = await db.listWithCustomPlan(
     withCursor(openBreaker),

@@ -17,12 +17,12 @@ export const RECIPES: readonly Recipe[] = [
   ...dateRecipes,
 ]
 
-interface Departure {
+interface Deviation {
   readonly recipe: Recipe
   readonly value: Signing[keyof Signing]
 }
 
-const rightly = ({ method, path, date, secret, signature }: Evidence): Signing => ({
+const correctSigning = ({ method, path, date, secret, signature }: Evidence): Signing => ({
   method,
   space: ' ',
   path,
@@ -38,13 +38,13 @@ export const signedText = ({ method, space, path, newline, date, end }: Signing)
   method + space + path + newline + date + end
 
 /** Lengths first: most digests of another kind are ruled out before they are computed. */
-function fits(signing: Signing): boolean {
+function matches(signing: Signing): boolean {
   const { received, digest, key } = signing
   if (received === null || received.length !== digest.bytes) return false
   return timingSafeEqual(digest.compute(key, signedText(signing)), received)
 }
 
-function departuresFrom(right: Signing, evidence: Evidence, recipes: readonly Recipe[]): Departure[] {
+function deviationsFrom(right: Signing, evidence: Evidence, recipes: readonly Recipe[]): Deviation[] {
   return recipes.flatMap((recipe) =>
     [...new Set<Signing[keyof Signing]>(recipe.how(evidence))]
       .filter((value) => value !== right[recipe.part])
@@ -52,7 +52,10 @@ function departuresFrom(right: Signing, evidence: Evidence, recipes: readonly Re
   )
 }
 
-const depart = (signing: Signing, { recipe, value }: Departure): Signing => ({ ...signing, [recipe.part]: value })
+const withDeviation = (signing: Signing, { recipe, value }: Deviation): Signing => ({
+  ...signing,
+  [recipe.part]: value,
+})
 
 /** How a call was signed, and the recipes that explain it: none, one, or two of different parts. */
 export interface ExplainedSignature {
@@ -62,19 +65,19 @@ export interface ExplainedSignature {
 
 /** Recomputes the signature under every recipe, then under every pair; null when nothing explains it. */
 export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] = RECIPES): ExplainedSignature | null {
-  const right = rightly(evidence)
-  if (fits(right)) return { recipes: [], signing: right }
-  const departures = departuresFrom(right, evidence, recipes)
-  for (const departure of departures) {
-    const signing = depart(right, departure)
-    if (fits(signing)) return { recipes: [departure.recipe], signing }
+  const right = correctSigning(evidence)
+  if (matches(right)) return { recipes: [], signing: right }
+  const deviations = deviationsFrom(right, evidence, recipes)
+  for (const deviation of deviations) {
+    const signing = withDeviation(right, deviation)
+    if (matches(signing)) return { recipes: [deviation.recipe], signing }
   }
-  for (const [index, first] of departures.entries()) {
-    const once = depart(right, first)
-    for (const second of departures.slice(index + 1)) {
+  for (const [index, first] of deviations.entries()) {
+    const once = withDeviation(right, first)
+    for (const second of deviations.slice(index + 1)) {
       if (second.recipe.part === first.recipe.part) continue
-      const signing = depart(once, second)
-      if (fits(signing)) return { recipes: [first.recipe, second.recipe], signing }
+      const signing = withDeviation(once, second)
+      if (matches(signing)) return { recipes: [first.recipe, second.recipe], signing }
     }
   }
   return null

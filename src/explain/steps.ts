@@ -12,7 +12,7 @@ export interface CheckStep {
 
 /** A4 and A5. */
 const RESOURCE: CheckOrder = {
-  1: { check: 'not POST', failures: [] },
+  1: { check: 'not POST', failures: ['method_not_allowed'] },
   2: {
     check: 'access_token missing or empty',
     failures: ['parameter_missing access_token', ...OAUTH_CHECKS.A2[2].failures],
@@ -31,20 +31,16 @@ const RESOURCE: CheckOrder = {
 
 export const ORDERS: Readonly<Record<Endpoint, CheckOrder>> = { ...OAUTH_CHECKS, A4: RESOURCE, A5: RESOURCE }
 
-const METHOD_NOT_ALLOWED = 20010
-
 interface Refused {
   readonly endpoint: string
-  readonly rescode: number
   readonly failure: string | null
   readonly detail: string | null
 }
 
 /** Which row of its endpoint's table refused it; null where it is in none (a fault of ours, the standard dialect). */
-export function stepOf({ endpoint, rescode, failure, detail }: Refused): CheckStep | null {
+export function stepOf({ endpoint, failure, detail }: Refused): CheckStep | null {
   const order = Object.entries(ORDERS).find(([name]) => name === endpoint)?.[1]
   if (!order) return null
-  if (rescode === METHOD_NOT_ALLOWED) return { row: 1, check: order[1]?.check ?? '' }
   const name = failure === 'parameter_missing' ? `${failure} ${detail}` : failure
   const found = Object.entries(order).find(([, { failures }]) => name !== null && failures.includes(name))
   return found ? { row: Number(found[0]), check: found[1].check } : null

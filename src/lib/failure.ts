@@ -21,7 +21,7 @@ export interface FailureRow {
   /** HTTP status with ENVELOPE_HTTP_STATUS=native, where it is not the rescode's own. */
   readonly nativeStatus?: number
   /** HTTP status whatever the mode. */
-  readonly status?: 404 | 429
+  readonly status?: 404 | 405 | 429
   /** Missing where only the contract's dialect, or an operator, can meet the failure. */
   readonly standard?: StandardAnswer
 }
@@ -41,6 +41,8 @@ export interface FailureFacts {
   readonly detail?: string
   /** Seconds until it is worth trying again. */
   readonly retryAfterS?: number
+  /** Methods that the path has, where the request had another. */
+  readonly allow?: readonly string[]
   /** Whose token it is, where that is known; for the log, and for who looks the refusal up. */
   readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
 }
@@ -68,7 +70,7 @@ export const refusals =
 
 /** A named failure in the contract's dialect. The log gets its name. */
 export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAnswer {
-  const { value = '', detail, retryAfterS, about } = facts
+  const { value = '', detail, retryAfterS, allow, about } = facts
   const filled = (text: FailureRow['what']) => (typeof text === 'function' ? text(echo(value)) : text)
   const what = filled(row.what)
   const { status: nativeStatus, message } = RESCODES[row.rescode]
@@ -83,6 +85,7 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
       ...(what === undefined ? {} : { what }),
       ...(row.status ? { status: row.status } : {}),
       ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),
+      ...(allow === undefined ? {} : { headers: { Allow: allow.join(', ') } }),
     },
   }
 }

@@ -1,4 +1,5 @@
-import { Refusal, RescodeError } from './web/rescode.ts'
+import { type FailureRow, NamedFailure } from './failure.ts'
+import { Refusal } from './web/rescode.ts'
 
 /** There is more work than can be done in time. Nothing of the request was done. */
 export class Overloaded extends Refusal {
@@ -102,6 +103,11 @@ export class Turns {
 }
 
 const LONG_READ_RETRY_S = 30
+const LONG_READ_RUNNING: FailureRow = {
+  rescode: 20003,
+  status: 429,
+  message: 'Another count or verification is being done here, one at a time; try again when it is over',
+}
 const withLongRead = new WeakSet<object>()
 
 /**
@@ -110,9 +116,8 @@ const withLongRead = new WeakSet<object>()
  */
 export async function longRead<Result>(ofProcess: object, work: () => Promise<Result>): Promise<Result> {
   if (withLongRead.has(ofProcess)) {
-    const message = 'Another count or verification is being done here, one at a time; try again when it is over'
-    const headers = { 'Retry-After': String(LONG_READ_RETRY_S) }
-    throw new RescodeError(20003, { status: 429, message, headers, detail: 'a long read is being done' })
+    const facts = { retryAfterS: LONG_READ_RETRY_S, detail: 'a long read is being done' }
+    throw new NamedFailure('long_read_running', LONG_READ_RUNNING, facts)
   }
   withLongRead.add(ofProcess)
   try {

@@ -11,7 +11,7 @@ const UNREADABLE = {
 }
 
 const A1 = {
-  1: { check: 'not GET (the consent form posts to a path of its own)', failures: [] },
+  1: { check: 'not GET (the consent form posts to a path of its own)', failures: ['method_not_allowed'] },
   2: UNREADABLE,
   3: {
     check: 'response_type missing; not `code`',
@@ -57,7 +57,7 @@ const A1 = {
 } satisfies CheckOrder
 
 const WHO_CALLS = {
-  1: { check: 'not POST', failures: [] },
+  1: { check: 'not POST', failures: ['method_not_allowed'] },
   2: UNREADABLE,
   3: {
     check: 'app_key or app_secret missing; unknown app; wrong secret: one text, the same work',

@@ -48,6 +48,9 @@ const unusableForm = (why: string): FailureRow => ({
 })
 
 export const OAUTH_FAILURES = {
+  // The request (row 1 of A1–A5)
+  method_not_allowed: { rescode: 20010, status: 405 },
+
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
   url_too_long: { rescode: 20007, what: 'the URL is longer than 8 KiB' },
   parameter_undecodable: {

@@ -14,6 +14,10 @@ const row = (error: string, description: StandardAnswer['description'], more: Pa
 const INVALID_CLIENT = row('invalid_client', 'client authentication failed', { status: 401 })
 
 export const OIDC_FAILURES = {
+  // What no operation has named: a body that cannot be read, a fault of ours
+  request_unreadable: row('invalid_request', 'the request cannot be read'),
+  server_failed: { ...row('server_error', 'the server failed', { status: 500 }), rescode: 20013 },
+
   // Parameters of any endpoint
   parameter_malformed: row('invalid_request', (name) => `${name} is malformed`),
   request_too_long: row('invalid_request', 'the request is too long'),
@@ -44,6 +48,9 @@ export const OIDC_FAILURES = {
   // Tokens
   access_token_missing: row('invalid_request', 'an access token is missing', { status: 401 }),
   access_token_twice: row('invalid_request', 'send the access token in one way'),
+
+  // Operators
+  signing_key_unknown: { rescode: 20007, status: 404, what: 'no such signing key' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
 export const refuse = refusals<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)

@@ -80,16 +80,19 @@ describe('its errors', () => {
       OPERATIONS.flatMap(({ failures, redirected = {} }) => [...Object.keys(failures), ...Object.keys(redirected)]),
     )
     const tables = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES, ...OIDC_FAILURES })
-    // Those of our own pages' forms, and of operators.
-    const notForApps = tables.filter((name) => /^form_/.test(name) || name === 'grant_unknown')
+    // Those of our own pages' forms, of operators, and of what is no call of an operation.
+    const notForApps = tables.filter((name) =>
+      /^form_|^(grant_unknown|signing_key_unknown|method_not_allowed|request_unreadable|server_failed)$/.test(name),
+    )
     expect([...told, ...notForApps].sort()).toEqual(tables.toSorted())
   })
 
   it('are those of the contract in its dialect', () => {
     const ofContract = OPERATIONS.filter(({ dialect }) => dialect === 'contract')
     const told = new Set(ofContract.flatMap(({ failures }) => Object.keys(failures)))
-    // Of forms and operators, of a scope that only the standard dialect takes, and one that no answer reports.
-    const others = /^form_|^(grant_unknown|scope_beyond_grant|user_refused)$/
+    // Of forms and operators, of a wrong method, of a scope that only the standard dialect takes, and one that no answer
+    // reports.
+    const others = /^form_|^(grant_unknown|method_not_allowed|scope_beyond_grant|user_refused)$/
     const names = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES }).filter((name) => !others.test(name))
     expect([...told].sort()).toEqual(names.sort())
   })

@@ -48,8 +48,8 @@ describe.each(Object.entries(ORDERS))('the order of %s', (endpoint, order) => {
 })
 
 it('a failure that is in no table has no step', () => {
-  const refused = { endpoint: 'A2', rescode: 20013, failure: null, detail: null }
+  const refused = { endpoint: 'A2', failure: null, detail: null }
   expect(stepOf(refused)).toBeNull()
   expect(stepOf({ ...refused, endpoint: '/oauth2/token', failure: 'code_expired' })).toBeNull()
-  expect(stepOf({ ...refused, rescode: 20010 })).toEqual({ row: 1, check: 'not POST' })
+  expect(stepOf({ ...refused, failure: 'method_not_allowed' })).toEqual({ row: 1, check: 'not POST' })
 })

@@ -177,7 +177,9 @@ it('the commands say what would end, do it with --yes, and leave a row in the au
   expect((await run('user', 'end-sessions', ...key)).stdout).toBe(
     'would end 0 browser sessions, and 0 tokens of 0 micro-apps; repeat with --yes to do it\n',
   )
-  expect((await run('app', 'end-tokens', app.app_key)).stdout).toMatch(/^ends \d tokens of \d people; with --yes/)
+  expect((await run('app', 'end-tokens', app.app_key)).stdout).toMatch(
+    /^would end \d tokens of \d people; repeat with --yes/,
+  )
   const events = async () =>
     (await world.pool.query("select event from audit_event where event like '%ended' and actor = 'cli'")).rows
   expect(await events()).toEqual([])

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { contractAnswer, type FailureRow, NamedFailure, refusals, standardAnswer } from '../../src/lib/failure.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
+import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
 
-/** The tables of failures of A1–A5, and that no operation says by itself what goes out. */
+/** The tables of failures of A1–A5 and of the standard dialect, and that no operation says by itself what goes out. */
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, FailureRow>>>> = {
   oauth: OAUTH_FAILURES,
   resource: RESOURCE_FAILURES,
+  oidc: OIDC_FAILURES,
 }
 
 const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
@@ -33,6 +35,10 @@ describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
     const knowing = sources.filter(([, source]) => /\b200[0-2]\d\b|RescodeError|\binvalidRequest\b/.test(source))
     expect(knowing.map(([file]) => file)).toEqual([])
   })
+})
+
+describe.each(['oauth', 'resource'])('the failures of %s', (room) => {
+  const table = TABLES[room] ?? {}
 
   it('that a caller must not tell from one another are answered alike', () => {
     const alike = Object.entries(table).filter(([name]) => /^(code|token)_(forged|unknown|used|revoked)/.test(name))
@@ -49,6 +55,7 @@ describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
 /** What only the contract's dialect, or an operator, can meet. */
 const CONTRACT_ONLY = {
   oauth: [
+    'method_not_allowed',
     'url_too_long',
     'app_unknown',
     'credentials_missing',
@@ -63,6 +70,7 @@ const CONTRACT_ONLY = {
     'grant_unknown',
   ],
   resource: ['no_phone_number'],
+  oidc: ['signing_key_unknown'],
 }
 
 describe('the standard column', () => {

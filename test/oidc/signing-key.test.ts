@@ -98,7 +98,7 @@ describe('signing keys', () => {
     expect(await kids()).not.toContain(second)
     expect([first, second]).not.toContain(kidOf(await idToken()))
     await expect(retireSigningKey(world.deps, { kid: 'unknown', at_once: false })).rejects.toThrow(
-      'no such signing key',
+      'signing_key_unknown',
     )
   })
 

@@ -62,8 +62,8 @@ export class NamedFailure extends Refusal {
   }
 }
 
-/** Makes `refuse` for a table: the failure of that name, to be thrown. */
-export const refusals =
+/** For a table of failures: makes the failure of a name, to be thrown. */
+export const failureFactory =
   <Name extends string>(table: Readonly<Record<Name, FailureRow>>) =>
   (failure: Name, facts: FailureFacts = {}): NamedFailure =>
     new NamedFailure(failure, table[failure], facts)

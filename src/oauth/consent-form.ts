@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 
 const FORM_LIFETIME_S = 30 * 60
 
@@ -52,10 +52,10 @@ export interface OpenedForm {
 export function openConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): OpenedForm {
   const [text = '', mac = ''] = field.split('.', 2)
   const madeWith = everyKey(keys).find((key) => equalSecrets(mac, macOf(key, text)))
-  if (!madeWith) throw refuse('form_forged')
+  if (!madeWith) throw oauthFailure('form_forged')
   const sealed = Sealed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
-  if (!equalSecrets(sealed.session, markOf(madeWith, sessionHash))) throw refuse('form_of_another_session')
-  if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw refuse('form_too_old')
+  if (!equalSecrets(sealed.session, markOf(madeWith, sessionHash))) throw oauthFailure('form_of_another_session')
+  if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw oauthFailure('form_too_old')
   return {
     formId: sealed.grantId,
     expiresAt: fromEpochSeconds(sealed.shownAt + FORM_LIFETIME_S),

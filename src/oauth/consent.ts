@@ -9,7 +9,7 @@ import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type OpenedForm, openConsentForm } from './consent-form.ts'
 import { decideFirst, type FirstDecision, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
-import { OAUTH_FAILURES, refuse } from './failures.ts'
+import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
 import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
@@ -42,11 +42,11 @@ export async function decideConsent<Request extends AuthorizationRequest>(
   decision: Decision<Request>,
 ): Promise<Decided<Request>> {
   const { session, form } = decision
-  if (session.status !== 'active') throw refuse('user_blocked')
+  if (session.status !== 'active') throw oauthFailure('user_blocked')
   const opened = openConsentForm(deps, form, session.sessionHash)
   if (decision.decision === 'approve') return approveForm(deps, decision, opened)
   if (decision.decision === 'refuse') return refuseForm(deps, decision, opened)
-  throw refuse('form_decision_unknown')
+  throw oauthFailure('form_decision_unknown')
 }
 
 /** The decision that stands: the first one on this form. Runs in the transaction that acts on it. */
@@ -59,7 +59,7 @@ async function firstDecision(
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
   // Without a row it was purged a moment ago; then the form is too old for anything.
   const earlier = await findDecision(db, routingKey, formId)
-  if (!earlier) throw refuse('form_too_old')
+  if (!earlier) throw oauthFailure('form_too_old')
   return { decision: earlier, isNew: false }
 }
 
@@ -71,7 +71,7 @@ async function approveForm<Request extends AuthorizationRequest>(
   const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'approve')
-    if (first.decision === 'refuse') throw refuse('form_refused_before')
+    if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
     if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
@@ -93,7 +93,7 @@ async function refuseForm<Request extends AuthorizationRequest>(
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
     return first.decision === 'approve'
   })
-  if (wasApproved) throw refuse('form_approved_before')
+  if (wasApproved) throw oauthFailure('form_approved_before')
   // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
   return { request: await check(form.parameters), code: undefined }
 }
@@ -145,11 +145,11 @@ export async function issueCode(
   grantId: string,
 ): Promise<string> {
   // Everything of before has ended since the sign-in was looked at.
-  if (!(await holdSignedIn(db, { routingKey, cid, userId }, signedInAt))) throw refuse('form_withdrawn_since')
+  if (!(await holdSignedIn(db, { routingKey, cid, userId }, signedInAt))) throw oauthFailure('form_withdrawn_since')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)
-  if (grant.revoked_at) throw refuse('form_withdrawn_since')
+  if (grant.revoked_at) throw oauthFailure('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const codeBy = (key: DerivedKeys) => {
     const random = hmacSha256(key.derive, `authorization code\n${grantId}`)
@@ -168,6 +168,6 @@ export async function issueCode(
   const code = others.find(({ hash }) => before?.equals(hash)) ?? codeBy(keys)
   const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
   const usable = await ensureCode(db, row, now)
-  if (!usable) throw refuse('form_used_before')
+  if (!usable) throw oauthFailure('form_used_before')
   return code.text
 }

@@ -1,4 +1,4 @@
-import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type StandardAnswer } from '../lib/failure.ts'
 
 /**
  * Every way in which A1–A3 refuse, by name (DECISIONS "Errors of area A"): what the caller is told of it, and the only place in this
@@ -172,4 +172,4 @@ export const OAUTH_FAILURES = {
   grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-export const refuse = refusals<keyof typeof OAUTH_FAILURES>(OAUTH_FAILURES)
+export const oauthFailure = failureFactory<keyof typeof OAUTH_FAILURES>(OAUTH_FAILURES)

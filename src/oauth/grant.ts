@@ -2,7 +2,7 @@ import { routingKeyOf } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import { type Grant, grantsOfApp, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
 import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
 import { type GrantFilter, type GrantReference, grantFilter, grantReference } from './wire.ts'
@@ -36,7 +36,7 @@ export const withdrawGrant = operation(grantReference, async (deps: Deps, refere
   const routingKey = routingKeyOf(cid, userId)
   await deps.db.tx(async (tx) => {
     const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, deps.clock.now())
-    if (!found) throw refuse('grant_unknown')
+    if (!found) throw oauthFailure('grant_unknown')
     const detail = { grant_id: grantId }
     await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', routingKey, cid, userId, detail })
   })

@@ -8,7 +8,7 @@ export { rememberedScopes } from './consent-store.ts'
 export { deleteGrantsOf } from './demo-store.ts'
 export { countAppEnding, countUserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
-export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
+export { OAUTH_FAILURES, oauthFailure } from './failures.ts'
 export { listGrants, liveGrantsOf, withdrawGrant } from './grant.ts'
 export {
   grantByKey,

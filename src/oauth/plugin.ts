@@ -7,7 +7,7 @@ import { allowedMethods } from '../lib/web/request-target.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
 import { endingRoutes, grantRoutes } from './admin-routes.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
 /** A1–A3, the operators' view of grants, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
@@ -19,7 +19,7 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
         const path = request.raw.url?.split('?', 1)[0] ?? ''
         const allowed = allowedMethods(room, path)
         const error =
-          allowed.length > 0 ? contractAnswer(refuse('method_not_allowed', { allow: allowed })) : noSuchPath()
+          allowed.length > 0 ? contractAnswer(oauthFailure('method_not_allowed', { allow: allowed })) : noSuchPath()
         return sendErrorPage(request, reply, error, native)
       })
       await room.register(authorizationRoutes, { deps })

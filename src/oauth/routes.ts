@@ -13,7 +13,7 @@ import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } fr
 import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
 import { answerTokenRequest } from './exchange.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import { withAnswer } from './redirect-uri.ts'
 import { TokenCap } from './token-cap.ts'
 import { type Parameters, readParameters } from './wire.ts'
@@ -27,7 +27,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   await acceptForms(app, 64 * 1024)
-  const tooMany = (retryAfterS: number) => refuse('too_many_requests', { retryAfterS })
+  const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
 
@@ -40,20 +40,20 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`
       return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
     }
-    if (session.status !== 'active') throw refuse('user_blocked')
+    if (session.status !== 'active') throw oauthFailure('user_blocked')
     return showConsent(deps, request, reply, authorization, session)
   })
 
-  const fromAnotherSite = () => refuse('form_from_another_site')
+  const fromAnotherSite = () => oauthFailure('form_from_another_site')
   app.post(
     '/consent',
     { onRequest: refuseForeignForms(config.PUBLIC_URL, fromAnotherSite) },
     async (request, reply) => {
       const session = await findSession(deps, cookie.read(request))
-      if (!session) throw refuse('form_without_session')
+      if (!session) throw oauthFailure('form_without_session')
       const body = (request.body ?? {}) as Record<string, unknown>
       const { authorization_request: form, decision } = body
-      if (typeof form !== 'string' || typeof decision !== 'string') throw refuse('form_incomplete')
+      if (typeof form !== 'string' || typeof decision !== 'string') throw oauthFailure('form_incomplete')
       const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })

@@ -7,7 +7,7 @@ import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { contractNames } from '../lib/scope.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import type { SignInBehindGrant } from './grant-store.ts'
 
 const LONGEST_URL = 8 * 1024
@@ -17,21 +17,21 @@ export type Parameters = ReadonlyMap<string, string>
 
 /** The parameters of a request URL (always the query string: DECISIONS "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
 export function readParameters(url: string): Parameters {
-  if (url.length > LONGEST_URL) throw refuse('url_too_long')
+  if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
-  for (const name of undecodable) throw refuse('parameter_undecodable', { value: name })
+  for (const name of undecodable) throw oauthFailure('parameter_undecodable', { value: name })
   for (const [name, value] of values) {
     // PostgreSQL has no way to hold it, and no parameter has a use for it.
-    if (value.includes('\0') || name.includes('\0')) throw refuse('parameter_undecodable', { value: name })
+    if (value.includes('\0') || name.includes('\0')) throw oauthFailure('parameter_undecodable', { value: name })
   }
-  for (const name of repeated) throw refuse('parameter_repeated', { value: name })
+  for (const name of repeated) throw oauthFailure('parameter_repeated', { value: name })
   return values
 }
 
 /** A parameter that must be there; an empty one counts as missing. */
 export function required(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
-  if (!value) throw refuse('parameter_missing', { value: name, detail: name })
+  if (!value) throw oauthFailure('parameter_missing', { value: name, detail: name })
   return value
 }
 

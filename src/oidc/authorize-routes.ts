@@ -6,13 +6,13 @@ import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
-import { decideConsent, type Parameters, refuseOauth, sealConsentForm } from '../oauth/index.ts'
+import { decideConsent, oauthFailure, type Parameters, sealConsentForm } from '../oauth/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { type AuthorizationAnswer, codeAnswer, failureAnswer } from './answer.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type Continuation, openContinuation, sealContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import { nextAuthorizationStep, withSignIn } from './next-step.ts'
 import { isPushed, takeRequest } from './pushed-request.ts'
@@ -28,7 +28,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   const { config } = deps
   const cookie = sessionCookie(config)
   await acceptForms(app, FORM_LIMIT, parseForm)
-  const tooMany = (retryAfterS: number) => refuseOauth('too_many_requests', { retryAfterS })
+  const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   // One limit for the pages of both dialects.
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
@@ -88,14 +88,14 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     return reply.headers(AREA_A_HEADERS).redirect(`/sign-in?${parameters}`, 303)
   }
 
-  const fromAnotherSite = () => refuseOauth('form_from_another_site')
+  const fromAnotherSite = () => oauthFailure('form_from_another_site')
   const onRequest = refuseForeignForms(config.PUBLIC_URL, fromAnotherSite)
   app.post('/consent', { onRequest }, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
-    if (!session) throw refuseOauth('form_without_session')
+    if (!session) throw oauthFailure('form_without_session')
     const { values } = formOf(request.body)
     const [form, decision] = [values.get('authorization_request'), values.get('decision')]
-    if (form === undefined || decision === undefined) throw refuseOauth('form_incomplete')
+    if (form === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const check = async (parameters: Parameters) => {
       const checked = await checkStandardRequest(deps, parseQuery(new URLSearchParams([...parameters]).toString()))
       return withSignIn(deps, checked, session)
@@ -104,7 +104,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id' })
     const { target, app: client } = decided.request
     noteForLog(request, { appKey: client.app_key, isAppOnlyNamed: true })
-    if (decided.code === undefined) throw new RedirectedFailure(refuse('user_refused'), target)
+    if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
     return sendAnswer(request, reply, codeAnswer(deps, target, decided.code))
   })
 }
@@ -112,7 +112,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 /** Of a request that is too long nobody knows who asks: a page. */
 function readQuery({ raw }: FastifyRequest): Query {
   const url = raw.url ?? ''
-  if (url.length > LONGEST_URL) throw refuse('request_too_long')
+  if (url.length > LONGEST_URL) throw oidcFailure('request_too_long')
   return parseQuery(queryOf(url))
 }
 

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 
 /**
  * A request that goes on at another address of ours: after sign-in, after a form from another site (whose browser does not
@@ -38,18 +38,18 @@ export function sealContinuation({ keys, clock }: Deps, purpose: Purpose, contin
   const content = { purpose, query, signedInSince: signedInSince?.getTime() ?? null, madeAt }
   const text = Buffer.from(JSON.stringify(content)).toString('base64url')
   const whole = `${text}.${macOf(keys, text)}`
-  if (whole.length > LONGEST) throw refuse('request_too_long')
+  if (whole.length > LONGEST) throw oidcFailure('request_too_long')
   return whole
 }
 
 /** Refuses one that is forged, too old or made for something else. */
 export function openContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
   const [text = '', mac = ''] = whole.split('.', 2)
-  if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw refuse('continuation_unusable')
+  if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw oidcFailure('continuation_unusable')
   const { query, signedInSince, madeAt, ...content } = sealed.parse(
     JSON.parse(Buffer.from(text, 'base64url').toString('utf8')),
   )
   const isOver = epochSeconds(clock.now()) - madeAt > LIFETIME_S
-  if (isOver || content.purpose !== purpose) throw refuse('continuation_unusable')
+  if (isOver || content.purpose !== purpose) throw oidcFailure('continuation_unusable')
   return { query, signedInSince: signedInSince === null ? null : fromEpochMilliseconds(signedInSince) }
 }

@@ -1,4 +1,4 @@
-import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type StandardAnswer } from '../lib/failure.ts'
 import type { Rescode } from '../lib/web/rescode.ts'
 
 /**
@@ -53,4 +53,4 @@ export const OIDC_FAILURES = {
   signing_key_unknown: { rescode: 20007, status: 404, what: 'no such signing key' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-export const refuse = refusals<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)
+export const oidcFailure = failureFactory<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)

@@ -5,7 +5,7 @@ import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
-import { refuseOauth } from '../oauth/index.ts'
+import { oauthFailure } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { openContinuation, sealContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
@@ -43,11 +43,11 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     return reply.headers(AREA_A_HEADERS).redirect(`${LOGOUT}?continue=${seal(query)}`, 303)
   })
 
-  const onRequest = refuseForeignForms(config.PUBLIC_URL, () => refuseOauth('form_from_another_site'))
+  const onRequest = refuseForeignForms(config.PUBLIC_URL, () => oauthFailure('form_from_another_site'))
   app.post('/logout/confirm', { onRequest }, async (request, reply) => {
     const { values } = formOf(request.body)
     const [sealed, decision] = [values.get('sign_out_request'), values.get('decision')]
-    if (sealed === undefined || decision === undefined) throw refuseOauth('form_incomplete')
+    if (sealed === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const { next } = await checkLogout(deps, open(sealed))
     if (decision === 'sign-out') {
       await signOut({ ...deps, actor: actorOf(request, 'user') }, cookie.read(request))

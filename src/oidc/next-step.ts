@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueCode, rememberedScopes } from '../oauth/index.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
-import { type OIDC_FAILURES, refuse } from './failures.ts'
+import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
 import { sidOf } from './id-token.ts'
 import { subjectOf } from './wire.ts'
 
@@ -35,7 +35,7 @@ export async function nextAuthorizationStep(
 ): Promise<NextStep> {
   const { prompt, target } = request
   const silent = prompt.includes('none')
-  const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(refuse(name), target)
+  const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(oidcFailure(name), target)
 
   const fresh = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
   const otherPerson =

@@ -5,7 +5,7 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { seal } from '../lib/crypto/keys.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import {
   ALGS,
   type Alg,
@@ -81,7 +81,7 @@ export async function retireSigningKey(
     const now = deps.clock.now()
     const known = await findSigningKeys(db, now)
     const key = known.find((one) => one.kid === kid)
-    if (!key) throw refuse('signing_key_unknown')
+    if (!key) throw oidcFailure('signing_key_unknown')
     if (at_once) await endSigningKeys(db, [kid], now, now)
     else await endKeys(db, [key], now)
     await recordAudit(

@@ -4,9 +4,9 @@ import { standardNames, withContractScopes } from '../lib/scope.ts'
 import {
   exchangeCode,
   type IssuedTokens,
+  oauthFailure,
   type Parameters,
   refreshTokens,
-  refuseOauth,
   required,
   type TokenCap,
 } from '../oauth/index.ts'
@@ -33,7 +33,7 @@ export async function answerStandardTokenRequest(
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') return exchange(deps, client, actor, parameters)
   if (grantType === 'refresh_token') return refresh(deps, client, actor, parameters)
-  throw refuseOauth('grant_type_unsupported', { value: grantType })
+  throw oauthFailure('grant_type_unsupported', { value: grantType })
 }
 
 async function exchange(

@@ -2,5 +2,5 @@ export { ACCESS_RETENTION, ACCESSES_OF_PERSON, type AccessKind, type TotalReads,
 export { accessFilter, listAccesses } from './accesses.ts'
 export { RESOURCE_API } from './api.ts'
 export { describeToken, type LiveToken } from './described.ts'
-export { RESOURCE_FAILURES, refuse as refuseResource } from './failures.ts'
+export { RESOURCE_FAILURES, resourceFailure } from './failures.ts'
 export { jsTicket } from './wire.ts'

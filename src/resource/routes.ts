@@ -11,7 +11,7 @@ import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { accessFilter, listAccesses } from './accesses.ts'
 import { type FoundAccessToken, openAccessToken, readWithToken } from './bearer.ts'
-import { refuse } from './failures.ts'
+import { resourceFailure } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
 /** A4 and A5. */
@@ -43,7 +43,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
 }
 
 function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
-  if (phone_number === null) throw refuse('no_phone_number')
+  if (phone_number === null) throw resourceFailure('no_phone_number')
   return { phone_number }
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contractAnswer, type FailureRow, NamedFailure, refusals, standardAnswer } from '../../src/lib/failure.ts'
+import { contractAnswer, type FailureRow, failureFactory, NamedFailure, standardAnswer } from '../../src/lib/failure.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
@@ -43,7 +43,7 @@ describe.each(['oauth', 'resource'])('the failures of %s', (room) => {
   it('that a caller must not tell from one another are answered alike', () => {
     const alike = Object.entries(table).filter(([name]) => /^(code|token)_(forged|unknown|used|revoked)/.test(name))
     const answers = alike.map(([name, row]) => {
-      const { rescode, message, status } = contractAnswer(refusals(table)(name, { value: 'x' }))
+      const { rescode, message, status } = contractAnswer(failureFactory(table)(name, { value: 'x' }))
       expect(row.rescode).toBe(rescode)
       return `${rescode} ${status(true)} ${message}`
     })
@@ -90,7 +90,7 @@ describe('the standard column', () => {
     'answers alike what a caller must not tell from one another',
     (table: Readonly<Record<string, FailureRow>>, alike) => {
       const rows = Object.entries(table).filter(([name, { standard }]) => standard && alike.test(name))
-      const answers = rows.map(([name]) => standardAnswer(refusals(table)(name, { value: 'x' })))
+      const answers = rows.map(([name]) => standardAnswer(failureFactory(table)(name, { value: 'x' })))
       expect(answers.length).toBeGreaterThan(1)
       for (const answer of answers) expect(answer).toEqual(answers[0])
     },

@@ -5,8 +5,8 @@ import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { endTokensOfApp } from '../registry/index.ts'
-import { countAppEnding, countUserEnding } from './ending.ts'
-import { listGrants, withdrawGrant } from './grant.ts'
+import { listGrants, revokeGrantByOperator } from './grant.ts'
+import { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
 
 interface OneApp {
   Params: { app_key: string }
@@ -19,23 +19,23 @@ function userOf(query: unknown): UserKey {
   return parseInput(userKey, { ...rest, cid: isNumber ? Number(cid) : cid })
 }
 
-/** Operators look at the grants of a user or to a micro-app, and withdraw them. */
+/** Operators look at the grants of a user or to a micro-app, and revoke them. */
 export function grantRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/grants', { config: { readsQuery: true } }, async (request, reply) =>
     answerSuccess(request, reply, await listGrants(as(request), parseInput(listGrants.input, request.query))),
   )
 
   app.post('/grants/revoke', async (request, reply) => {
-    const reference = parseInput(withdrawGrant.input, request.body)
-    await withdrawGrant(as(request), reference)
+    const reference = parseInput(revokeGrantByOperator.input, request.body)
+    await revokeGrantByOperator(as(request), reference)
     return answerSuccess(request, reply, { grant_id: reference.grant_id, revoked: true })
   })
 }
 
-/** Operators end everything of a user or an app at once; before that, GET says what would end. */
-export function endingRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+/** Operators revoke everything of a user or an app at once; before that, GET says what would be revoked. */
+export function revocationRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/users/end-sessions', { config: { readsQuery: true } }, async (request, reply) =>
-    answerSuccess(request, reply, await countUserEnding(as(request), userOf(request.query))),
+    answerSuccess(request, reply, await previewUserRevocation(as(request), userOf(request.query))),
   )
 
   app.post('/users/end-sessions', async (request, reply) =>
@@ -43,7 +43,7 @@ export function endingRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   )
 
   app.get<OneApp>('/apps/:app_key/end-tokens', async (request, reply) =>
-    answerSuccess(request, reply, await countAppEnding(as(request), request.params.app_key)),
+    answerSuccess(request, reply, await previewAppRevocation(as(request), request.params.app_key)),
   )
 
   app.post<OneApp>('/apps/:app_key/end-tokens', async (request, reply) =>

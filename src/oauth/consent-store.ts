@@ -42,8 +42,8 @@ export interface ConsentKey {
   readonly appKey: string
 }
 
-/** Until when what was remembered is over, with everything of its user or its app. */
-const overUntil = ({ routingKey, cid, userId, appKey }: ConsentKey) => sql.part`(
+/** When everything of the user or the app was revoked last: what was remembered until then no longer counts. */
+const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => sql.part`(
   select coalesce(greatest(p.valid_from, a.valid_from), '-infinity')
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
@@ -59,7 +59,7 @@ export const rememberConsent = (
     sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
         values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
         on conflict (routing_key, cid, user_id, app_key) do update
-        set scopes = case when known.allowed_at > ${overUntil(consent)}
+        set scopes = case when known.allowed_at > ${consentsRevokedAt(consent)}
               then array(select distinct s from unnest(known.scopes || excluded.scopes) as s) else excluded.scopes end,
             allowed_at = excluded.allowed_at`,
   )
@@ -78,7 +78,7 @@ export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<rea
     z.object({ scopes: z.array(z.string()) }),
     sql`select scopes from remembered_consent
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
-          and allowed_at > ${overUntil(consent)}`,
+          and allowed_at > ${consentsRevokedAt(consent)}`,
   )
   return known?.scopes ?? []
 }

@@ -34,8 +34,8 @@ export interface Decided<Request extends AuthorizationRequest> {
  * A1 rows 12–14: what the user decided on the consent page.
  *
  * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
- * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval withdraws
- * what was granted. So after "refuse", pressed first or later, nothing is granted.
+ * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval revokes what
+ * was granted. So after "refuse", pressed first or later, nothing is granted.
  */
 export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
@@ -89,7 +89,7 @@ async function refuseForm<Request extends AuthorizationRequest>(
   const appKey = form.parameters.get(appParameter) ?? ''
   const wasApproved = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'refuse')
-    if (first.decision === 'approve') await withdrawApproved({ ...deps, db }, session, form, appKey)
+    if (first.decision === 'approve') await revokeApproved({ ...deps, db }, session, form, appKey)
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
     return first.decision === 'approve'
   })
@@ -123,9 +123,9 @@ const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm, appKey: 
     detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
   })
 
-async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm, appKey: string): Promise<void> {
-  const withdrawn = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
-  if (!withdrawn) return
+async function revokeApproved(deps: Deps, session: SignedIn, form: OpenedForm, appKey: string): Promise<void> {
+  const revoked = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
+  if (!revoked) return
   await forgetConsent(deps.db, { ...session, appKey })
   await recordAudit(deps, {
     ...told(deps, session, appKey),

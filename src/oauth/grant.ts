@@ -7,7 +7,7 @@ import { type Grant, grantsOfApp, grantsOfUser, revokeGrantOfUser } from './gran
 import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
 import { type GrantFilter, type GrantReference, grantFilter, grantReference } from './wire.ts'
 
-/** A page of the grants of one user or to one micro-app, newest first, withdrawn ones too. */
+/** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
 export const listGrants = operation(
   grantFilter,
   async ({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> => {
@@ -30,14 +30,17 @@ export const liveGrantsOf = (
   return countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
 }
 
-/** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
-export const withdrawGrant = operation(grantReference, async (deps: Deps, reference: GrantReference): Promise<void> => {
-  const { cid, user_id: userId, grant_id: grantId } = reference
-  const routingKey = routingKeyOf(cid, userId)
-  await deps.db.tx(async (tx) => {
-    const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, deps.clock.now())
-    if (!found) throw oauthFailure('grant_unknown')
-    const detail = { grant_id: grantId }
-    await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', routingKey, cid, userId, detail })
-  })
-})
+/** Revokes a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
+export const revokeGrantByOperator = operation(
+  grantReference,
+  async (deps: Deps, reference: GrantReference): Promise<void> => {
+    const { cid, user_id: userId, grant_id: grantId } = reference
+    const routingKey = routingKeyOf(cid, userId)
+    await deps.db.tx(async (tx) => {
+      const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, deps.clock.now())
+      if (!found) throw oauthFailure('grant_unknown')
+      const detail = { grant_id: grantId }
+      await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', routingKey, cid, userId, detail })
+    })
+  },
+)

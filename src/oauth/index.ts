@@ -6,10 +6,9 @@ export { decideConsent, issueCode } from './consent.ts'
 export { sealConsentForm } from './consent-form.ts'
 export { rememberedScopes } from './consent-store.ts'
 export { deleteGrantsOf } from './demo-store.ts'
-export { countAppEnding, countUserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, oauthFailure } from './failures.ts'
-export { listGrants, liveGrantsOf, withdrawGrant } from './grant.ts'
+export { listGrants, liveGrantsOf, revokeGrantByOperator } from './grant.ts'
 export {
   grantByKey,
   joinedAccessToken,
@@ -21,6 +20,7 @@ export {
 export { OAUTH_OF_PERSON } from './person-store.ts'
 export { withAnswer } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
+export { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'
 export { TokenCap } from './token-cap.ts'
 export { tokensOf } from './token-store.ts'

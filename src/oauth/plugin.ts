@@ -6,7 +6,7 @@ import { sendErrorPage } from '../lib/web/page.ts'
 import { allowedMethods } from '../lib/web/request-target.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
-import { endingRoutes, grantRoutes } from './admin-routes.ts'
+import { grantRoutes, revocationRoutes } from './admin-routes.ts'
 import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
@@ -28,5 +28,5 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     { prefix: '/oauth/v2' },
   )
   await app.register(operatorRoutes(grantRoutes), { deps })
-  await app.register(operatorRoutes(endingRoutes), { deps })
+  await app.register(operatorRoutes(revocationRoutes), { deps })
 }

@@ -75,7 +75,7 @@ export const findIssued = async (
   return found?.code_hash
 }
 
-/** False when it was withdrawn already, or is another user's. */
+/** False when it was revoked already, or is another user's. */
 export const revokeGrant = async (db: Db, routingKey: number, grantId: string, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`update user_grant set revoked_at = ${now}

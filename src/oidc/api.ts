@@ -44,7 +44,7 @@ const AUTHORIZE = {
 const REDIRECTED = {
   ...PARAMETERS,
   ...REQUEST,
-  ...failuresOf(OIDC_FAILURES, ['login_required', 'consent_required', 'user_refused', 'user_barred']),
+  ...failuresOf(OIDC_FAILURES, ['login_required', 'consent_required', 'user_refused', 'user_blocked']),
 }
 
 const LOGOUT = {

@@ -42,7 +42,7 @@ export const OIDC_FAILURES = {
   login_required: row('login_required', 'the person has to sign in'),
   consent_required: row('consent_required', 'the person has to be asked'),
   user_refused: row('access_denied', 'the person refused'),
-  user_barred: row('access_denied', 'the account is blocked'),
+  user_blocked: row('access_denied', 'the account is blocked'),
   post_logout_uri_unknown: { ...row('invalid_request', 'post_logout_redirect_uri is not registered'), rescode: 20012 },
 
   // Tokens

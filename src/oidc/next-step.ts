@@ -45,7 +45,7 @@ export async function nextAuthorizationStep(
     if (silent || (fresh && otherPerson)) throw refused('login_required')
     return { step: 'sign-in' }
   }
-  if (session.status !== 'active') throw refused('user_barred')
+  if (session.status !== 'active') throw refused('user_blocked')
   if (await mustAsk(deps, request, session)) {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }

@@ -1,6 +1,6 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { countAppEnding, liveGrantsOf } from '../../oauth/index.ts'
+import { liveGrantsOf, previewAppRevocation } from '../../oauth/index.ts'
 import {
   approveMicroApp,
   endTokensOfApp,
@@ -135,7 +135,7 @@ const endTokens: Action = {
   back: ({ params }) => pageOf(params.app_key ?? ''),
   ask: async (asking) => {
     const { name, app_key } = await appOf(asking)
-    const { tokens, people } = await countAppEnding(asking.deps, app_key)
+    const { tokens, people } = await previewAppRevocation(asking.deps, app_key)
     const numbers = { name, tokens: count(tokens), people: count(people) }
     return { says: [asking.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
   },

@@ -1,5 +1,5 @@
 import { parseInput } from '../../lib/json/input.ts'
-import { listGrants, withdrawGrant } from '../../oauth/index.ts'
+import { listGrants, revokeGrantByOperator } from '../../oauth/index.ts'
 import type { Action, Asking, Section, Table } from '../shown.ts'
 import { at, link, stateCell, text, time } from '../texts.ts'
 
@@ -41,7 +41,7 @@ async function readPage(asking: Asking) {
 }
 
 const referenceOf = ({ fields: { cid, user_id, grant_id } }: Asking) =>
-  parseInput(withdrawGrant.input, { cid: Number(cid), user_id, grant_id })
+  parseInput(revokeGrantByOperator.input, { cid: Number(cid), user_id, grant_id })
 
 const revoke: Action = {
   path: '/grants/revoke',
@@ -54,7 +54,7 @@ const revoke: Action = {
     return { says: [says], back }
   },
   run: async (asking) => {
-    await withdrawGrant(asking.deps, referenceOf(asking))
+    await revokeGrantByOperator(asking.deps, referenceOf(asking))
     return undefined
   },
 }

@@ -87,7 +87,7 @@ function prepare(
     prefix: PREFIX.refreshToken,
     routingKey,
     expiresAt: wholeSecondsAfter(now, app.refresh_days * DAY_S),
-    bearer: app.app_key,
+    boundTo: app.app_key,
   })
   const exchange: CodeExchange = {
     routingKey,

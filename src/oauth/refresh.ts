@@ -144,7 +144,7 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
       routingKey,
       expiresAt,
       random: derived('rotated refresh token'),
-      bearer: app.app_key,
+      boundTo: app.app_key,
     }),
   }
 }

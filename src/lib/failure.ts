@@ -1,7 +1,7 @@
 import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode } from './web/rescode.ts'
 
 /** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */
-export interface StandardAnswer {
+export interface OAuthError {
   readonly error: string
   /** HTTP status, where the failure is not sent by way of the browser. */
   readonly status: 400 | 401 | 403 | 429 | 500 | 503
@@ -23,7 +23,7 @@ export interface FailureRow {
   /** HTTP status whatever the mode. */
   readonly status?: 404 | 405 | 429
   /** Missing where only the contract's dialect, or an operator, can meet the failure. */
-  readonly standard?: StandardAnswer
+  readonly standard?: OAuthError
 }
 
 /** A row of a table *order of checks* of DECISIONS. */
@@ -90,13 +90,13 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
   }
 }
 
-const SERVER_ERROR: StandardAnswer = { error: 'server_error', status: 500, description: 'the server failed' }
+const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, description: 'the server failed' }
 
 /** RFC 6749 §5.2 allows these characters in a description. */
 const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 
 /** A named failure in the standard dialect. */
-export function standardAnswer({ row, facts }: NamedFailure): StandardAnswer & { readonly description: string } {
+export function oauthErrorOf({ row, facts }: NamedFailure): OAuthError & { readonly description: string } {
   const { error, status, description } = row.standard ?? SERVER_ERROR
   const text = typeof description === 'function' ? description(echo(facts.value ?? '')) : description
   return { error, status, description: text.replace(NOT_IN_DESCRIPTIONS, '') }

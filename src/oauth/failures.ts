@@ -1,26 +1,26 @@
-import { type FailureRow, failureFactory, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure.ts'
 
 /**
  * Every way in which A1–A3 refuse, by name (DECISIONS "Errors of area A"): what the caller is told of it, and the only place in this
  * room that knows a rescode. Failures that a caller must not tell from one another share a row.
  */
 
-const invalidRequest = (description: StandardAnswer['description']): StandardAnswer => ({
+const invalidRequest = (description: OAuthError['description']): OAuthError => ({
   error: 'invalid_request',
   status: 400,
   description,
 })
-const invalidScope = (description: StandardAnswer['description']): StandardAnswer => ({
+const invalidScope = (description: OAuthError['description']): OAuthError => ({
   error: 'invalid_scope',
   status: 400,
   description,
 })
-const INVALID_CLIENT: StandardAnswer = {
+const INVALID_CLIENT: OAuthError = {
   error: 'invalid_client',
   status: 401,
   description: 'client authentication failed',
 }
-const UNUSABLE_GRANT: StandardAnswer = {
+const UNUSABLE_GRANT: OAuthError = {
   error: 'invalid_grant',
   status: 400,
   description: 'the code or refresh token is invalid, expired or revoked, or does not fit the request',

@@ -18,7 +18,7 @@ export {
   signInOfGrant,
 } from './grant-store.ts'
 export { OAUTH_OF_PERSON } from './person-store.ts'
-export { withAnswer } from './redirect-uri.ts'
+export { withResponseParameters } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
 export { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'

@@ -14,7 +14,7 @@ import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
 import { answerTokenRequest } from './exchange.ts'
 import { oauthFailure } from './failures.ts'
-import { withAnswer } from './redirect-uri.ts'
+import { withResponseParameters } from './redirect-uri.ts'
 import { TokenCap } from './token-cap.ts'
 import { type Parameters, readParameters } from './wire.ts'
 
@@ -60,7 +60,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       const { redirectUri, state } = decided.request
       // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
-      return reply.headers(AREA_A_HEADERS).redirect(withAnswer(redirectUri, answer), 303)
+      return reply.headers(AREA_A_HEADERS).redirect(withResponseParameters(redirectUri, answer), 303)
     },
   )
 }

@@ -8,7 +8,7 @@ import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { decideConsent, oauthFailure, type Parameters, sealConsentForm } from '../oauth/index.ts'
 import { limitRate } from '../throttle/index.ts'
-import { type AuthorizationAnswer, codeAnswer, failureAnswer } from './answer.ts'
+import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type Continuation, openContinuation, sealContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
@@ -35,7 +35,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof RedirectedFailure)) return sendStandardErrorPage(error, request, reply)
     noteForLog(request, { detail: error.failure.failure })
-    return sendAnswer(request, reply, failureAnswer(deps, error))
+    return sendResponse(request, reply, errorResponse(deps, error))
   })
 
   app.get('/authorize', async (request, reply) => {
@@ -63,7 +63,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
     const session = await findSession(deps, cookie.read(request))
     const next = await nextAuthorizationStep(deps, authorization, session, continuation.signedInSince)
-    if (next.step === 'answer') return sendAnswer(request, reply, codeAnswer(deps, authorization.target, next.code))
+    if (next.step === 'answer') return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
     if (next.step === 'sign-in') return sendToSignIn(reply, authorization)
     const { app: client, redirectUrl, scopes, query } = authorization
     const data = {
@@ -105,7 +105,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const { target, app: client } = decided.request
     noteForLog(request, { appKey: client.app_key, isAppOnlyNamed: true })
     if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
-    return sendAnswer(request, reply, codeAnswer(deps, target, decided.code))
+    return sendResponse(request, reply, codeResponse(deps, target, decided.code))
   })
 }
 
@@ -119,9 +119,9 @@ function readQuery({ raw }: FastifyRequest): Query {
 /** As on the contract's consent page: whatever the app redirects to counts too (Chromium). */
 const formActionFor = ({ protocol }: URL): string[] => (protocol === 'http:' ? ['https:', 'http:'] : ['https:'])
 
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: AuthorizationAnswer) {
-  if (answer.mode === 'query') return reply.headers(AREA_A_HEADERS).redirect(answer.url, 303)
-  const data = { action: answer.url, host: new URL(answer.url).host, fields: Object.entries(answer.fields) }
-  const options = { formAction: formActionFor(new URL(answer.url)), scripts: true, query: '' }
+function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
+  if (response.mode === 'query') return reply.headers(AREA_A_HEADERS).redirect(response.url, 303)
+  const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
+  const options = { formAction: formActionFor(new URL(response.url)), scripts: true, query: '' }
   return sendPage(request, reply.code(200), 'oidc/form-post', data, options)
 }

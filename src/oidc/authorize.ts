@@ -12,7 +12,7 @@ import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
 /** Where an answer goes: known once the client and its redirect_uri are. */
-export interface AnswerTarget {
+export interface ResponseTarget {
   readonly redirectUri: string
   readonly responseMode: 'query' | 'form_post'
   readonly state: string | undefined
@@ -20,7 +20,7 @@ export interface AnswerTarget {
 
 /** A standard authorization request, as a client may make it. */
 export interface StandardRequest extends AuthorizationRequest {
-  readonly target: AnswerTarget
+  readonly target: ResponseTarget
   readonly nonce: string | null
   readonly prompt: readonly string[]
   /** Seconds since the person last proved who they are, at most. */
@@ -37,9 +37,9 @@ export interface StandardRequest extends AuthorizationRequest {
 export class RedirectedFailure extends Refusal {
   override readonly name = 'RedirectedFailure'
   readonly failure: NamedFailure
-  readonly target: AnswerTarget
+  readonly target: ResponseTarget
 
-  constructor(failure: NamedFailure, target: AnswerTarget) {
+  constructor(failure: NamedFailure, target: ResponseTarget) {
     super(failure.message)
     this.failure = failure
     this.target = target
@@ -82,7 +82,7 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
 }
 
 /** Read leniently, so that a request which is refused is answered where the client expects it. */
-function targetOf(redirectUri: string, { values, repeated }: Query): AnswerTarget {
+function targetOf(redirectUri: string, { values, repeated }: Query): ResponseTarget {
   const state = values.get('state')
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
   return {
@@ -92,7 +92,12 @@ function targetOf(redirectUri: string, { values, repeated }: Query): AnswerTarge
   }
 }
 
-async function checkRest(deps: OidcDeps, app: MicroApp, target: AnswerTarget, query: Query): Promise<StandardRequest> {
+async function checkRest(
+  deps: OidcDeps,
+  app: MicroApp,
+  target: ResponseTarget,
+  query: Query,
+): Promise<StandardRequest> {
   if (app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: app.status })
   const refused = readKnown(query, REFUSED)
   if (refused.has('request')) throw oidcFailure('request_object')

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../lib/failure.ts'
 import { prefersHtml } from '../lib/web/accept.ts'
 import { inMinutes } from '../lib/web/locale.ts'
+import { sendStandardFailure, standardFailureOf } from '../lib/web/oauth-response.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
-import { sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
 import { OIDC_FAILURES } from './failures.ts'
 
 /** Failures of the standard dialect that are not sent to the client by way of the browser. */

@@ -1,4 +1,4 @@
-import { type FailureRow, failureFactory, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure.ts'
 import type { Rescode } from '../lib/web/rescode.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Rescode } from '../lib/web/rescode.ts'
  * error, its HTTP status where it is not sent by way of the browser, and the rescode that an error page shows.
  */
 
-const row = (error: string, description: StandardAnswer['description'], more: Partial<StandardAnswer> = {}) =>
+const row = (error: string, description: OAuthError['description'], more: Partial<OAuthError> = {}) =>
   ({ rescode: 20007, standard: { error, status: 400, description, ...more } }) satisfies FailureRow & {
     rescode: Rescode
   }

@@ -1,5 +1,5 @@
 import type { Query } from '../lib/web/request-target.ts'
-import { withAnswer } from '../oauth/index.ts'
+import { withResponseParameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
@@ -36,6 +36,6 @@ export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutR
   if (target !== undefined && !isRegistered(app?.post_logout_uris ?? [], target))
     throw oidcFailure('post_logout_uri_unknown')
   const state = parameters.get('state')
-  const next = target === undefined ? undefined : withAnswer(target, state === undefined ? {} : { state })
+  const next = target === undefined ? undefined : withResponseParameters(target, state === undefined ? {} : { state })
   return { app, next, query: new URLSearchParams([...parameters]).toString() }
 }

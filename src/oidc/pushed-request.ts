@@ -8,7 +8,7 @@ import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
 import type { Client } from './client.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
-import type { PushedAnswer } from './messages.ts'
+import type { PushedAuthorizationResponse } from './messages.ts'
 import { insertPushedRequest, takePushedRequest } from './store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
@@ -20,7 +20,7 @@ export async function pushRequest(
   { app, isPublic }: Client,
   form: Query,
   address: string,
-): Promise<PushedAnswer> {
+): Promise<PushedAuthorizationResponse> {
   const { config, db, clock, keys, rates } = deps
   const most = config.PUSHED_REQUESTS_PER_MINUTE
   // Anybody can push in the name of a public client, and would use up what its people have.

@@ -13,7 +13,7 @@ export {
   suspendMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-export { holdsAnswer, MICRO_APP_FIELDS } from './micro-app-fields.ts'
+export { hasResponseParameters, MICRO_APP_FIELDS } from './micro-app-fields.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,

@@ -22,10 +22,11 @@ const host = z.string().transform((text, context) => {
 })
 
 /** Names that the answer of the authorization page adds to the query; a redirect URI may not have them of its own. */
-export const holdsAnswer = ({ searchParams }: URL): boolean => searchParams.has('code') || searchParams.has('state')
+export const hasResponseParameters = ({ searchParams }: URL): boolean =>
+  searchParams.has('code') || searchParams.has('state')
 
 const pinnedUri = endpointUrl.refine(
-  (text) => !URL.canParse(text) || !holdsAnswer(new URL(text)),
+  (text) => !URL.canParse(text) || !hasResponseParameters(new URL(text)),
   'must not have code or state in its query',
 )
 

@@ -1,13 +1,13 @@
-import { type FailureRow, failureFactory, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure.ts'
 
 /** Every way in which A4 and A5 refuse beyond those of parameters (DECISIONS "Errors of area A"): the only place that knows a rescode. */
 
-const UNUSABLE_TOKEN: StandardAnswer = {
+const UNUSABLE_TOKEN: OAuthError = {
   error: 'invalid_token',
   status: 401,
   description: 'the access token is invalid, expired or revoked',
 }
-const INSUFFICIENT_SCOPE: StandardAnswer = {
+const INSUFFICIENT_SCOPE: OAuthError = {
   error: 'insufficient_scope',
   status: 403,
   description: 'the access token does not hold the scope',

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/developer/reference.ts'
-import { standardAnswer } from '../../src/lib/failure.ts'
+import { oauthErrorOf } from '../../src/lib/failure.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
@@ -116,7 +116,7 @@ describe('its errors', () => {
       if (dialect !== 'standard') continue
       const [, operation] = operationsOf(documents.get('0 en')).find(([, one]) => one.operationId === id) ?? []
       for (const [name, row] of Object.entries({ ...failures, ...redirected })) {
-        const { error } = standardAnswer({ row, facts: {} } as Parameters<typeof standardAnswer>[0])
+        const { error } = oauthErrorOf({ row, facts: {} } as Parameters<typeof oauthErrorOf>[0])
         expect(row.standard, `${id}: ${name}`).toBeDefined()
         expect(codesOf(operation), `${id}: ${name}`).toContain(error)
       }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contractAnswer, type FailureRow, failureFactory, NamedFailure, standardAnswer } from '../../src/lib/failure.ts'
+import { contractAnswer, type FailureRow, failureFactory, NamedFailure, oauthErrorOf } from '../../src/lib/failure.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
@@ -90,7 +90,7 @@ describe('the standard column', () => {
     'answers alike what a caller must not tell from one another',
     (table: Readonly<Record<string, FailureRow>>, alike) => {
       const rows = Object.entries(table).filter(([name, { standard }]) => standard && alike.test(name))
-      const answers = rows.map(([name]) => standardAnswer(failureFactory(table)(name, { value: 'x' })))
+      const answers = rows.map(([name]) => oauthErrorOf(failureFactory(table)(name, { value: 'x' })))
       expect(answers.length).toBeGreaterThan(1)
       for (const answer of answers) expect(answer).toEqual(answers[0])
     },
@@ -102,7 +102,7 @@ describe('the standard column', () => {
       status: 400,
       description: (name: string) => `"${name}" is given twice`,
     } as const
-    const { description } = standardAnswer(new NamedFailure('x', { rescode: 20007, standard }, { value: 'a"\\\n爱b' }))
+    const { description } = oauthErrorOf(new NamedFailure('x', { rescode: 20007, standard }, { value: 'a"\\\n爱b' }))
     expect(description).toBe('ab is given twice')
   })
 })

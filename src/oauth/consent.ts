@@ -7,7 +7,7 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { DerivedKeys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import type { AuthorizationRequest } from './authorize.ts'
-import { type OpenedForm, openConsentForm } from './consent-form.ts'
+import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
 import { decideFirst, type FirstDecision, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
 import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
 import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
@@ -43,9 +43,9 @@ export async function decideConsent<Request extends AuthorizationRequest>(
 ): Promise<Decided<Request>> {
   const { session, form } = decision
   if (session.status !== 'active') throw oauthFailure('user_blocked')
-  const opened = openConsentForm(deps, form, session.sessionHash)
-  if (decision.decision === 'approve') return approveForm(deps, decision, opened)
-  if (decision.decision === 'refuse') return refuseForm(deps, decision, opened)
+  const verified = verifyConsentForm(deps, form, session.sessionHash)
+  if (decision.decision === 'approve') return approveForm(deps, decision, verified)
+  if (decision.decision === 'refuse') return refuseForm(deps, decision, verified)
   throw oauthFailure('form_decision_unknown')
 }
 
@@ -53,7 +53,7 @@ export async function decideConsent<Request extends AuthorizationRequest>(
 async function firstDecision(
   db: Db,
   { routingKey }: SignedIn,
-  { formId, expiresAt }: OpenedForm,
+  { formId, expiresAt }: VerifiedForm,
   decision: FirstDecision['decision'],
 ): Promise<{ decision: FirstDecision['decision']; isNew: boolean }> {
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
@@ -66,7 +66,7 @@ async function firstDecision(
 async function approveForm<Request extends AuthorizationRequest>(
   deps: Deps,
   { session, check }: Decision<Request>,
-  form: OpenedForm,
+  form: VerifiedForm,
 ): Promise<Decided<Request>> {
   const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
@@ -83,7 +83,7 @@ async function approveForm<Request extends AuthorizationRequest>(
 async function refuseForm<Request extends AuthorizationRequest>(
   deps: Deps,
   decision: Decision<Request>,
-  form: OpenedForm,
+  form: VerifiedForm,
 ): Promise<Decided<Request>> {
   const { session, check, appParameter } = decision
   const appKey = form.parameters.get(appParameter) ?? ''
@@ -116,14 +116,14 @@ const recordConsent = (deps: Deps, session: SignedIn, { app, scopes }: Authoriza
     detail: { grant_id: grantId, scopes },
   })
 
-const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm, appKey: string) =>
+const recordRefusal = (deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string) =>
   recordAudit(deps, {
     ...told(deps, session, appKey),
     event: 'user_denied_authorization',
     detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
   })
 
-async function revokeApproved(deps: Deps, session: SignedIn, form: OpenedForm, appKey: string): Promise<void> {
+async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string): Promise<void> {
   const revoked = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
   if (!revoked) return
   await forgetConsent(deps.db, { ...session, appKey })

@@ -11,7 +11,7 @@ import { limitRate } from '../throttle/index.ts'
 import { authenticateApp } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
-import { sealConsentForm } from './consent-form.ts'
+import { signConsentForm } from './consent-form.ts'
 import { answerTokenRequest } from './exchange.ts'
 import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
@@ -79,7 +79,7 @@ function showConsent(
     scopes: scopes.map((id) => ({ id })),
     user: { name: session.name, avatarUrl: session.avatarUrl },
     action: CONSENT_PATH,
-    form: sealConsentForm(deps, consentQuery(authorization), session.sessionHash),
+    form: signConsentForm(deps, consentQuery(authorization), session.sessionHash),
     signOut: { action: '/sign-out', returnTo: request.raw.url },
   }
   // The redirect that follows the form counts as its target, and so does every further one that the app makes

@@ -6,11 +6,11 @@ import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
-import { decideConsent, oauthFailure, type Parameters, sealConsentForm } from '../oauth/index.ts'
+import { decideConsent, oauthFailure, type Parameters, signConsentForm } from '../oauth/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
-import { type Continuation, openContinuation, sealContinuation } from './continuation.ts'
+import { type Continuation, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
@@ -40,8 +40,8 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   app.get('/authorize', async (request, reply) => {
     const query = readQuery(request)
-    const sealed = query.values.get('continue')
-    if (sealed !== undefined) return goOn(request, reply, openContinuation(deps, 'authorize', sealed))
+    const signed = query.values.get('continue')
+    if (signed !== undefined) return goOn(request, reply, verifyContinuation(deps, 'authorize', signed))
     if (isPushed(query)) return sendOn(reply, await takeRequest(deps, query))
     return goOn(request, reply, { query: queryOf(request.raw.url ?? ''), signedInSince: null })
   })
@@ -54,8 +54,8 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   })
 
   const sendOn = (reply: FastifyReply, query: string) => {
-    const sealed = sealContinuation(deps, 'authorize', { query, signedInSince: null })
-    return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?continue=${sealed}`, 303)
+    const signed = signContinuation(deps, 'authorize', { query, signedInSince: null })
+    return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?continue=${signed}`, 303)
   }
 
   async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
@@ -72,16 +72,16 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       scopes: standardNames(scopes).map((id) => ({ id })),
       user: { name: next.session.name, avatarUrl: next.session.avatarUrl },
       action: CONSENT,
-      form: sealConsentForm(deps, query, next.session.sessionHash),
+      form: signConsentForm(deps, query, next.session.sessionHash),
       signOut: { action: '/sign-out', returnTo: request.raw.url },
     }
     return sendPage(request, reply, 'oauth/consent', data, { formAction: formActionFor(redirectUrl) })
   }
 
   function sendToSignIn(reply: FastifyReply, { query, loginHint, uiLocales }: StandardRequest) {
-    const sealed = sealContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now() })
+    const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now() })
     const parameters = new URLSearchParams({
-      return_to: `${AUTHORIZE}?continue=${sealed}`,
+      return_to: `${AUTHORIZE}?continue=${signed}`,
       ...(loginHint === undefined ? {} : { login_hint: loginHint }),
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
     })

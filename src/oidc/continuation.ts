@@ -14,7 +14,7 @@ const LIFETIME_S = 30 * 60
 /** With the path before it, what a sign-in page still returns to. */
 const LONGEST = 7_500
 
-const sealed = z.object({
+const signed = z.object({
   purpose: z.string(),
   query: z.string(),
   /** Milliseconds since 1970; null where no sign-in was asked for. */
@@ -32,7 +32,7 @@ type Purpose = 'authorize' | 'logout'
 const macOf = (keys: DerivedKeys, text: string): string =>
   hmacSha256(keys.form, `continue\n${text}`).toString('base64url')
 
-export function sealContinuation({ keys, clock }: Deps, purpose: Purpose, continuation: Continuation): string {
+export function signContinuation({ keys, clock }: Deps, purpose: Purpose, continuation: Continuation): string {
   const { query, signedInSince } = continuation
   const madeAt = epochSeconds(clock.now())
   const content = { purpose, query, signedInSince: signedInSince?.getTime() ?? null, madeAt }
@@ -43,10 +43,10 @@ export function sealContinuation({ keys, clock }: Deps, purpose: Purpose, contin
 }
 
 /** Refuses one that is forged, too old or made for something else. */
-export function openContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
+export function verifyContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
   const [text = '', mac = ''] = whole.split('.', 2)
   if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw oidcFailure('continuation_unusable')
-  const { query, signedInSince, madeAt, ...content } = sealed.parse(
+  const { query, signedInSince, madeAt, ...content } = signed.parse(
     JSON.parse(Buffer.from(text, 'base64url').toString('utf8')),
   )
   const isOver = epochSeconds(clock.now()) - madeAt > LIFETIME_S

@@ -8,7 +8,7 @@ import { type FoundAccessToken, findToken } from './store.ts'
 export type { FoundAccessToken }
 
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
-export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
+export function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
   const text = required(parameters, 'access_token')
   const token = parseToken(keys, PREFIX.accessToken, text)
   if (!token) throw resourceFailure('token_forged')

@@ -10,7 +10,7 @@ import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { accessFilter, listAccesses } from './accesses.ts'
-import { type FoundAccessToken, openAccessToken, readWithToken } from './bearer.ts'
+import { type FoundAccessToken, readWithToken, verifyAccessToken } from './bearer.ts'
 import { resourceFailure } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
@@ -28,7 +28,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
     kind: AccessKind,
     resultOf: (found: FoundAccessToken) => object,
   ): Promise<string> => {
-    const token = openAccessToken(deps, readParameters(request.raw.url ?? ''))
+    const token = verifyAccessToken(deps, readParameters(request.raw.url ?? ''))
     return readWithToken(deps, token, scope).then((found) => {
       noteForLog(request, { appKey: found.app_key })
       const result = resultOf(found)

@@ -12,7 +12,7 @@ import { listGrants, tokensOf } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
-import { type CheckStep, stepOf } from './steps.ts'
+import { type FailedCheck, failedCheckOf } from './steps.ts'
 import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
 import { readBeginning } from './token.ts'
 
@@ -32,8 +32,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export interface ExplainedRefusal extends RefusedRow {
   /** The name of the rescode. */
   readonly answer: string
-  /** In which row of the order of checks; null where it is in none. */
-  readonly step: CheckStep | null
+  /** In which row of its sequence of checks; null where it is in none. */
+  readonly step: FailedCheck | null
 }
 
 /** What is known of one request: as far as it was refused, or is a notice. */
@@ -88,7 +88,7 @@ const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is lar
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
   answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
-  step: stepOf(row),
+  step: failedCheckOf(row),
 })
 
 /** Everything known of a request by its id; throws 20007 (404) where nothing is. */

@@ -32,7 +32,7 @@ interface CheckRow {
   /** The failures with which it refuses; that of a missing parameter with its name: `parameter_missing state`. */
   readonly failures: readonly string[]
 }
-export type CheckOrder = Readonly<Record<number, CheckRow>>
+export type CheckSequence = Readonly<Record<number, CheckRow>>
 
 export interface FailureFacts {
   /** What the caller sent, or the parameter's name: the answer repeats it, the log does not. */

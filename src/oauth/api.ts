@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ApiOperation, failuresIn, failuresOf } from '../lib/web/api-operation.ts'
-import { OAUTH_CHECKS } from './check-orders.ts'
+import { OAUTH_CHECKS } from './check-sequences.ts'
 import { OAUTH_FAILURES } from './failures.ts'
 import { tokenSetShape } from './wire.ts'
 

@@ -1,7 +1,7 @@
 export { OAUTH_API } from './api.ts'
 export { readBasic, verifyCredentials } from './authenticate.ts'
 export { type AuthorizationRequest, checkPkce } from './authorize.ts'
-export { OAUTH_CHECKS } from './check-orders.ts'
+export { OAUTH_CHECKS } from './check-sequences.ts'
 export { decideConsent, issueCode } from './consent.ts'
 export { signConsentForm } from './consent-form.ts'
 export { rememberedScopes } from './consent-store.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { CheckOrder, FailureRow } from '../failure.ts'
+import type { CheckSequence, FailureRow } from '../failure.ts'
 
 /** What an answer is: a page, a redirect with the parameters that it adds, or JSON of this shape. */
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
@@ -43,13 +43,13 @@ export const failuresOf = <Table extends Readonly<Record<string, FailureRow>>>(
     }),
   )
 
-/** The failures with which these orders of checks refuse, from a row on. */
+/** The failures with which these sequences of checks refuse, from a row on. */
 export const failuresIn = (
   table: Readonly<Record<string, FailureRow>>,
-  orders: readonly CheckOrder[],
+  sequences: readonly CheckSequence[],
   from = 1,
 ): Record<string, FailureRow> => {
-  const rows = orders.flatMap((order) => Object.entries(order).filter(([row]) => Number(row) >= from))
+  const rows = sequences.flatMap((sequence) => Object.entries(sequence).filter(([row]) => Number(row) >= from))
   return failuresOf(
     table,
     rows.flatMap(([, { failures }]) => failures.map((name) => name.replace(/ .*/, ''))),

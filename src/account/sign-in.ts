@@ -1,9 +1,10 @@
 import { recordAudit } from '../audit/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
-import { endSession, startSession, type UserIdentity } from './session.ts'
+import { endSession, startSession } from './session.ts'
 import * as store from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
@@ -58,7 +59,11 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
 const EVENTS = { good: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
 
 /** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
-function recordSignIn(deps: Deps, user: UserIdentity | undefined, outcome: keyof typeof EVENTS): Promise<number> {
+function recordSignIn(
+  deps: Deps,
+  user: Omit<UserRowKey, 'routingKey'> | undefined,
+  outcome: keyof typeof EVENTS,
+): Promise<number> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
   return recordAudit(deps, {
     event: EVENTS[outcome],

@@ -1,4 +1,5 @@
 import { recordAudit } from '../audit/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
@@ -79,7 +80,7 @@ export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & 
   })
 
 /** Until the end of the caller's transaction; throws 20007 (404) when there is no such user. */
-export async function lockExistingUser(db: Db, key: store.Key): Promise<void> {
+export async function lockExistingUser(db: Db, key: UserRowKey): Promise<void> {
   if (!(await store.lockUser(db, key))) throw noSuchUser()
 }
 
@@ -90,7 +91,7 @@ export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): P
   return sessions
 }
 
-const keyOf = ({ cid, user_id }: UserKey): store.Key => ({
+const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
   routingKey: routingKeyOf(cid, user_id),
   cid,
   userId: user_id,
@@ -106,7 +107,7 @@ const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<U
   })
 
 /** Leaves a row in the audit log; `db` is the transaction of the change. */
-const recordChange = (deps: Deps, key: store.Key, event: `user_${string}`) => recordAudit(deps, { event, ...key })
+const recordChange = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
 
 /** Somebody who was found by what support is told; the phone number with its last four digits alone. */
 export interface FoundPerson extends Omit<PersonRow, 'phone_number'> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { heldUserByKey } from '../account/index.ts'
-import type { PersonalRows } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
@@ -83,13 +83,7 @@ const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =
 export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`app_key = ${appKey}`, limit)
 
-export interface UserOf {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
-}
-
-export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserOf, limit: number): Promise<RefusedRow[]> =>
+export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`, limit)
 
 /** `token`: its first characters, as many as are kept. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
@@ -35,10 +36,7 @@ export const findDecision = async (db: Db, routingKey: number, formId: string): 
 }
 
 /** One consent that is remembered: of one person to one app. */
-export interface ConsentKey {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
+export interface ConsentKey extends UserRowKey {
   readonly appKey: string
 }
 

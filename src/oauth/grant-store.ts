@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -94,7 +95,7 @@ interface GrantPage {
 /** Newest first. */
 export async function grantsOfUser(
   db: Db,
-  { routingKey, cid, userId }: { readonly routingKey: number; readonly cid: number; readonly userId: string },
+  { routingKey, cid, userId }: UserRowKey,
   { limit, after }: GrantPage,
 ): Promise<Page<Grant>> {
   const [createdAt, grantId] = after ?? []

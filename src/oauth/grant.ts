@@ -1,4 +1,4 @@
-import { routingKeyOf } from '../account/index.ts'
+import { routingKeyOf, type UserKey } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
@@ -21,10 +21,7 @@ export const listGrants = operation(
 )
 
 /** Of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
-export const liveGrantsOf = (
-  { db }: Deps,
-  whose: { readonly app_key: string } | { readonly cid: number; readonly user_id: string },
-): Promise<LiveGrants> => {
+export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
   if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
   const { cid, user_id: userId } = whose
   return countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
 
@@ -18,10 +19,7 @@ export const countGrantsOfApp = (db: Db, appKey: string): Promise<LiveGrants> =>
               order by g.created_at, g.grant_id limit ${MOST_COUNTED}) g`,
   )
 
-export const countGrantsOfUser = (
-  db: Db,
-  { routingKey, cid, userId }: { readonly routingKey: number; readonly cid: number; readonly userId: string },
-): Promise<LiveGrants> =>
+export const countGrantsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<LiveGrants> =>
   db.one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people

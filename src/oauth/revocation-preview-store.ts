@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
 
@@ -13,7 +14,7 @@ const ofUser = z.object({ tokens: z.number(), apps: z.number() })
 /** Reads what the index has of the user's grants, and the tokens of their routing key. */
 export const countTokensOfUser = (
   db: Db,
-  { routingKey, cid, userId }: { routingKey: number; cid: number; userId: string },
+  { routingKey, cid, userId }: UserRowKey,
   now: Date,
 ): Promise<z.output<typeof ofUser>> =>
   db.one(

@@ -1,15 +1,13 @@
 import { z } from 'zod'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 /** The SQL of A1. Statements about one user are led by the routing key, so each touches one shard. */
 
 const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 
-export interface NewGrant {
-  readonly routingKey: number
+export interface NewGrant extends UserRowKey {
   readonly grantId: string
-  readonly cid: number
-  readonly userId: string
   readonly appKey: string
   readonly scopes: readonly string[]
   readonly signIn: SignInOfGrant | null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { heldUserByKey } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
-import type { PersonalRows } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -23,14 +23,8 @@ export const ACCESSES_OF_PERSON: readonly PersonalRows[] = [
 export type AccessKind = 'profile' | 'phone'
 const kind = z.enum(['profile', 'phone'])
 
-interface Person {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
-}
-
 /** Reads of one hour (UTC) by one app, as one process has counted them. */
-export interface CountedReads extends Person {
+export interface CountedReads extends UserRowKey {
   readonly hour: Date
   readonly appKey: string
   readonly kind: AccessKind
@@ -76,7 +70,7 @@ interface AccessPage {
 /** Newest hour first. */
 export async function accessesOfUser(
   db: Db,
-  { routingKey, cid, userId }: Person,
+  { routingKey, cid, userId }: UserRowKey,
   { limit, after }: AccessPage,
 ): Promise<Page<Access>> {
   const [hour, appKey, ofKind] = after ?? []
@@ -105,7 +99,7 @@ export type TotalReads = z.output<typeof total>
 const MOST_HOURS = 10_000
 
 /** By app and kind, what was read last first. */
-export const totalsOfUser = (db: Db, { routingKey, cid, userId }: Person): Promise<TotalReads[]> =>
+export const totalsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<TotalReads[]> =>
   db.listWithCustomPlan(
     total,
     sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at

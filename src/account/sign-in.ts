@@ -26,9 +26,9 @@ export interface SignInInput {
  * as limited. So of guesses that race, no more are answered than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
-  inPasswordTurn(deps.config, () => judge(deps, input))
+  inPasswordTurn(deps.config, () => attemptSignIn(deps, input))
 
-async function judge(deps: Deps, input: SignInInput): Promise<string> {
+async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device } = input
   const limits = await signInLimits(deps, { kind: 'passport', name: passport, address, device })
   const refuseExhausted = async () => {
@@ -47,7 +47,7 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
   await limits.forget()
   await endSession(deps, input.formerSession)
   return deps.db.tx(async (db) => {
-    await recordSignIn({ ...deps, db }, credential, 'good')
+    await recordSignIn({ ...deps, db }, credential, 'succeeded')
     const session = await startSession({ ...deps, db }, credential)
     // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
     const now = await store.findCredential(db, passport)
@@ -56,7 +56,7 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
   })
 }
 
-const EVENTS = { good: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
+const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
 
 /** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
 function recordSignIn(
@@ -69,6 +69,6 @@ function recordSignIn(
     event: EVENTS[outcome],
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
-    ...(outcome === 'good' ? {} : { outcome: 'refused' }),
+    ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
   })
 }

@@ -9,8 +9,8 @@ export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment)
   sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, valid_from from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
-/** The same user, held until the end of the transaction: nobody erases them meanwhile. */
-export const heldUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
+/** The same user, locked until the end of the transaction: nobody erases them meanwhile. */
+export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
 
@@ -48,7 +48,7 @@ export const insertSession = (db: Db, key: UserRowKey, sessionHash: Buffer, crea
     insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at)
     select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
            ${expiresAt}::timestamptz
-    from ${heldUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} held`)
+    from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
 
 const sessionRow = z.object({
   cid: z.number(),
@@ -112,7 +112,7 @@ export const insertCredential = (db: Db, key: UserRowKey, passport: string, pass
  * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
  * Whoever ends everything waits for it.
  */
-export const holdSignedIn = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
+export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.exec(
     sql`select from user_profile
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}

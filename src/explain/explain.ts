@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findPeople, routingKeyOf } from '../account/index.ts'
+import { findUsers, routingKeyOf } from '../account/index.ts'
 import { auditBetween } from '../audit/index.ts'
 import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
@@ -8,7 +8,7 @@ import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
 import { findNotice } from '../mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
-import { listGrants, tokensOf } from '../oauth/index.ts'
+import { listGrants, tokensWithPrefix } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
@@ -56,7 +56,7 @@ export interface Explained extends ExplainedRequest {
     readonly kind: string
     readonly expires_at: Date
     /** Those that end in the same second, mostly one. */
-    readonly issued: Readonly<OutputOf<typeof tokensOf>>
+    readonly issued: Readonly<OutputOf<typeof tokensWithPrefix>>
     readonly refusals: readonly ExplainedRefusal[]
   }
   readonly app?: {
@@ -72,7 +72,7 @@ export interface Explained extends ExplainedRequest {
     readonly stage: string
     readonly rejected_calls: readonly RejectedCallSummary[]
   }
-  readonly people?: readonly (OutputOf<typeof findPeople>[number] & {
+  readonly people?: readonly (OutputOf<typeof findUsers>[number] & {
     readonly grants: Readonly<OutputOf<typeof listGrants>['grants']>
     readonly refusals: readonly ExplainedRefusal[]
   })[]
@@ -127,10 +127,7 @@ export async function explain(deps: Deps, about: string): Promise<Explained> {
     ? await requestOf(deps, about)
     : token
       ? { token: await tokenOf(deps, token) }
-      : Object.assign(
-          {},
-          ...(await Promise.all([orderOf, appOf, partnerOf, peopleOf].map((look) => look(deps, about)))),
-        )
+      : Object.assign({}, ...(await Promise.all([orderOf, appOf, partnerOf, usersOf].map((look) => look(deps, about)))))
   if (Object.keys(found).length > 0) return found
   if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
   throw nothingKnown('it')
@@ -141,7 +138,7 @@ async function tokenOf(
   { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof readBeginning>>,
 ) {
   const [issued, refusals] = await Promise.all([
-    tokensOf(db, kind, routingKey, expiresAt),
+    tokensWithPrefix(db, kind, routingKey, expiresAt),
     refusedWithToken(db, begins, MOST),
   ])
   return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
@@ -177,8 +174,8 @@ async function partnerOf(deps: Deps, about: string): Promise<Explained> {
   }
 }
 
-async function peopleOf(deps: Deps, about: string): Promise<Explained> {
-  const found = await findPeople(deps, about, MOST)
+async function usersOf(deps: Deps, about: string): Promise<Explained> {
+  const found = await findUsers(deps, about, MOST)
   const people = found.map(async (person) => {
     const { cid, user_id } = person
     const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }

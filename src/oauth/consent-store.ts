@@ -6,12 +6,12 @@ import { joinedMicroApp } from '../registry/index.ts'
 
 /** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */
 
-type Verdict = 'approve' | 'refuse'
+export type ConsentDecision = 'approve' | 'refuse'
 
-export interface FirstDecision {
+interface FirstDecision {
   readonly routingKey: number
   readonly formId: string
-  readonly decision: Verdict
+  readonly decision: ConsentDecision
   /** When the form is too old to be sent, and the decision may be deleted. */
   readonly expiresAt: Date
 }
@@ -27,7 +27,11 @@ export const decideFirst = async (
         on conflict (routing_key, form_id) do nothing`,
   )) === 1
 
-export const findDecision = async (db: Db, routingKey: number, formId: string): Promise<Verdict | undefined> => {
+export const findDecision = async (
+  db: Db,
+  routingKey: number,
+  formId: string,
+): Promise<ConsentDecision | undefined> => {
   const found = await db.maybe(
     z.object({ decision: z.enum(['approve', 'refuse']) }),
     sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,

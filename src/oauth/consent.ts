@@ -1,4 +1,4 @@
-import { holdSignedIn, type SignedIn } from '../account/index.ts'
+import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
@@ -8,12 +8,12 @@ import type { DerivedKeys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
-import { decideFirst, type FirstDecision, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
+import { type ConsentDecision, decideFirst, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
 import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
 import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
-export interface Decision<Request extends AuthorizationRequest> {
+export interface ConsentSubmission<Request extends AuthorizationRequest> {
   readonly session: SignedIn
   /** The form's signed field. */
   readonly form: string
@@ -25,7 +25,7 @@ export interface Decision<Request extends AuthorizationRequest> {
 }
 
 /** The request that was decided, and its code unless the user refused. */
-export interface Decided<Request extends AuthorizationRequest> {
+export interface DecidedRequest<Request extends AuthorizationRequest> {
   readonly request: Request
   readonly code: string | undefined
 }
@@ -39,13 +39,13 @@ export interface Decided<Request extends AuthorizationRequest> {
  */
 export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
-  decision: Decision<Request>,
-): Promise<Decided<Request>> {
-  const { session, form } = decision
+  submission: ConsentSubmission<Request>,
+): Promise<DecidedRequest<Request>> {
+  const { session, form, decision } = submission
   if (session.status !== 'active') throw oauthFailure('user_blocked')
   const verified = verifyConsentForm(deps, form, session.sessionHash)
-  if (decision.decision === 'approve') return approveForm(deps, decision, verified)
-  if (decision.decision === 'refuse') return refuseForm(deps, decision, verified)
+  if (decision === 'approve') return approveForm(deps, submission, verified)
+  if (decision === 'refuse') return refuseForm(deps, submission, verified)
   throw oauthFailure('form_decision_unknown')
 }
 
@@ -54,8 +54,8 @@ async function firstDecision(
   db: Db,
   { routingKey }: SignedIn,
   { formId, expiresAt }: VerifiedForm,
-  decision: FirstDecision['decision'],
-): Promise<{ decision: FirstDecision['decision']; isNew: boolean }> {
+  decision: ConsentDecision,
+): Promise<{ decision: ConsentDecision; isNew: boolean }> {
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
   // Without a row it was purged a moment ago; then the form is too old for anything.
   const earlier = await findDecision(db, routingKey, formId)
@@ -65,9 +65,9 @@ async function firstDecision(
 
 async function approveForm<Request extends AuthorizationRequest>(
   deps: Deps,
-  { session, check }: Decision<Request>,
+  { session, check }: ConsentSubmission<Request>,
   form: VerifiedForm,
-): Promise<Decided<Request>> {
+): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'approve')
@@ -82,10 +82,10 @@ async function approveForm<Request extends AuthorizationRequest>(
 
 async function refuseForm<Request extends AuthorizationRequest>(
   deps: Deps,
-  decision: Decision<Request>,
+  submission: ConsentSubmission<Request>,
   form: VerifiedForm,
-): Promise<Decided<Request>> {
-  const { session, check, appParameter } = decision
+): Promise<DecidedRequest<Request>> {
+  const { session, check, appParameter } = submission
   const appKey = form.parameters.get(appParameter) ?? ''
   const wasApproved = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'refuse')
@@ -145,7 +145,8 @@ export async function issueCode(
   grantId: string,
 ): Promise<string> {
   // Everything of before has ended since the sign-in was looked at.
-  if (!(await holdSignedIn(db, { routingKey, cid, userId }, signedInAt))) throw oauthFailure('form_withdrawn_since')
+  if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
+    throw oauthFailure('form_withdrawn_since')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)

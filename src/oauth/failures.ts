@@ -5,12 +5,12 @@ import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure
  * room that knows a rescode. Failures that a caller must not tell from one another share a row.
  */
 
-const invalidRequest = (description: OAuthError['description']): OAuthError => ({
+const oauthInvalidRequest = (description: OAuthError['description']): OAuthError => ({
   error: 'invalid_request',
   status: 400,
   description,
 })
-const invalidScope = (description: OAuthError['description']): OAuthError => ({
+const oauthInvalidScope = (description: OAuthError['description']): OAuthError => ({
   error: 'invalid_scope',
   status: 400,
   description,
@@ -44,7 +44,7 @@ const TOO_MANY: FailureRow = {
 const unusableForm = (why: string): FailureRow => ({
   rescode: 20007,
   what: `the consent form ${why}; go back to the app and start again`,
-  standard: invalidRequest('the consent form cannot be used; go back to the app and start again'),
+  standard: oauthInvalidRequest('the consent form cannot be used; go back to the app and start again'),
 })
 
 export const OAUTH_FAILURES = {
@@ -56,17 +56,17 @@ export const OAUTH_FAILURES = {
   parameter_undecodable: {
     rescode: 20007,
     what: (name) => `${name} cannot be decoded`,
-    standard: invalidRequest((name) => `${name} cannot be decoded`),
+    standard: oauthInvalidRequest((name) => `${name} cannot be decoded`),
   },
   parameter_repeated: {
     rescode: 20007,
     what: (name) => `${name} is given twice`,
-    standard: invalidRequest((name) => `${name} is given twice`),
+    standard: oauthInvalidRequest((name) => `${name} is given twice`),
   },
   parameter_missing: {
     rescode: 20007,
     what: (name) => `${name} is missing`,
-    standard: invalidRequest((name) => `${name} is missing`),
+    standard: oauthInvalidRequest((name) => `${name} is missing`),
   },
   too_many_requests: TOO_MANY,
 
@@ -98,18 +98,18 @@ export const OAUTH_FAILURES = {
   scope_unknown: {
     rescode: 20008,
     what: (scope) => scope || '(empty)',
-    standard: invalidScope('a scope is not known'),
+    standard: oauthInvalidScope('a scope is not known'),
   },
-  scope_not_held: { rescode: 20004, standard: invalidScope('a scope is not allowed to this client') },
+  scope_not_held: { rescode: 20004, standard: oauthInvalidScope('a scope is not allowed to this client') },
   code_challenge_method_unsupported: {
     rescode: 20007,
     what: 'code_challenge_method must be S256',
-    standard: invalidRequest('code_challenge_method must be S256'),
+    standard: oauthInvalidRequest('code_challenge_method must be S256'),
   },
   code_challenge_malformed: {
     rescode: 20007,
     what: 'code_challenge must be the 43 characters of a base64url SHA-256',
-    standard: invalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
+    standard: oauthInvalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
 
@@ -122,12 +122,12 @@ export const OAUTH_FAILURES = {
   form_incomplete: {
     rescode: 20007,
     what: 'the form is incomplete',
-    standard: invalidRequest('the form is incomplete'),
+    standard: oauthInvalidRequest('the form is incomplete'),
   },
   form_decision_unknown: {
     rescode: 20007,
     what: 'decision must be approve or refuse',
-    standard: invalidRequest('decision must be approve or refuse'),
+    standard: oauthInvalidRequest('decision must be approve or refuse'),
   },
   form_refused_before: unusableForm('was refused already'),
   form_approved_before: unusableForm('was approved already, and what it allowed is now withdrawn'),
@@ -165,8 +165,8 @@ export const OAUTH_FAILURES = {
   refresh_token_reused: INVALID_GRANT,
   refresh_answer_gone: INVALID_GRANT,
   refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
-  scope_beyond_grant: { rescode: 20008, standard: invalidScope('a scope goes beyond what was granted') },
-  no_scope_left: { rescode: 20004, standard: invalidScope('the client may use none of these scopes any more') },
+  scope_beyond_grant: { rescode: 20008, standard: oauthInvalidScope('a scope goes beyond what was granted') },
+  no_scope_left: { rescode: 20004, standard: oauthInvalidScope('the client may use none of these scopes any more') },
 
   // Operators
   grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },

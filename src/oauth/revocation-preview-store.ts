@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/sql.ts'
 import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
 
 /** An access or refresh token that works, in terms of its grant. */
-const tokensOf = (now: Date) => sql.part`(
+const liveTokens = (now: Date) => sql.part`(
   select routing_key, grant_id from access_token where expires_at > ${now}
   union all
   select routing_key, grant_id from refresh_token where expires_at > ${now} and rotated_at is null)`
@@ -25,7 +25,7 @@ export const countTokensOfUser = (
           where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
         )
         select count(*)::int as tokens, count(distinct live.app_key)::int as apps
-        from live join ${tokensOf(now)} t on t.routing_key = ${routingKey} and t.grant_id = live.grant_id`,
+        from live join ${liveTokens(now)} t on t.routing_key = ${routingKey} and t.grant_id = live.grant_id`,
   )
 
 const ofApp = z.object({ tokens: z.number(), people: z.number() })
@@ -40,7 +40,7 @@ export const countTokensOfApp = async (db: Db, appKey: string, now: Date): Promi
           where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
         )
         select count(*)::int as tokens, count(distinct (live.cid, live.user_id))::int as people
-        from live join ${tokensOf(now)} t on t.routing_key = live.routing_key and t.grant_id = live.grant_id`,
+        from live join ${liveTokens(now)} t on t.routing_key = live.routing_key and t.grant_id = live.grant_id`,
   )
   return counted ?? { tokens: 0, people: 0 }
 }

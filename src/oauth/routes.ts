@@ -34,7 +34,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   app.get('/authorize', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
     const authorization = await checkAuthorizationRequest(deps, parameters)
-    noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
+    noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     if (!session) {
       const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`

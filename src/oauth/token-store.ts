@@ -25,7 +25,7 @@ const TABLES = {
 const MOST = 20
 
 /** The tokens that its beginning allows: of one routing key, which a few people share, those that end in that second. */
-export const tokensOf = (
+export const tokensWithPrefix = (
   db: Db,
   kind: keyof typeof TABLES,
   routingKey: number,

@@ -60,7 +60,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
     const authorization = await checkStandardRequest(deps, parseQuery(continuation.query))
-    noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
+    noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     const next = await nextAuthorizationStep(deps, authorization, session, continuation.signedInSince)
     if (next.step === 'answer') return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
@@ -103,7 +103,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const acting = { ...deps, actor: actorOf(request, 'user') }
     const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id' })
     const { target, app: client } = decided.request
-    noteForLog(request, { appKey: client.app_key, isAppOnlyNamed: true })
+    noteForLog(request, { appKey: client.app_key, isAppUnauthenticated: true })
     if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
     return sendResponse(request, reply, codeResponse(deps, target, decided.code))
   })

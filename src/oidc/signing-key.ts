@@ -22,7 +22,7 @@ import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 /** Processes read the keys again every so many seconds, so one may sign with a key for that much longer. */
 export const KEYS_READ_EVERY_S = 10
 /** For clocks that differ and clients that allow for it. */
-const MARGIN_S = 300
+const CLOCK_MARGIN_S = 300
 
 export const rotationInput = z.strictObject({ alg: z.enum(ALGS).optional() })
 export const retirementInput = z.strictObject({ kid: z.string().min(1).max(100), at_once: z.boolean().default(false) })
@@ -99,7 +99,7 @@ const endKeys = (db: Db, keys: readonly SigningKey[], at: Date): Promise<number>
     db,
     keys.map(({ kid }) => kid),
     at,
-    addSeconds(at, ID_TOKEN_LIFETIME_S + KEYS_READ_EVERY_S + MARGIN_S),
+    addSeconds(at, ID_TOKEN_LIFETIME_S + KEYS_READ_EVERY_S + CLOCK_MARGIN_S),
   )
 
 async function addKey(deps: Deps, alg: Alg, signsFrom: Date): Promise<void> {

@@ -33,7 +33,7 @@ export async function standardTokenRoutes(
   async function clientOf(request: FastifyRequest, parameters: Parameters): Promise<Client> {
     const { authorization } = request.headers
     const client = await authenticateClient(deps, { parameters, authorization, address: request.ip })
-    noteForLog(request, { appKey: client.app.app_key, ...(client.isPublic ? { isAppOnlyNamed: true } : {}) })
+    noteForLog(request, { appKey: client.app.app_key, ...(client.isPublic ? { isAppUnauthenticated: true } : {}) })
     return client
   }
 

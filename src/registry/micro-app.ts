@@ -10,6 +10,7 @@ import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
 import {
+  crossFieldProblems,
   type MicroApp,
   type MicroAppChanges,
   type MicroAppFilter,
@@ -17,7 +18,6 @@ import {
   microAppFilter,
   type NewMicroApp,
   newMicroApp,
-  problemsOfWhole,
 } from './wire.ts'
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
@@ -66,7 +66,7 @@ export const updateMicroApp = operation(
     changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
       const before = await store.findMicroApp(db, appKey, now)
       const changed = await store.updateMicroApp(db, appKey, changes, now)
-      const problems = changed ? problemsOfWhole(changed) : []
+      const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
       const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
       const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { heldUserByKey } from '../account/index.ts'
+import { lockedUserByKey } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
@@ -34,7 +34,7 @@ export interface CountedReads extends UserRowKey {
 
 /**
  * Adds to the rows of these people, each key named once. Who is erased meanwhile gets no row any more: their profiles are
- * held until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
+ * locked until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
  * order.
  */
 export const addReads = (db: Db, counted: readonly CountedReads[]): Promise<number> =>
@@ -47,7 +47,7 @@ export const addReads = (db: Db, counted: readonly CountedReads[]): Promise<numb
           ${counted.map((one) => one.appKey)}::text[], ${counted.map((one) => one.kind)}::text[],
           ${counted.map((one) => one.reads)}::int[], ${counted.map((one) => one.lastAt)}::timestamptz[]
         ) as c (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
-        cross join ${heldUserByKey(sql.part`c.routing_key`, sql.part`c.cid`, sql.part`c.user_id`)} held
+        cross join ${lockedUserByKey(sql.part`c.routing_key`, sql.part`c.cid`, sql.part`c.user_id`)} locked
         on conflict (routing_key, cid, user_id, hour, app_key, kind) do update set
           reads = known.reads + excluded.reads, last_at = greatest(known.last_at, excluded.last_at)`,
   )

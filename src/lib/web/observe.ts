@@ -12,8 +12,8 @@ import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './req
  */
 export interface LogNote {
   appKey?: string
-  /** Nothing has shown that the caller is that app; not logged. */
-  isAppOnlyNamed?: true
+  /** The request names that app, and nothing has authenticated the caller as it; not logged. */
+  isAppUnauthenticated?: true
   partnerId?: string
   clientId?: string
   /** Of one who asks at /admin/v1. */
@@ -156,7 +156,7 @@ const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusa
 })
 
 function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
-  const { user: _user, isAppOnlyNamed: _named, ...note } = request.logNote ?? {}
+  const { user: _user, isAppUnauthenticated: _named, ...note } = request.logNote ?? {}
   const rounded = ms === undefined ? undefined : Math.round(ms * 10) / 10
   return { method: request.method, route, status, ms: rounded, ...note, trace: request.span?.traceId }
 }

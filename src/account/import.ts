@@ -29,7 +29,7 @@ export const fileUser = profile
     message: 'or password_hash is required, one of the two',
   })
 
-/** Some users, without their passwords to learn what would be done, or with hashes to do it. */
+/** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
 const userImport = z.union([
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({

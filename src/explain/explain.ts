@@ -14,7 +14,7 @@ import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
 import { type FailedCheck, failedCheckOf } from './steps.ts'
 import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
-import { readBeginning } from './token.ts'
+import { parseTokenPrefix } from './token-prefix.ts'
 
 /** PostgreSQL cannot hold the character 0. */
 const NO_NUL = /^[^\0]*$/
@@ -79,8 +79,10 @@ export interface Explained extends ExplainedRequest {
 }
 
 const nothingKnown = (about: string) => {
-  const elsewhere = 'what was answered without a mistake leaves no row here; for a request see audit list --request-id'
-  return invalidRequest(`nothing is known of ${about}; ${elsewhere}`, { status: 404 })
+  const elsewhere = 'to search the audit log: gatehouse audit list --request-id <id>'
+  return invalidRequest(`no record of ${about}: only refused requests are kept, for 30 days; ${elsewhere}`, {
+    status: 404,
+  })
 }
 
 const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
@@ -122,7 +124,7 @@ async function requestOf({ db }: Deps, id: string): Promise<ExplainedRequest> {
  * passport or a phone number; of several kinds where the text fits several. Throws 20007 (404) where nothing is.
  */
 export async function explain(deps: Deps, about: string): Promise<Explained> {
-  const token = readBeginning(about)
+  const token = parseTokenPrefix(about)
   const found = UUID.test(about)
     ? await requestOf(deps, about)
     : token
@@ -135,7 +137,7 @@ export async function explain(deps: Deps, about: string): Promise<Explained> {
 
 async function tokenOf(
   { db }: Deps,
-  { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof readBeginning>>,
+  { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
 ) {
   const [issued, refusals] = await Promise.all([
     tokensWithPrefix(db, kind, routingKey, expiresAt),

@@ -6,7 +6,7 @@ import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { existingAppKeys } from '../registry/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
-import { tokenIn } from './token.ts'
+import { tokenPrefixOf } from './token-prefix.ts'
 
 /** Where area A and the standard dialect are. */
 const AREA_A = /^\/oauth2?\//
@@ -138,7 +138,7 @@ function rowOf({ id, url: sent, method, status, note, body }: ReportedRefusal, a
     ),
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
     proved: appKey !== undefined && !note.isAppUnauthenticated,
-    token: tokenIn(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
+    token: tokenPrefixOf(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { endSessionsOfUser, type UserKey, userKey } from '../account/index.ts'
+import { endSessionsOfUser, userKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
@@ -7,16 +7,10 @@ import { answerSuccess } from '../lib/web/envelope.ts'
 import { endTokensOfApp } from '../registry/index.ts'
 import { listGrants, revokeGrantByOperator } from './grant.ts'
 import { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
+import { userQuery } from './wire.ts'
 
 interface OneApp {
   Params: { app_key: string }
-}
-
-/** The user of a query, where everything is text. */
-function userOf(query: unknown): UserKey {
-  const { cid, ...rest } = query as Record<string, unknown>
-  const isNumber = typeof cid === 'string' && /^\d+$/.test(cid)
-  return parseInput(userKey, { ...rest, cid: isNumber ? Number(cid) : cid })
 }
 
 /** Operators look at the grants of a user or to a micro-app, and revoke them. */
@@ -35,7 +29,7 @@ export function grantRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
 /** Operators revoke everything of a user or an app at once; before that, GET says what would be revoked. */
 export function revocationRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/users/end-sessions', { config: { readsQuery: true } }, async (request, reply) =>
-    answerSuccess(request, reply, await previewUserRevocation(as(request), userOf(request.query))),
+    answerSuccess(request, reply, await previewUserRevocation(as(request), parseInput(userQuery, request.query))),
   )
 
   app.post('/users/end-sessions', async (request, reply) =>

@@ -4,7 +4,7 @@ import { OAUTH_CHECKS } from './check-sequences.ts'
 import { OAUTH_FAILURES } from './failures.ts'
 import { tokenSetShape } from './wire.ts'
 
-/** A1–A3 as documents tell of them (src/developer). */
+/** A1–A3 as the API reference describes them (src/developer). */
 
 const PARAMETERS = ['url_too_long', 'parameter_undecodable', 'parameter_repeated', 'parameter_missing'] as const
 

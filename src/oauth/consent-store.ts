@@ -50,7 +50,7 @@ const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => s
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
 
-/** What is allowed now is added to what has been allowed before. */
+/** Adds the scopes that the user allows now to those that are remembered. */
 export const rememberConsent = (
   db: Db,
   consent: ConsentKey & { readonly scopes: readonly string[] },

@@ -98,9 +98,9 @@ export const OAUTH_FAILURES = {
   scope_unknown: {
     rescode: 20008,
     what: (scope) => scope || '(empty)',
-    standard: oauthInvalidScope('a scope is not known'),
+    standard: oauthInvalidScope('unknown scope'),
   },
-  scope_not_held: { rescode: 20004, standard: oauthInvalidScope('a scope is not allowed to this client') },
+  scope_not_held: { rescode: 20004, standard: oauthInvalidScope('the client may not request this scope') },
   code_challenge_method_unsupported: {
     rescode: 20007,
     what: 'code_challenge_method must be S256',
@@ -117,7 +117,7 @@ export const OAUTH_FAILURES = {
   form_from_another_site: unusableForm('came from another site'),
   form_without_session: unusableForm('belongs to another session'),
   form_of_another_session: unusableForm('belongs to another session'),
-  form_forged: unusableForm('is not one of ours'),
+  form_forged: unusableForm('is invalid'),
   form_too_old: unusableForm('is too old'),
   form_incomplete: {
     rescode: 20007,
@@ -166,7 +166,7 @@ export const OAUTH_FAILURES = {
   refresh_answer_gone: INVALID_GRANT,
   refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
   scope_beyond_grant: { rescode: 20008, standard: oauthInvalidScope('a scope goes beyond what was granted') },
-  no_scope_left: { rescode: 20004, standard: oauthInvalidScope('the client may use none of these scopes any more') },
+  no_scope_left: { rescode: 20004, standard: oauthInvalidScope('the client no longer has any of these scopes') },
 
   // Operators
   grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },

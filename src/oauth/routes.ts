@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
@@ -19,6 +20,7 @@ import { TokenCap } from './token-cap.ts'
 import { type Parameters, readParameters } from './wire.ts'
 
 const CONSENT_PATH = '/oauth/v2/consent'
+const consentForm = z.object({ authorization_request: z.string(), decision: z.string() })
 
 /** A1: the authorization page and its form. Failures are shown as a page to a browser, as the envelope to a program. */
 export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
@@ -51,9 +53,9 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     async (request, reply) => {
       const session = await findSession(deps, cookie.read(request))
       if (!session) throw oauthFailure('form_without_session')
-      const body = (request.body ?? {}) as Record<string, unknown>
-      const { authorization_request: form, decision } = body
-      if (typeof form !== 'string' || typeof decision !== 'string') throw oauthFailure('form_incomplete')
+      const sent = consentForm.safeParse(request.body).data
+      if (!sent) throw oauthFailure('form_incomplete')
+      const { authorization_request: form, decision } = sent
       const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })

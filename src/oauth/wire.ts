@@ -60,7 +60,7 @@ export interface TokenCaller {
 export interface IssuedTokens {
   readonly accessToken: OpaqueToken
   readonly refreshToken: OpaqueToken
-  /** Of the access token; names of both dialects (scope.ts). */
+  /** Of the access token; names of both dialects (src/lib/scope.ts). */
   readonly scopes: readonly string[]
   readonly grantId: string
   readonly issuedAt: Date
@@ -76,22 +76,27 @@ export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: Issued
   token_type: 'bearer',
 })
 
+/** A query has text alone. */
+const cidInQuery = z
+  .union(
+    [
+      z.number(),
+      z
+        .string()
+        .regex(/^\d{1,10}$/)
+        .transform(Number),
+    ],
+    'must be a number',
+  )
+  .pipe(userKey.shape.cid)
+
+/** One user, by both halves of the key. */
+export const userQuery = userKey.extend({ cid: cidInQuery })
+
 /** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
 export const grantFilter = z
   .strictObject({
-    cid: z
-      .union(
-        [
-          z.number(),
-          z
-            .string()
-            .regex(/^\d{1,10}$/)
-            .transform(Number),
-        ],
-        'must be a number',
-      )
-      .pipe(userKey.shape.cid)
-      .optional(),
+    cid: cidInQuery.optional(),
     user_id: userKey.shape.user_id.optional(),
     app_key: filterText(128).optional(),
     ...pageInput(z.tuple([momentKey, z.uuid()])),

@@ -5,7 +5,7 @@ import { RESOURCE_FAILURES } from '../resource/index.ts'
 import { OIDC_FAILURES } from './failures.ts'
 import * as messages from './messages.ts'
 
-/** The endpoints of the standard dialect as documents tell of them (src/developer). */
+/** The endpoints of the standard dialect as the API reference describes them (src/developer). */
 
 const standard = { dialect: 'standard', at: 'PUBLIC_URL' } as const
 const { clientForm } = messages
@@ -58,7 +58,7 @@ const LOGOUT = {
   ]),
 }
 
-/** What is wrong with a grant; what lacks a column of this dialect, it cannot meet. */
+/** What is wrong with a grant. Failures without a `standard` column cannot occur here. */
 const GRANT = {
   ...Object.fromEntries(
     Object.entries(failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3], 8)).filter(([, row]) => row.standard),

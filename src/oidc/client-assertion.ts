@@ -8,7 +8,7 @@ import { oauthFailure, type Parameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import type { ClientKeys } from './client-keys.ts'
 import { oidcFailure } from './failures.ts'
-import { useAssertion } from './store.ts'
+import { useAssertion } from './one-time-store.ts'
 
 export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 

@@ -23,14 +23,14 @@ export const OIDC_FAILURES = {
   request_too_long: row('invalid_request', 'the request is too long'),
 
   // Who calls
-  client_authentication_twice: row('invalid_request', 'use one way of client authentication'),
-  client_id_differs: row('invalid_request', 'client_id is not the authenticated client'),
+  client_authentication_twice: row('invalid_request', 'use only one client authentication method'),
+  client_id_differs: row('invalid_request', 'client_id does not match the authenticated client'),
   client_authentication_missing: INVALID_CLIENT,
   client_authentication_unsupported: INVALID_CLIENT,
   client_is_public: INVALID_CLIENT,
 
   // The authorization request
-  client_unknown: { ...row('invalid_client', 'the client is not known'), rescode: 20001 },
+  client_unknown: { ...row('invalid_client', 'unknown client'), rescode: 20001 },
   redirect_uri_unknown: { ...row('invalid_request', 'redirect_uri is not registered'), rescode: 20012 },
   request_object: row('request_not_supported', 'request objects are not supported'),
   request_uri_foreign: row('request_uri_not_supported', 'request_uri must come from the pushed request endpoint'),
@@ -40,14 +40,14 @@ export const OIDC_FAILURES = {
   prompt_contradictory: row('invalid_request', 'prompt has an unknown value, or combines none with another value'),
   continuation_unusable: row('invalid_request', 'the page is too old; go back to the app and start again'),
   login_required: row('login_required', 'the person has to sign in'),
-  consent_required: row('consent_required', 'the person has to be asked'),
-  user_refused: row('access_denied', 'the person refused'),
+  consent_required: row('consent_required', 'user consent is required'),
+  user_refused: row('access_denied', 'the user denied the request'),
   user_blocked: row('access_denied', 'the account is blocked'),
   post_logout_uri_unknown: { ...row('invalid_request', 'post_logout_redirect_uri is not registered'), rescode: 20012 },
 
   // Tokens
   access_token_missing: row('invalid_request', 'an access token is missing', { status: 401 }),
-  access_token_twice: row('invalid_request', 'send the access token in one way'),
+  access_token_twice: row('invalid_request', 'send the access token by one method only'),
 
   // Operators
   signing_key_unknown: { rescode: 20007, status: 404, what: 'no such signing key' },

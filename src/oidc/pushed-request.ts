@@ -9,7 +9,7 @@ import type { Client } from './client.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import type { PushedAuthorizationResponse } from './messages.ts'
-import { insertPushedRequest, takePushedRequest } from './store.ts'
+import { insertPushedRequest, takePushedRequest } from './one-time-store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'

@@ -4,7 +4,7 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { InvalidInput, operation } from '../lib/json/input.ts'
-import { appKeyTaken, noSuchMicroApp } from './errors.ts'
+import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
@@ -19,6 +19,10 @@ import {
   type NewMicroApp,
   newMicroApp,
 } from './wire.ts'
+
+export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
+
+const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
 export const createMicroApp = operation(

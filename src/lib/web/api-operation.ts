@@ -5,7 +5,7 @@ import type { CheckSequence, FailureRow } from '../failure.ts'
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
 
 /**
- * One endpoint that apps call, as documents tell of it (src/developer). The schemas are those of the room's wire, so a
+ * One endpoint that apps call, as the API reference describes it (src/developer). The schemas are those of the room's wire, so a
  * document follows the code; descriptions of fields are texts, by the field's name.
  */
 export interface ApiOperation {

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { SigningKeys } from '../../src/oidc/signing-key-cache.ts'
 import { listSigningKeys, retireSigningKey, rotateSigningKeys } from '../../src/oidc/signing-key.ts'
+import { SigningKeys } from '../../src/oidc/signing-key-cache.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'

@@ -10,7 +10,7 @@ import type { ConnectionGroup } from './db/shares.ts'
 import { withShareOf } from './db/sql.ts'
 import type { Deps } from './deps.ts'
 import { developerRoom } from './developer/plugin.ts'
-import { openRefusalKeeper } from './explain/index.ts'
+import { openRefusalRecorder } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
@@ -95,11 +95,11 @@ export async function buildApp({
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
-  const refusals = openRefusalKeeper(withShareOf(deps, 'operators'))
+  const refusals = openRefusalRecorder(withShareOf(deps, 'operators'))
   app.addHook('onClose', () => refusals.close())
   registerAccessLedger(app, deps)
   if (deps.tracing) traceRequests(app, deps.tracing)
-  observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.keep })
+  observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.record })
   enforceHttps(app, config.PUBLIC_URL)
   if (config.TRUST_PROXY.length === 0) warnAboutUntrustedProxy(app, log)
   const inProgress = boundRequests(app, config.MAX_REQUESTS)

@@ -6,7 +6,7 @@ import { answerSuccess } from '../lib/web/envelope.ts'
 import { importUsers } from './import.ts'
 import { resetPassword } from './password.ts'
 import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
-import { maskedUser, oneUser, userKey } from './wire.ts'
+import { maskedUser, userKey, userPathInput } from './wire.ts'
 
 /** Bytes: as many users as one import may have, each of the longest. */
 const IMPORT_LIMIT = 4 * 1024 * 1024
@@ -23,7 +23,7 @@ export function userRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   })
 
   app.get('/users/:cid/:user_id', { config: { readsQuery: true } }, async (request, reply) => {
-    const wanted = parseInput(oneUser, { ...Object(request.query), ...Object(request.params) })
+    const wanted = parseInput(userPathInput, { ...Object(request.query), ...Object(request.params) })
     if (wanted.reason !== undefined) await app.requireRole(request, 'support', 'unmasked personal data')
     return answerSuccess(request, reply, await showUser(depsFor(request), wanted))
   })

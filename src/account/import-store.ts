@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { user } from './wire.ts'
+import { type UserKey, user } from './wire.ts'
 
-interface Keyed {
+interface Keyed extends UserKey {
   readonly routing_key: number
-  readonly cid: number
-  readonly user_id: string
 }
 
 const keys = (users: readonly Keyed[]) =>

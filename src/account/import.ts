@@ -29,7 +29,7 @@ export const fileUser = profile
     message: 'or password_hash is required, one of the two',
   })
 
-/** Some users, without their passwords to learn what would be done, or with hashes to do it. */
+/** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
 const userImport = z.union([
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
@@ -46,7 +46,7 @@ export type UserImport = z.output<typeof userImport>
 type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 
 /** Others have created some of the users since they were looked for. */
-class Overtaken extends Error {}
+class ConcurrentImport extends Error {}
 const MOST_ATTEMPTS = 5
 
 /** Creates those that are new, all in one transaction, and says of each what was done or would be. */
@@ -57,7 +57,7 @@ export const importUsers = operation(
       try {
         return await importOnce(deps, given)
       } catch (error) {
-        if (!(error instanceof Overtaken) || attempt === MOST_ATTEMPTS) throw error
+        if (!(error instanceof ConcurrentImport) || attempt === MOST_ATTEMPTS) throw error
       }
     }
   },
@@ -89,7 +89,7 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
       outcomes[at] === 'new' ? [{ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }] : [],
     )
     if (created.length > 0) {
-      if (!(await insertUsers(db, created, deps.clock.now()))) throw new Overtaken()
+      if (!(await insertUsers(db, created, deps.clock.now()))) throw new ConcurrentImport()
       const detail = { count: created.length, users: created.map(({ cid, user_id }) => `${cid}/${user_id}`) }
       await recordAudit({ ...deps, db }, { event: 'users_imported', detail })
     }

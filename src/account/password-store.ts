@@ -1,9 +1,14 @@
 import { z } from 'zod'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
-import type { Key } from './store.ts'
 
 /** Earlier ones of the person that were not used are taken away: one works at a time. */
-export async function insertLink(db: Db, key: Key, link: { hash: Buffer; expiresAt: Date }, now: Date): Promise<void> {
+export async function insertLink(
+  db: Db,
+  key: UserRowKey,
+  link: { hash: Buffer; expiresAt: Date },
+  now: Date,
+): Promise<void> {
   await db.exec(
     sql`delete from password_link
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
@@ -35,13 +40,13 @@ export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: D
         where routing_key = ${routingKey} and link_hash = ${hash} and used_at is null`,
   )) === 1
 
-export const setPassword = (db: Db, key: Key, passwordHash: string): Promise<number> =>
+export const setPassword = (db: Db, key: UserRowKey, passwordHash: string): Promise<number> =>
   db.exec(
     sql`update user_credential set password_hash = ${passwordHash}
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
   )
 
-export const passwordHashOf = async (db: Db, key: Key): Promise<string | undefined> =>
+export const passwordHashOf = async (db: Db, key: UserRowKey): Promise<string | undefined> =>
   (
     await db.maybe(
       z.object({ passwordHash: z.string() }),
@@ -50,7 +55,7 @@ export const passwordHashOf = async (db: Db, key: Key): Promise<string | undefin
     )
   )?.passwordHash
 
-export const passportOf = async (db: Db, key: Key): Promise<string | undefined> =>
+export const passportOf = async (db: Db, key: UserRowKey): Promise<string | undefined> =>
   (
     await db.maybe(
       z.object({ passport: z.string() }),
@@ -60,7 +65,7 @@ export const passportOf = async (db: Db, key: Key): Promise<string | undefined> 
   )?.passport
 
 /** All of the person's but this one. */
-export const deleteOtherSessions = (db: Db, key: Key, kept: Buffer | null): Promise<number> =>
+export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
   db.exec(
     sql`delete from browser_session
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}

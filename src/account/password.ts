@@ -1,4 +1,5 @@
 import { recordAudit } from '../audit/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
@@ -7,7 +8,7 @@ import { signInLimits } from '../throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import * as store from './password-store.ts'
 import type { SignedIn } from './session.ts'
-import { type Key, lockUser } from './store.ts'
+import { lockUser } from './store.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
 
 /** Path of the page; a link adds `?token=…`. */
@@ -35,7 +36,7 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     return { cid, user_id, url: url.href, expires_at: link.expiresAt }
   })
 
-interface OpenedLink extends Key {
+interface OpenedLink extends UserRowKey {
   readonly hash: Buffer
   readonly passport: string
 }
@@ -108,7 +109,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
 /** `db` is a transaction that has locked the user: a sign-in with the password of before ends there or finds out. */
 async function replacePassword(
   deps: Deps,
-  { routingKey, cid, userId }: Key,
+  { routingKey, cid, userId }: UserRowKey,
   passwordHash: string,
   { kept, event }: { readonly kept: Buffer | null; readonly event: `user_${string}` },
 ): Promise<void> {

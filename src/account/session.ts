@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Config } from '../config/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
@@ -12,14 +13,7 @@ import { routingKeyOf } from './wire.ts'
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_session', maxAgeS: SESSION_LIFETIME_S })
 
-/** (cid, userId) identifies one user, never one of the two alone (DECISIONS "Credentials"). */
-export interface UserIdentity {
-  readonly cid: number
-  readonly userId: string
-}
-
-export interface SignedIn extends UserIdentity {
-  readonly routingKey: number
+export interface SignedIn extends UserRowKey {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
@@ -30,7 +24,7 @@ export interface SignedIn extends UserIdentity {
 }
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
-export async function startSession(deps: Deps, { cid, userId }: UserIdentity): Promise<string> {
+export async function startSession(deps: Deps, { cid, userId }: Omit<UserRowKey, 'routingKey'>): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)

@@ -1,9 +1,10 @@
 import { recordAudit } from '../audit/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
-import { endSession, startSession, type UserIdentity } from './session.ts'
+import { endSession, startSession } from './session.ts'
 import * as store from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
@@ -25,9 +26,9 @@ export interface SignInInput {
  * as limited. So of guesses that race, no more are answered than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
-  deps.passwordSlots.run(() => judge(deps, input))
+  deps.passwordSlots.run(() => attemptSignIn(deps, input))
 
-async function judge(deps: Deps, input: SignInInput): Promise<string> {
+async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device } = input
   const limits = await signInLimits(deps, { kind: 'passport', name: passport, address, device })
   const refuseExhausted = async () => {
@@ -46,7 +47,7 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
   await limits.forget()
   await endSession(deps, input.formerSession)
   return deps.db.tx(async (db) => {
-    await recordSignIn({ ...deps, db }, credential, 'good')
+    await recordSignIn({ ...deps, db }, credential, 'succeeded')
     const session = await startSession({ ...deps, db }, credential)
     // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
     const now = await store.findCredential(db, passport)
@@ -55,15 +56,19 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
   })
 }
 
-const EVENTS = { good: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
+const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
 
 /** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
-function recordSignIn(deps: Deps, user: UserIdentity | undefined, outcome: keyof typeof EVENTS): Promise<number> {
+function recordSignIn(
+  deps: Deps,
+  user: Omit<UserRowKey, 'routingKey'> | undefined,
+  outcome: keyof typeof EVENTS,
+): Promise<number> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
   return recordAudit(deps, {
     event: EVENTS[outcome],
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
-    ...(outcome === 'good' ? {} : { outcome: 'refused' }),
+    ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
   })
 }

@@ -1,23 +1,16 @@
 import { z } from 'zod'
-import type { PersonalRows } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { type User, user } from './wire.ts'
-
-/** The primary key of a user; the routing key is derived from the other two. */
-export interface Key {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
-}
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, valid_from from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
-/** The same user, held until the end of the transaction: nobody erases them meanwhile. */
-export const heldUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
+/** The same user, locked until the end of the transaction: nobody erases them meanwhile. */
+export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
 
@@ -50,12 +43,12 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
 ]
 
 /** 0 when the user was erased meanwhile. */
-export const insertSession = (db: Db, key: Key, sessionHash: Buffer, createdAt: Date, expiresAt: Date) =>
+export const insertSession = (db: Db, key: UserRowKey, sessionHash: Buffer, createdAt: Date, expiresAt: Date) =>
   db.exec(sql`
     insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at)
     select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
            ${expiresAt}::timestamptz
-    from ${heldUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} held`)
+    from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
 
 const sessionRow = z.object({
   cid: z.number(),
@@ -100,7 +93,7 @@ export const isPassportTaken = (db: Db, passport: string) =>
   )
 
 /** 0 when (cid, user_id) exists already. */
-export const insertProfile = (db: Db, key: Key, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>
+export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>
   db.exec(sql`
     insert into user_profile
       (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
@@ -109,7 +102,7 @@ export const insertProfile = (db: Db, key: Key, profile: Omit<User, 'cid' | 'use
     on conflict do nothing`)
 
 /** 0 when the passport exists already. */
-export const insertCredential = (db: Db, key: Key, passport: string, passwordHash: string) =>
+export const insertCredential = (db: Db, key: UserRowKey, passport: string, passwordHash: string) =>
   db.exec(sql`
     insert into user_credential (passport, password_hash, routing_key, cid, user_id)
     values (${passport}, ${passwordHash}, ${key.routingKey}, ${key.cid}, ${key.userId})
@@ -119,7 +112,7 @@ export const insertCredential = (db: Db, key: Key, passport: string, passwordHas
  * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
  * Whoever ends everything waits for it.
  */
-export const holdSignedIn = async (db: Db, key: Key, signedInAt: Date): Promise<boolean> =>
+export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.exec(
     sql`select from user_profile
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
@@ -128,7 +121,7 @@ export const holdSignedIn = async (db: Db, key: Key, signedInAt: Date): Promise<
   )) === 1
 
 /** Sessions that work; undefined when there is no such user. */
-export async function countSessions(db: Db, key: Key, now: Date): Promise<number | undefined> {
+export async function countSessions(db: Db, key: UserRowKey, now: Date): Promise<number | undefined> {
   const found = await db.maybe(
     z.object({ sessions: z.number() }),
     sql`select (select count(*)::int from browser_session s
@@ -141,14 +134,14 @@ export async function countSessions(db: Db, key: Key, now: Date): Promise<number
 }
 
 /** Until the end of the transaction; false when there is no such user. */
-export const lockUser = async (db: Db, key: Key): Promise<boolean> =>
+export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
   (await db.exec(
     sql`select from user_profile
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} for update`,
   )) === 1
 
 /** Never earlier than it is: the clock of the process that set it may have been ahead. */
-export const setUserValidFrom = async (db: Db, key: Key, at: Date): Promise<Date | undefined> =>
+export const setUserValidFrom = async (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
   (
     await db.maybe(
       z.object({ valid_from: z.date() }),
@@ -158,7 +151,7 @@ export const setUserValidFrom = async (db: Db, key: Key, at: Date): Promise<Date
   )?.valid_from
 
 /** Undefined when there is no such user. */
-export async function findUser(db: Db, key: Key): Promise<User | undefined> {
+export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
   const profile = await db.maybe(
     user.omit({ passport: true }),
     sql`select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
@@ -167,7 +160,7 @@ export async function findUser(db: Db, key: Key): Promise<User | undefined> {
   return profile && withPassport(db, key, profile)
 }
 
-async function withPassport(db: Db, key: Key, profile: Omit<User, 'passport'>): Promise<User | undefined> {
+async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passport'>): Promise<User | undefined> {
   const credential = await db.maybe(
     z.object({ passport: z.string() }),
     sql`select passport from user_credential
@@ -177,7 +170,7 @@ async function withPassport(db: Db, key: Key, profile: Omit<User, 'passport'>): 
 }
 
 /** Undefined when there is no such user. */
-export async function setStatus(db: Db, key: Key, status: User['status']): Promise<User | undefined> {
+export async function setStatus(db: Db, key: UserRowKey, status: User['status']): Promise<User | undefined> {
   const profile = await db.maybe(
     user.omit({ passport: true }),
     sql`update user_profile set status = ${status}

@@ -1,19 +1,20 @@
 import { recordAudit } from '../audit/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
 import { operation } from '../lib/json/input.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
-import { findByPassport, findByPhone, type PersonRow } from './person-store.ts'
 import * as store from './store.ts'
+import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
 import {
   maskedUser,
   type NewUser,
   newUser,
   routingKeyOf,
-  type ShownUser,
-  shownUser,
+  type ShowUserInput,
+  showUserInput,
   type User,
   type UserFilter,
   type UserKey,
@@ -47,8 +48,8 @@ export const listUsers = operation(
 
 /** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
 export const showUser = operation(
-  shownUser,
-  (deps: Deps, { cid, user_id, reason }: ShownUser): Promise<User> =>
+  showUserInput,
+  (deps: Deps, { cid, user_id, reason }: ShowUserInput): Promise<User> =>
     deps.db.tx(async (db) => {
       const key = keyOf({ cid, user_id })
       const found = await store.findUser(db, key)
@@ -79,7 +80,7 @@ export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & 
   })
 
 /** Until the end of the caller's transaction; throws 20007 (404) when there is no such user. */
-export async function lockExistingUser(db: Db, key: store.Key): Promise<void> {
+export async function lockExistingUser(db: Db, key: UserRowKey): Promise<void> {
   if (!(await store.lockUser(db, key))) throw noSuchUser()
 }
 
@@ -90,7 +91,7 @@ export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): P
   return sessions
 }
 
-const keyOf = ({ cid, user_id }: UserKey): store.Key => ({
+const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
   routingKey: routingKeyOf(cid, user_id),
   cid,
   userId: user_id,
@@ -106,10 +107,10 @@ const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<U
   })
 
 /** Leaves a row in the audit log; `db` is the transaction of the change. */
-const recordChange = (deps: Deps, key: store.Key, event: `user_${string}`) => recordAudit(deps, { event, ...key })
+const recordChange = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
 
 /** Somebody who was found by what support is told; the phone number with its last four digits alone. */
-export interface FoundPerson extends Omit<PersonRow, 'phone_number'> {
+export interface FoundUser extends Omit<FoundUserRow, 'phone_number'> {
   readonly phone_number: string | null
 }
 
@@ -119,7 +120,7 @@ const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
 /** Those with this passport or phone number; a number with and without its leading +. */
-export async function findPeople({ db }: Deps, text: string, limit: number): Promise<FoundPerson[]> {
+export async function findUsers({ db }: Deps, text: string, limit: number): Promise<FoundUser[]> {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')
   const byPhone = /^\d{5,20}$/.test(digits) ? await findByPhone(db, [digits, `+${digits}`], limit) : []

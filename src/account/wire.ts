@@ -29,9 +29,9 @@ export type UserKey = z.output<typeof userKey>
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
 /** With a reason the personal data is shown, and the audit log keeps both. */
-export const shownUser = userKey.extend({ reason: readingReason.optional() })
-export type ShownUser = z.output<typeof shownUser>
-export const oneUser = z.strictObject({
+export const showUserInput = userKey.extend({ reason: readingReason.optional() })
+export type ShowUserInput = z.output<typeof showUserInput>
+export const userPathInput = z.strictObject({
   cid: z.coerce.number().int().min(0).max(2_147_483_647),
   user_id: userKey.shape.user_id,
   reason: readingReason.optional(),

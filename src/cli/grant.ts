@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { OutputOf } from '../lib/json/input.ts'
-import { listGrants, withdrawGrant } from '../oauth/index.ts'
+import { listGrants, revokeGrantByOperator } from '../oauth/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { defineListCommand } from './list.ts'
@@ -22,10 +22,10 @@ export function grantCommands(program: Command, context: CliContext): void {
     grant.command('revoke').description('withdraw a grant: its code and tokens stop working at once'),
   )
   defineCommand(revoke.option('--grant-id <id>', 'as listed'), context, {
-    input: withdrawGrant.input,
+    input: revokeGrantByOperator.input,
     inputFrom: (options) => ({ ...keyOf(options), grant_id: options.grantId }),
     run: async (deps, reference) => {
-      await withdrawGrant(deps, reference)
+      await revokeGrantByOperator(deps, reference)
       return { grant_id: reference.grant_id, revoked: true }
     },
     text: ({ grant_id }) => `grant ${grant_id} is withdrawn`,

@@ -6,14 +6,15 @@ export interface PersonalRows {
   readonly what: string
   readonly table: string
   /** How they belong to the person, besides the routing key; by default by their columns cid and user_id. */
-  readonly of?: (person: PersonKey) => Fragment
+  readonly of?: (person: UserRowKey) => Fragment
   /** What they are ordered by, besides the three columns of the person: column → type. */
   readonly key: Readonly<Record<string, string>>
   /** Columns of the person's export: never a hash. */
   readonly shown: readonly string[]
 }
 
-export interface PersonKey {
+/** Leads the primary key of every row about a user; the routing key is derived from the other two. */
+export interface UserRowKey {
   readonly routingKey: number
   readonly cid: number
   readonly userId: string

@@ -1,4 +1,4 @@
-import { contractAnswer, type FailureRow, NamedFailure, standardAnswer } from '../lib/failure.ts'
+import { contractAnswer, type FailureRow, NamedFailure, oauthErrorOf } from '../lib/failure.ts'
 import type { ApiOperation } from '../lib/web/api-operation.ts'
 import { failureEnvelope } from '../lib/web/envelope.ts'
 import { RESCODES } from '../lib/web/rescode.ts'
@@ -45,7 +45,7 @@ function inContract(failure: NamedFailure, native: boolean): ReportedFailure {
 }
 
 function inStandard(failure: NamedFailure, status: number | undefined): ReportedFailure {
-  const answer = standardAnswer(failure)
+  const answer = oauthErrorOf(failure)
   const { error, description } = answer
   const body = { error, error_description: description }
   return { status: status ?? answer.status, code: error, name: error, message: description, body }

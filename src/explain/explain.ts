@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findPeople, routingKeyOf } from '../account/index.ts'
+import { findUsers, routingKeyOf } from '../account/index.ts'
 import { auditBetween } from '../audit/index.ts'
 import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
@@ -8,13 +8,13 @@ import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
 import { findNotice } from '../mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../mws/index.ts'
-import { listGrants, tokensOf } from '../oauth/index.ts'
+import { listGrants, tokensWithPrefix } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
-import { type CheckStep, stepOf } from './steps.ts'
+import { type FailedCheck, failedCheckOf } from './steps.ts'
 import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
-import { readBeginning } from './token.ts'
+import { parseTokenPrefix } from './token-prefix.ts'
 
 /** PostgreSQL cannot hold the character 0. */
 const NO_NUL = /^[^\0]*$/
@@ -32,8 +32,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export interface ExplainedRefusal extends RefusedRow {
   /** The name of the rescode. */
   readonly answer: string
-  /** In which row of the order of checks; null where it is in none. */
-  readonly step: CheckStep | null
+  /** In which row of its sequence of checks; null where it is in none. */
+  readonly step: FailedCheck | null
 }
 
 /** What is known of one request: as far as it was refused, or is a notice. */
@@ -56,7 +56,7 @@ export interface Explained extends ExplainedRequest {
     readonly kind: string
     readonly expires_at: Date
     /** Those that end in the same second, mostly one. */
-    readonly issued: Readonly<OutputOf<typeof tokensOf>>
+    readonly issued: Readonly<OutputOf<typeof tokensWithPrefix>>
     readonly refusals: readonly ExplainedRefusal[]
   }
   readonly app?: {
@@ -72,15 +72,17 @@ export interface Explained extends ExplainedRequest {
     readonly stage: string
     readonly rejected_calls: readonly RejectedCallSummary[]
   }
-  readonly people?: readonly (OutputOf<typeof findPeople>[number] & {
+  readonly people?: readonly (OutputOf<typeof findUsers>[number] & {
     readonly grants: Readonly<OutputOf<typeof listGrants>['grants']>
     readonly refusals: readonly ExplainedRefusal[]
   })[]
 }
 
 const nothingKnown = (about: string) => {
-  const elsewhere = 'what was answered without a mistake leaves no row here; for a request see audit list --request-id'
-  return invalidRequest(`nothing is known of ${about}; ${elsewhere}`, { status: 404 })
+  const elsewhere = 'to search the audit log: gatehouse audit list --request-id <id>'
+  return invalidRequest(`no record of ${about}: only refused requests are kept, for 30 days; ${elsewhere}`, {
+    status: 404,
+  })
 }
 
 const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
@@ -88,7 +90,7 @@ const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is lar
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
   answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
-  step: stepOf(row),
+  step: failedCheckOf(row),
 })
 
 /** Everything known of a request by its id; throws 20007 (404) where nothing is. */
@@ -122,15 +124,12 @@ async function requestOf({ db }: Deps, id: string): Promise<ExplainedRequest> {
  * passport or a phone number; of several kinds where the text fits several. Throws 20007 (404) where nothing is.
  */
 export async function explain(deps: Deps, about: string): Promise<Explained> {
-  const token = readBeginning(about)
+  const token = parseTokenPrefix(about)
   const found = UUID.test(about)
     ? await requestOf(deps, about)
     : token
       ? { token: await tokenOf(deps, token) }
-      : Object.assign(
-          {},
-          ...(await Promise.all([orderOf, appOf, partnerOf, peopleOf].map((look) => look(deps, about)))),
-        )
+      : Object.assign({}, ...(await Promise.all([orderOf, appOf, partnerOf, usersOf].map((look) => look(deps, about)))))
   if (Object.keys(found).length > 0) return found
   if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
   throw nothingKnown('it')
@@ -138,10 +137,10 @@ export async function explain(deps: Deps, about: string): Promise<Explained> {
 
 async function tokenOf(
   { db }: Deps,
-  { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof readBeginning>>,
+  { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
 ) {
   const [issued, refusals] = await Promise.all([
-    tokensOf(db, kind, routingKey, expiresAt),
+    tokensWithPrefix(db, kind, routingKey, expiresAt),
     refusedWithToken(db, begins, MAX_ROWS),
   ])
   return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
@@ -177,8 +176,8 @@ async function partnerOf(deps: Deps, about: string): Promise<Explained> {
   }
 }
 
-async function peopleOf(deps: Deps, about: string): Promise<Explained> {
-  const found = await findPeople(deps, about, MAX_ROWS)
+async function usersOf(deps: Deps, about: string): Promise<Explained> {
+  const found = await findUsers(deps, about, MAX_ROWS)
   const people = found.map(async (person) => {
     const { cid, user_id } = person
     const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }

@@ -7,5 +7,5 @@ export {
   explainRequest,
   oneRequest,
 } from './explain.ts'
-export { openRefusalKeeper } from './refusals.ts'
+export { openRefusalRecorder } from './refusals.ts'
 export { EXPLAIN_RETENTION, REFUSALS_OF_PERSON } from './store.ts'

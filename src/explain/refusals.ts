@@ -6,7 +6,7 @@ import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { existingAppKeys } from '../registry/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
-import { tokenIn } from './token.ts'
+import { tokenPrefixOf } from './token-prefix.ts'
 
 /** Where area A and the standard dialect are. */
 const AREA_A = /^\/oauth2?\//
@@ -32,10 +32,10 @@ const EVERY_MS = 1_000
 const MOST_OF_CALLER = 50
 const MOST_WAITING = 500
 const DAY_S = 86_400
-/** Rows a day, for all processes: of one app; of callers that are not proved to be one, from one network, and altogether. */
+/** Rows a day, for all processes: of one app; of callers that are not authenticated, from one network, and altogether. */
 const OF_APP = { kind: 'refusal kept of app', most: 1_000, windowS: DAY_S }
 const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S }
-const OF_STRANGERS = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
+const OF_UNAUTHENTICATED = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
 const LONGEST_DETAIL = 300
 const LONGEST_URL = 8_192
 /** Whatever has another form is no app_key, and may not even be text that PostgreSQL takes. */
@@ -49,25 +49,27 @@ interface Waiting {
 /** The form of a body as area A's rooms have read it. */
 const readForm = z.object({ form: z.object({ values: z.instanceof(Map), repeated: z.array(z.string()) }) })
 
-/** Keeps refused requests for `explain`, a second later and many at once: no request waits for it. */
-export interface RefusalKeeper {
+/** Records refused requests for `explain`, a second later and many at once: no request waits for it. */
+export interface RefusalRecorder {
   /** Quick; does nothing for what is not of area A, or too much. */
-  keep(refused: ReportedRefusal): void
+  record(refused: ReportedRefusal): void
   /** Writes what waits. */
   close(): Promise<void>
 }
 
-export function openRefusalKeeper(deps: Deps): RefusalKeeper {
+export function openRefusalRecorder(deps: Deps): RefusalRecorder {
   const { db, clock, metrics, rateLimiter } = deps
   let waiting: Waiting[] = []
   const callers = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  const mayKeep = (row: NewRefused, address: string): boolean => {
+  const mayRecord = (row: NewRefused, address: string): boolean => {
     // Whoever only names an app must not use up what is kept of it.
     if (row.proved && row.app_key !== null) return !rateLimiter.count(OF_APP, row.app_key).exceeded
-    return !rateLimiter.count(OF_NETWORK, networkOf(address)).exceeded && !rateLimiter.count(OF_STRANGERS, '').exceeded
+    return (
+      !rateLimiter.count(OF_NETWORK, networkOf(address)).exceeded && !rateLimiter.count(OF_UNAUTHENTICATED, '').exceeded
+    )
   }
   const write = async (some: readonly Waiting[]): Promise<void> => {
     try {
@@ -80,7 +82,7 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
         const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
         return { row: named ? row : { ...row, app_key: null }, address }
       })
-      const kept = known.flatMap(({ row, address }) => (mayKeep(row, address) ? [row] : []))
+      const kept = known.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
       metrics.refusalsLeftOut.inc(some.length - kept.length)
     } catch {
@@ -99,11 +101,11 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
   }
 
   return {
-    keep: (refused) => {
+    record: (refused) => {
       if (!AREA_A.test(refused.url)) return
       const { note, address } = refused
-      const isProved = note.appKey !== undefined && !note.isAppOnlyNamed
-      const caller = isProved ? `app ${note.appKey}` : networkOf(address)
+      const isAuthenticated = note.appKey !== undefined && !note.isAppUnauthenticated
+      const caller = isAuthenticated ? `app ${note.appKey}` : networkOf(address)
       const own = callers.get(caller) ?? 0
       if (waiting.length >= MOST_WAITING || own >= MOST_OF_CALLER) {
         metrics.refusalsLeftOut.inc()
@@ -137,8 +139,8 @@ function rowOf({ id, url: sent, method, status, note, body }: ReportedRefusal, a
       ' ',
     ),
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
-    proved: appKey !== undefined && !note.isAppOnlyNamed,
-    token: tokenIn(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
+    proved: appKey !== undefined && !note.isAppUnauthenticated,
+    token: tokenPrefixOf(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,

@@ -1,18 +1,18 @@
-import type { CheckOrder } from '../lib/failure.ts'
+import type { CheckSequence } from '../lib/failure.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
 
-/** In which row of the orders of checks (DECISIONS) a request was refused. */
+/** In which row of which sequence of checks (DECISIONS, "order of checks") a request was refused. */
 
 export type Endpoint = 'A1' | 'A2' | 'A3' | 'A4' | 'A5'
 
-export interface CheckStep {
+export interface FailedCheck {
   readonly row: number
   readonly check: string
 }
 
 /** A4 and A5. */
-const RESOURCE: CheckOrder = {
-  1: { check: 'not POST', failures: [] },
+const RESOURCE: CheckSequence = {
+  1: { check: 'not POST', failures: ['method_not_allowed'] },
   2: {
     check: 'access_token missing or empty',
     failures: ['parameter_missing access_token', ...OAUTH_CHECKS.A2[2].failures],
@@ -29,23 +29,23 @@ const RESOURCE: CheckOrder = {
   9: { check: 'the user has no phone number (A4)', failures: ['no_phone_number'] },
 }
 
-export const ORDERS: Readonly<Record<Endpoint, CheckOrder>> = { ...OAUTH_CHECKS, A4: RESOURCE, A5: RESOURCE }
-
-const METHOD_NOT_ALLOWED = 20010
+export const CHECK_SEQUENCES: Readonly<Record<Endpoint, CheckSequence>> = {
+  ...OAUTH_CHECKS,
+  A4: RESOURCE,
+  A5: RESOURCE,
+}
 
 interface Refused {
   readonly endpoint: string
-  readonly rescode: number
   readonly failure: string | null
   readonly detail: string | null
 }
 
 /** Which row of its endpoint's table refused it; null where it is in none (a fault of ours, the standard dialect). */
-export function stepOf({ endpoint, rescode, failure, detail }: Refused): CheckStep | null {
-  const order = Object.entries(ORDERS).find(([name]) => name === endpoint)?.[1]
-  if (!order) return null
-  if (rescode === METHOD_NOT_ALLOWED) return { row: 1, check: order[1]?.check ?? '' }
+export function failedCheckOf({ endpoint, failure, detail }: Refused): FailedCheck | null {
+  const sequence = Object.entries(CHECK_SEQUENCES).find(([name]) => name === endpoint)?.[1]
+  if (!sequence) return null
   const name = failure === 'parameter_missing' ? `${failure} ${detail}` : failure
-  const found = Object.entries(order).find(([, { failures }]) => name !== null && failures.includes(name))
+  const found = Object.entries(sequence).find(([, { failures }]) => name !== null && failures.includes(name))
   return found ? { row: Number(found[0]), check: found[1].check } : null
 }

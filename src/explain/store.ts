@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { heldUserByKey } from '../account/index.ts'
-import type { PersonalRows } from '../db/personal-rows.ts'
+import { lockedUserByKey } from '../account/index.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
@@ -30,7 +30,7 @@ const refusedRow = z.object({
   /** Names of the parameters that were sent. */
   parameters: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   app_key: z.string().nullable(),
-  /** Whether the caller showed that it is that app. */
+  /** Whether the caller was authenticated as that app. */
   proved: z.boolean(),
   /** Its first characters. */
   token: z.string().nullable(),
@@ -44,14 +44,14 @@ export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
   readonly routing_key: number
 }
 
-/** Of somebody who is erased meanwhile a row names nobody: their profiles are held until the statement is done. */
+/** Of somebody who is erased meanwhile a row names nobody: their profiles are locked until the statement is done. */
 export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
     sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
           proved, token, routing_key, cid, user_id)
         select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
           row.parameters, row.app_key, row.proved, row.token,
-          coalesce(held.routing_key, 0), held.cid, held.user_id
+          coalesce(locked.routing_key, 0), locked.cid, locked.user_id
         from unnest(
           ${rows.map((row) => row.request_id)}::uuid[], ${rows.map((row) => row.at.toISOString())}::timestamptz[],
           ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.method)}::text[],
@@ -63,7 +63,7 @@ export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<numb
           ${rows.map((row) => row.user_id)}::text[])
           as row (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved, token,
             routing_key, cid, user_id)
-        left join ${heldUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} held on true
+        left join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked on true
         on conflict do nothing`,
   )
 
@@ -83,13 +83,7 @@ const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =
 export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`app_key = ${appKey}`, limit)
 
-export interface UserOf {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
-}
-
-export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserOf, limit: number): Promise<RefusedRow[]> =>
+export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`, limit)
 
 /** `token`: its first characters, as many as are kept. */

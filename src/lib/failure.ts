@@ -1,7 +1,7 @@
 import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode } from './web/rescode.ts'
 
 /** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */
-export interface StandardAnswer {
+export interface OAuthError {
   readonly error: string
   /** HTTP status, where the failure is not sent by way of the browser. */
   readonly status: 400 | 401 | 403 | 429 | 500 | 503
@@ -21,9 +21,9 @@ export interface FailureRow {
   /** HTTP status with ENVELOPE_HTTP_STATUS=native, where it is not the rescode's own. */
   readonly nativeStatus?: number
   /** HTTP status whatever the mode. */
-  readonly status?: 404 | 429
+  readonly status?: 404 | 405 | 429
   /** Missing where only the contract's dialect, or an operator, can meet the failure. */
-  readonly standard?: StandardAnswer
+  readonly standard?: OAuthError
 }
 
 /** A row of a table *order of checks* of DECISIONS. */
@@ -32,7 +32,7 @@ interface CheckRow {
   /** The failures with which it refuses; that of a missing parameter with its name: `parameter_missing state`. */
   readonly failures: readonly string[]
 }
-export type CheckOrder = Readonly<Record<number, CheckRow>>
+export type CheckSequence = Readonly<Record<number, CheckRow>>
 
 export interface FailureFacts {
   /** What the caller sent, or the parameter's name: the answer repeats it, the log does not. */
@@ -41,6 +41,8 @@ export interface FailureFacts {
   readonly detail?: string
   /** Seconds until it is worth trying again. */
   readonly retryAfterS?: number
+  /** Methods that the path has, where the request had another. */
+  readonly allow?: readonly string[]
   /** Whose token it is, if known; for the log and for `gatehouse explain`. */
   readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
 }
@@ -60,15 +62,15 @@ export class NamedFailure extends Refusal {
   }
 }
 
-/** Makes `refuse` for a table: the failure of that name, to be thrown. */
-export const refusals =
+/** For a table of failures: makes the failure of a name, to be thrown. */
+export const failureFactory =
   <Name extends string>(table: Readonly<Record<Name, FailureRow>>) =>
   (failure: Name, facts: FailureFacts = {}): NamedFailure =>
     new NamedFailure(failure, table[failure], facts)
 
 /** A named failure in the contract's dialect. The log gets its name. */
 export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAnswer {
-  const { value = '', detail, retryAfterS, about } = facts
+  const { value = '', detail, retryAfterS, allow, about } = facts
   const filled = (text: FailureRow['what']) => (typeof text === 'function' ? text(echo(value)) : text)
   const what = filled(row.what)
   const { status: nativeStatus, message } = RESCODES[row.rescode]
@@ -83,17 +85,18 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
       ...(what === undefined ? {} : { what }),
       ...(row.status ? { status: row.status } : {}),
       ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),
+      ...(allow === undefined ? {} : { headers: { Allow: allow.join(', ') } }),
     },
   }
 }
 
-const SERVER_ERROR: StandardAnswer = { error: 'server_error', status: 500, description: 'the server failed' }
+const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, description: 'the server failed' }
 
 /** RFC 6749 §5.2 allows these characters in a description. */
 const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 
 /** A named failure in the standard dialect. */
-export function standardAnswer({ row, facts }: NamedFailure): StandardAnswer & { readonly description: string } {
+export function oauthErrorOf({ row, facts }: NamedFailure): OAuthError & { readonly description: string } {
   const { error, status, description } = row.standard ?? SERVER_ERROR
   const text = typeof description === 'function' ? description(echo(facts.value ?? '')) : description
   return { error, status, description: text.replace(NOT_IN_DESCRIPTIONS, '') }

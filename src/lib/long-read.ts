@@ -1,6 +1,11 @@
-import { RescodeError } from './web/rescode.ts'
+import { type FailureRow, NamedFailure } from './failure.ts'
 
 const LONG_READ_RETRY_S = 30
+const LONG_READ_RUNNING: FailureRow = {
+  rescode: 20003,
+  status: 429,
+  message: 'Another count or verification is running in this process; only one runs at a time, try again later',
+}
 
 /**
  * Reads that an operator asks for and that go through whole tables: one at a time, so that they never hold all connections
@@ -11,10 +16,8 @@ export class LongReads {
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isReading) {
-      const message =
-        'Another count or verification is running in this process; only one runs at a time, try again later'
-      const headers = { 'Retry-After': String(LONG_READ_RETRY_S) }
-      throw new RescodeError(20003, { status: 429, message, headers, detail: 'a long read is being done' })
+      const facts = { retryAfterS: LONG_READ_RETRY_S, detail: 'a long read is running' }
+      throw new NamedFailure('long_read_running', LONG_READ_RUNNING, facts)
     }
     this.#isReading = true
     try {

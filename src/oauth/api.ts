@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type ApiOperation, failuresIn, failuresOf } from '../lib/web/api-operation.ts'
-import { OAUTH_CHECKS } from './check-orders.ts'
+import { OAUTH_CHECKS } from './check-sequences.ts'
 import { OAUTH_FAILURES } from './failures.ts'
 import { tokenSetShape } from './wire.ts'
 
-/** A1–A3 as documents tell of them (src/developer). */
+/** A1–A3 as the API reference describes them (src/developer). */
 
 const PARAMETERS = ['url_too_long', 'parameter_undecodable', 'parameter_repeated', 'parameter_missing'] as const
 
@@ -72,7 +72,8 @@ export const OAUTH_API: readonly ApiOperation[] = [
     answers: { 200: { json: tokenSetShape } },
     failures: {
       ...failuresOf(OAUTH_FAILURES, ['app_unknown']),
-      ...failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3]),
+      // Row 1 is a wrong method: that is no call of this operation.
+      ...failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3], 2),
     },
   },
 ]

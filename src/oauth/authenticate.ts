@@ -10,7 +10,7 @@ import {
   type UsedSecret,
 } from '../registry/index.ts'
 import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../throttle/index.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import type { Parameters } from './wire.ts'
 
 export interface AppCall {
@@ -27,9 +27,9 @@ export async function authenticateApp(deps: Deps, call: AppCall): Promise<Callin
   const basic = readBasic(call.authorization)
   const credentials = presentedCredentials(call, basic)
   const app = await verifyCredentials(deps, credentials, call.address)
-  if (basic === 'malformed') throw refuse('basic_malformed')
-  if (basic && contradicts(call.parameters, basic)) throw refuse('basic_contradicts_query')
-  if (app.status !== 'approved') throw refuse('app_not_approved', { detail: app.status })
+  if (basic === 'malformed') throw oauthFailure('basic_malformed')
+  if (basic && contradicts(call.parameters, basic)) throw oauthFailure('basic_contradicts_query')
+  if (app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: app.status })
   return app
 }
 
@@ -37,9 +37,9 @@ function presentedCredentials(call: AppCall, basic: Credentials | 'malformed' | 
   const appKey = call.parameters.get('app_key')
   const appSecret = call.parameters.get('app_secret')
   if (appKey && appSecret) return { appKey, appSecrets: [appSecret] }
-  if (basic === 'malformed') throw refuse('basic_malformed')
+  if (basic === 'malformed') throw oauthFailure('basic_malformed')
   if (basic) return basic
-  throw refuse(call.hasBody && !appKey ? 'credentials_in_body' : 'credentials_missing')
+  throw oauthFailure(call.hasBody && !appKey ? 'credentials_in_body' : 'credentials_missing')
 }
 
 const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
@@ -92,7 +92,7 @@ export async function verifyCredentials(
   const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
   const { app, secrets, failures } = await findAppWithFailures(deps, appKey, subject)
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
-    throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
+    throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
   const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
   if (!app || !match) {
@@ -100,9 +100,9 @@ export async function verifyCredentials(
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.
     if (counted.failures > config.CLIENT_FAILURES) {
-      throw refuse('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
+      throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
     }
-    throw refuse('credentials_wrong')
+    throw oauthFailure('credentials_wrong')
   }
   await noteSecretUse(deps, app, match)
   return app

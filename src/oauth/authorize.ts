@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { isScope, type Scope } from '../lib/scope.ts'
 import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import { checkRedirectUri } from './redirect-uri.ts'
 import type { SignInOfGrant } from './store.ts'
 import { type Parameters, required } from './wire.ts'
@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
   readonly redirectUrl: URL
   /** Empty where the dialect can do without. */
   readonly state: string
-  /** Of both dialects (scope.ts). */
+  /** Of both dialects (src/lib/scope.ts). */
   readonly scopes: readonly string[]
   /** PKCE (RFC 7636), S256 only; null when the app does not use it. */
   readonly codeChallenge: string | null
@@ -37,41 +37,41 @@ export async function checkAuthorizationRequest(deps: Deps, parameters: Paramete
 
 function checkResponseType(parameters: Parameters): void {
   const responseType = required(parameters, 'response_type')
-  if (responseType !== 'code') throw refuse('response_type_unsupported', { value: responseType })
+  if (responseType !== 'code') throw oauthFailure('response_type_unsupported', { value: responseType })
 }
 
 async function findRequestingApp(deps: Deps, parameters: Parameters): Promise<MicroApp> {
   const app = await findMicroAppForAuthentication(deps, required(parameters, 'app_key'))
-  if (!app) throw refuse('app_unknown')
-  if (app.status !== 'approved') throw refuse('app_not_approved', { detail: app.status })
+  if (!app) throw oauthFailure('app_unknown')
+  if (app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: app.status })
   return app
 }
 
 function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: string; redirectUrl: URL } {
   const redirectUri = required(parameters, 'redirect_uri')
   const redirectUrl = checkRedirectUri(redirectUri, app, hostMatches)
-  if (redirectUrl === 'not-a-url') throw refuse('redirect_uri_not_absolute')
-  if (redirectUrl === 'mismatch') throw refuse('redirect_uri_not_registered')
+  if (redirectUrl === 'not-a-url') throw oauthFailure('redirect_uri_not_absolute')
+  if (redirectUrl === 'mismatch') throw oauthFailure('redirect_uri_not_registered')
   return { redirectUri, redirectUrl }
 }
 
 function checkState(parameters: Parameters): string {
   const state = required(parameters, 'state')
-  if (!/^[A-Za-z0-9]+$/.test(state)) throw refuse('state_malformed')
-  if (state.length > 128) throw refuse('state_too_long')
+  if (!/^[A-Za-z0-9]+$/.test(state)) throw oauthFailure('state_malformed')
+  if (state.length > 128) throw oauthFailure('state_too_long')
   return state
 }
 
 function checkScopes(parameters: Parameters, app: MicroApp): readonly Scope[] {
   const text = parameters.get('scope')
-  if (text === undefined) throw refuse('parameter_missing', { value: 'scope', detail: 'scope' })
+  if (text === undefined) throw oauthFailure('parameter_missing', { value: 'scope', detail: 'scope' })
   const asked = [...new Set(text.split(' ').filter((scope) => scope !== ''))]
-  if (asked.length === 0) throw refuse('scope_unknown')
+  if (asked.length === 0) throw oauthFailure('scope_unknown')
   const unknown = asked.find((scope) => !isScope(scope))
-  if (unknown !== undefined) throw refuse('scope_unknown', { value: unknown })
+  if (unknown !== undefined) throw oauthFailure('scope_unknown', { value: unknown })
   const scopes = asked.filter(isScope)
   const denied = scopes.find((scope) => !app.scopes.includes(scope))
-  if (denied) throw refuse('scope_not_held', { detail: denied })
+  if (denied) throw oauthFailure('scope_not_held', { detail: denied })
   return scopes
 }
 
@@ -80,8 +80,8 @@ export function checkPkce(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge')
   const method = parameters.get('code_challenge_method')
   if (challenge === undefined && method === undefined) return null
-  if (method !== 'S256') throw refuse('code_challenge_method_unsupported')
-  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? '')) throw refuse('code_challenge_malformed')
+  if (method !== 'S256') throw oauthFailure('code_challenge_method_unsupported')
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? '')) throw oauthFailure('code_challenge_malformed')
   return challenge ?? null
 }
 

@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 
 const FORM_LIFETIME_S = 30 * 60
 
-const Sealed = z.object({
+const Signed = z.object({
   /** Becomes the id of the grant: posting one form twice is still one consent. */
   grantId: z.uuid(),
   /** Tells the browser session that was shown the form; made of its hash, whose first bytes are part of the cookie. */
@@ -16,7 +16,7 @@ const Sealed = z.object({
   shownAt: z.number(),
   query: z.string(),
 })
-type Sealed = z.infer<typeof Sealed>
+type Signed = z.infer<typeof Signed>
 
 const markOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
@@ -28,18 +28,18 @@ const macOf = (keys: DerivedKeys, text: string): string =>
  * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
  * In-app web views lose a second cookie, so the form itself carries what protects it.
  */
-export function sealConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
-  const sealed: Sealed = {
+export function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
+  const signed: Signed = {
     grantId: randomUUID(),
     session: markOf(keys, sessionHash),
     shownAt: epochSeconds(clock.now()),
     query,
   }
-  const text = Buffer.from(JSON.stringify(sealed)).toString('base64url')
+  const text = Buffer.from(JSON.stringify(signed)).toString('base64url')
   return `${text}.${macOf(keys, text)}`
 }
 
-export interface OpenedForm {
+export interface VerifiedForm {
   /** Of the grant too, if it is approved. */
   readonly formId: string
   /** From then on it is too old to be sent. */
@@ -49,16 +49,16 @@ export interface OpenedForm {
 }
 
 /** Refuses a form that is forged, altered, too old or another session's. */
-export function openConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): OpenedForm {
+export function verifyConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): VerifiedForm {
   const [text = '', mac = ''] = field.split('.', 2)
   const madeWith = everyKey(keys).find((key) => equalSecrets(mac, macOf(key, text)))
-  if (!madeWith) throw refuse('form_forged')
-  const sealed = Sealed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
-  if (!equalSecrets(sealed.session, markOf(madeWith, sessionHash))) throw refuse('form_of_another_session')
-  if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw refuse('form_too_old')
+  if (!madeWith) throw oauthFailure('form_forged')
+  const signed = Signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
+  if (!equalSecrets(signed.session, markOf(madeWith, sessionHash))) throw oauthFailure('form_of_another_session')
+  if (epochSeconds(clock.now()) - signed.shownAt > FORM_LIFETIME_S) throw oauthFailure('form_too_old')
   return {
-    formId: sealed.grantId,
-    expiresAt: fromEpochSeconds(sealed.shownAt + FORM_LIFETIME_S),
-    parameters: new Map(new URLSearchParams(sealed.query)),
+    formId: signed.grantId,
+    expiresAt: fromEpochSeconds(signed.shownAt + FORM_LIFETIME_S),
+    parameters: new Map(new URLSearchParams(signed.query)),
   }
 }

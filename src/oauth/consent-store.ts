@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 /** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */
 
-type Verdict = 'approve' | 'refuse'
+export type ConsentDecision = 'approve' | 'refuse'
 
-export interface FirstDecision {
+interface FirstDecision {
   readonly routingKey: number
   readonly formId: string
-  readonly decision: Verdict
+  readonly decision: ConsentDecision
   /** When the form is too old to be sent, and the decision may be deleted. */
   readonly expiresAt: Date
 }
@@ -26,7 +27,11 @@ export const decideFirst = async (
         on conflict (routing_key, form_id) do nothing`,
   )) === 1
 
-export const findDecision = async (db: Db, routingKey: number, formId: string): Promise<Verdict | undefined> => {
+export const findDecision = async (
+  db: Db,
+  routingKey: number,
+  formId: string,
+): Promise<ConsentDecision | undefined> => {
   const found = await db.maybe(
     z.object({ decision: z.enum(['approve', 'refuse']) }),
     sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,
@@ -35,20 +40,17 @@ export const findDecision = async (db: Db, routingKey: number, formId: string): 
 }
 
 /** One consent that is remembered: of one person to one app. */
-export interface ConsentKey {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
+export interface ConsentKey extends UserRowKey {
   readonly appKey: string
 }
 
-/** Until when what was remembered is over, with everything of its user or its app. */
-const overUntil = ({ routingKey, cid, userId, appKey }: ConsentKey) => sql.part`(
+/** When everything of the user or the app was revoked last: what was remembered until then no longer counts. */
+const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => sql.part`(
   select coalesce(greatest(p.valid_from, a.valid_from), '-infinity')
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
 
-/** What is allowed now is added to what has been allowed before. */
+/** Adds the scopes that the user allows now to those that are remembered. */
 export const rememberConsent = (
   db: Db,
   consent: ConsentKey & { readonly scopes: readonly string[] },
@@ -59,7 +61,7 @@ export const rememberConsent = (
     sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
         values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
         on conflict (routing_key, cid, user_id, app_key) do update
-        set scopes = case when known.allowed_at > ${overUntil(consent)}
+        set scopes = case when known.allowed_at > ${consentsRevokedAt(consent)}
               then array(select distinct s from unnest(known.scopes || excluded.scopes) as s) else excluded.scopes end,
             allowed_at = excluded.allowed_at`,
   )
@@ -78,7 +80,7 @@ export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<rea
     z.object({ scopes: z.array(z.string()) }),
     sql`select scopes from remembered_consent
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
-          and allowed_at > ${overUntil(consent)}`,
+          and allowed_at > ${consentsRevokedAt(consent)}`,
   )
   return known?.scopes ?? []
 }

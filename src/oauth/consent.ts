@@ -1,4 +1,4 @@
-import { holdSignedIn, type SignedIn } from '../account/index.ts'
+import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
@@ -7,13 +7,13 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { DerivedKeys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import type { AuthorizationRequest } from './authorize.ts'
-import { type OpenedForm, openConsentForm } from './consent-form.ts'
-import { decideFirst, type FirstDecision, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
-import { OAUTH_FAILURES, refuse } from './failures.ts'
+import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
+import { type ConsentDecision, decideFirst, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
+import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
 import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
-export interface Decision<Request extends AuthorizationRequest> {
+export interface ConsentSubmission<Request extends AuthorizationRequest> {
   readonly session: SignedIn
   /** The form's signed field. */
   readonly form: string
@@ -25,7 +25,7 @@ export interface Decision<Request extends AuthorizationRequest> {
 }
 
 /** The request that was decided, and its code unless the user refused. */
-export interface Decided<Request extends AuthorizationRequest> {
+export interface DecidedRequest<Request extends AuthorizationRequest> {
   readonly request: Request
   readonly code: string | undefined
 }
@@ -34,44 +34,44 @@ export interface Decided<Request extends AuthorizationRequest> {
  * A1 rows 12–14: what the user decided on the consent page.
  *
  * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
- * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval withdraws
- * what was granted. So after "refuse", pressed first or later, nothing is granted.
+ * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval revokes what
+ * was granted. So after "refuse", pressed first or later, nothing is granted.
  */
 export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
-  decision: Decision<Request>,
-): Promise<Decided<Request>> {
-  const { session, form } = decision
-  if (session.status !== 'active') throw refuse('user_blocked')
-  const opened = openConsentForm(deps, form, session.sessionHash)
-  if (decision.decision === 'approve') return approveForm(deps, decision, opened)
-  if (decision.decision === 'refuse') return refuseForm(deps, decision, opened)
-  throw refuse('form_decision_unknown')
+  submission: ConsentSubmission<Request>,
+): Promise<DecidedRequest<Request>> {
+  const { session, form, decision } = submission
+  if (session.status !== 'active') throw oauthFailure('user_blocked')
+  const verified = verifyConsentForm(deps, form, session.sessionHash)
+  if (decision === 'approve') return approveForm(deps, submission, verified)
+  if (decision === 'refuse') return refuseForm(deps, submission, verified)
+  throw oauthFailure('form_decision_unknown')
 }
 
 /** The decision that stands: the first one on this form. Runs in the transaction that acts on it. */
 async function firstDecision(
   db: Db,
   { routingKey }: SignedIn,
-  { formId, expiresAt }: OpenedForm,
-  decision: FirstDecision['decision'],
-): Promise<{ decision: FirstDecision['decision']; isNew: boolean }> {
+  { formId, expiresAt }: VerifiedForm,
+  decision: ConsentDecision,
+): Promise<{ decision: ConsentDecision; isNew: boolean }> {
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
   // Without a row it was purged a moment ago; then the form is too old for anything.
   const earlier = await findDecision(db, routingKey, formId)
-  if (!earlier) throw refuse('form_too_old')
+  if (!earlier) throw oauthFailure('form_too_old')
   return { decision: earlier, isNew: false }
 }
 
 async function approveForm<Request extends AuthorizationRequest>(
   deps: Deps,
-  { session, check }: Decision<Request>,
-  form: OpenedForm,
-): Promise<Decided<Request>> {
+  { session, check }: ConsentSubmission<Request>,
+  form: VerifiedForm,
+): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'approve')
-    if (first.decision === 'refuse') throw refuse('form_refused_before')
+    if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
     if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
@@ -82,18 +82,18 @@ async function approveForm<Request extends AuthorizationRequest>(
 
 async function refuseForm<Request extends AuthorizationRequest>(
   deps: Deps,
-  decision: Decision<Request>,
-  form: OpenedForm,
-): Promise<Decided<Request>> {
-  const { session, check, appParameter } = decision
+  submission: ConsentSubmission<Request>,
+  form: VerifiedForm,
+): Promise<DecidedRequest<Request>> {
+  const { session, check, appParameter } = submission
   const appKey = form.parameters.get(appParameter) ?? ''
   const wasApproved = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'refuse')
-    if (first.decision === 'approve') await withdrawApproved({ ...deps, db }, session, form, appKey)
+    if (first.decision === 'approve') await revokeApproved({ ...deps, db }, session, form, appKey)
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
     return first.decision === 'approve'
   })
-  if (wasApproved) throw refuse('form_approved_before')
+  if (wasApproved) throw oauthFailure('form_approved_before')
   // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
   return { request: await check(form.parameters), code: undefined }
 }
@@ -116,16 +116,16 @@ const recordConsent = (deps: Deps, session: SignedIn, { app, scopes }: Authoriza
     detail: { grant_id: grantId, scopes },
   })
 
-const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm, appKey: string) =>
+const recordRefusal = (deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string) =>
   recordAudit(deps, {
     ...told(deps, session, appKey),
     event: 'user_denied_authorization',
     detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
   })
 
-async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm, appKey: string): Promise<void> {
-  const withdrawn = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
-  if (!withdrawn) return
+async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string): Promise<void> {
+  const revoked = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
+  if (!revoked) return
   await forgetConsent(deps.db, { ...session, appKey })
   await recordAudit(deps, {
     ...told(deps, session, appKey),
@@ -145,11 +145,12 @@ export async function issueCode(
   grantId: string,
 ): Promise<string> {
   // Everything of before has ended since the sign-in was looked at.
-  if (!(await holdSignedIn(db, { routingKey, cid, userId }, signedInAt))) throw refuse('form_withdrawn_since')
+  if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
+    throw oauthFailure('form_withdrawn_since')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)
-  if (grant.revoked_at) throw refuse('form_withdrawn_since')
+  if (grant.revoked_at) throw oauthFailure('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const codeBy = (key: DerivedKeys) => {
     const random = hmacSha256(key.derive, `authorization code\n${grantId}`)
@@ -168,6 +169,6 @@ export async function issueCode(
   const code = others.find(({ hash }) => before?.equals(hash)) ?? codeBy(keys)
   const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
   const usable = await ensureCode(db, row, now)
-  if (!usable) throw refuse('form_used_before')
+  if (!usable) throw oauthFailure('form_used_before')
   return code.text
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod'
+import type { UserKey } from '../account/index.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-
-interface UserKey {
-  readonly routing_key: number
-  readonly cid: number
-  readonly user_id: string
-}
 
 const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
 
 /** Deletes all grants of these users and all grants to these micro-apps, with every code and token that belongs to them. */
-export async function deleteGrantsOf(db: Db, users: readonly UserKey[], appKeys: readonly string[]): Promise<void> {
+export async function deleteGrantsOf(
+  db: Db,
+  users: readonly (UserKey & { readonly routing_key: number })[],
+  appKeys: readonly string[],
+): Promise<void> {
   const grants = await db.many(
     grantKey,
     sql`select routing_key, grant_id from user_grant where app_key = any(${appKeys})

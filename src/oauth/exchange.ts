@@ -8,7 +8,7 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/
 import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import { refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
@@ -37,7 +37,7 @@ export async function answerTokenRequest(deps: Deps, caller: TokenCaller, parame
     const refresh = () => ({ refreshToken: required(parameters, 'refresh_token'), policy: caller.app.refresh_policy })
     return tokenSet(await refreshTokens(deps, caller, refresh))
   }
-  throw refuse('grant_type_unsupported', { value: grantType })
+  throw oauthFailure('grant_type_unsupported', { value: grantType })
 }
 
 /** A2 row 9. */
@@ -53,13 +53,13 @@ const readExchange = (parameters: Parameters): ExchangeInput => ({
 /** A2 rows 10–15: spends a code for tokens. */
 export async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
-  if (!code) throw refuse('code_forged', { value: input.code })
+  if (!code) throw oauthFailure('code_forged', { value: input.code })
 
   const now = deps.clock.now()
   const { exchange, accessToken, refreshToken } = prepare(deps, caller.app, input, code, now)
   const found = await spendAuthorizationCode(deps.db, exchange, input.withSignIn)
-  if (!found) throw refuse('code_unknown', { value: input.code })
-  if (!found.spent) throw await refusal(deps, caller, input, exchange, found)
+  if (!found) throw oauthFailure('code_unknown', { value: input.code })
+  if (!found.spent) throw await whyNotExchanged(deps, caller, input, exchange, found)
   deps.metrics.tokensIssued.authorization_code++
   const { scopes, grant_id: grantId, signIn } = found
   return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
@@ -83,7 +83,7 @@ function prepare(
     prefix: PREFIX.refreshToken,
     routingKey,
     expiresAt: wholeSecondsAfter(now, app.refresh_days * DAY_S),
-    bearer: app.app_key,
+    boundTo: app.app_key,
   })
   const exchange: CodeExchange = {
     routingKey,
@@ -104,7 +104,7 @@ function prepare(
 }
 
 /** Rows 10–15 in their order, for a code that was found but not spent. */
-async function refusal(
+async function whyNotExchanged(
   deps: Deps,
   caller: TokenCaller,
   input: ExchangeInput,
@@ -114,25 +114,26 @@ async function refusal(
   const now = deps.clock.now()
   if (found.used_at) {
     await answerReplay(deps, caller, exchange, found, found.used_at)
-    return refuse('code_used', { value: input.code })
+    return oauthFailure('code_used', { value: input.code })
   }
-  if (found.app_key !== caller.app.app_key) return refuse('code_of_another_app', { value: input.code })
-  if (found.expires_at <= now) return refuse('code_expired', { value: input.code })
+  if (found.app_key !== caller.app.app_key) return oauthFailure('code_of_another_app', { value: input.code })
+  if (found.expires_at <= now) return oauthFailure('code_expired', { value: input.code })
 
   const mismatch = findMismatch(exchange, found)
   if (mismatch) {
     const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
-    return counted > 0 ? mismatch : refuse('code_spent_meanwhile', { value: input.code })
+    return counted > 0 ? mismatch : oauthFailure('code_spent_meanwhile', { value: input.code })
   }
-  if (found.user_status !== 'active') return refuse('user_blocked')
-  if (found.revoked_at) return refuse('grant_withdrawn')
-  return refuse('code_spent_meanwhile', { value: input.code })
+  if (found.user_status !== 'active') return oauthFailure('user_blocked')
+  if (found.revoked_at) return oauthFailure('grant_withdrawn')
+  return oauthFailure('code_spent_meanwhile', { value: input.code })
 }
 
 function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | undefined {
-  if (exchange.redirectUri !== found.redirect_uri) return refuse('redirect_uri_differs')
-  if (exchange.state !== null && exchange.state !== found.state) return refuse('state_differs')
-  if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? '')) return refuse('code_verifier_wrong')
+  if (exchange.redirectUri !== found.redirect_uri) return oauthFailure('redirect_uri_differs')
+  if (exchange.state !== null && exchange.state !== found.state) return oauthFailure('state_differs')
+  if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? ''))
+    return oauthFailure('code_verifier_wrong')
   return undefined
 }
 

@@ -1,26 +1,26 @@
-import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure.ts'
 
 /**
  * Every way in which A1–A3 refuse, by name (DECISIONS "Errors of area A"): what the caller is told of it, and the only place in this
  * room that knows a rescode. Failures that a caller must not tell from one another share a row.
  */
 
-const invalidRequest = (description: StandardAnswer['description']): StandardAnswer => ({
+const oauthInvalidRequest = (description: OAuthError['description']): OAuthError => ({
   error: 'invalid_request',
   status: 400,
   description,
 })
-const invalidScope = (description: StandardAnswer['description']): StandardAnswer => ({
+const oauthInvalidScope = (description: OAuthError['description']): OAuthError => ({
   error: 'invalid_scope',
   status: 400,
   description,
 })
-const INVALID_CLIENT: StandardAnswer = {
+const INVALID_CLIENT: OAuthError = {
   error: 'invalid_client',
   status: 401,
   description: 'client authentication failed',
 }
-const UNUSABLE_GRANT: StandardAnswer = {
+const UNUSABLE_GRANT: OAuthError = {
   error: 'invalid_grant',
   status: 400,
   description: 'the code or refresh token is invalid, expired or revoked, or does not fit the request',
@@ -44,26 +44,29 @@ const TOO_MANY: FailureRow = {
 const unusableForm = (why: string): FailureRow => ({
   rescode: 20007,
   what: `the consent form ${why}; go back to the app and start again`,
-  standard: invalidRequest('the consent form cannot be used; go back to the app and start again'),
+  standard: oauthInvalidRequest('the consent form cannot be used; go back to the app and start again'),
 })
 
 export const OAUTH_FAILURES = {
+  // The request (row 1 of A1–A5)
+  method_not_allowed: { rescode: 20010, status: 405 },
+
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
   url_too_long: { rescode: 20007, what: 'the URL is longer than 8 KiB' },
   parameter_undecodable: {
     rescode: 20007,
     what: (name) => `${name} cannot be decoded`,
-    standard: invalidRequest((name) => `${name} cannot be decoded`),
+    standard: oauthInvalidRequest((name) => `${name} cannot be decoded`),
   },
   parameter_repeated: {
     rescode: 20007,
     what: (name) => `${name} is given twice`,
-    standard: invalidRequest((name) => `${name} is given twice`),
+    standard: oauthInvalidRequest((name) => `${name} is given twice`),
   },
   parameter_missing: {
     rescode: 20007,
     what: (name) => `${name} is missing`,
-    standard: invalidRequest((name) => `${name} is missing`),
+    standard: oauthInvalidRequest((name) => `${name} is missing`),
   },
   too_many_requests: TOO_MANY,
 
@@ -95,18 +98,18 @@ export const OAUTH_FAILURES = {
   scope_unknown: {
     rescode: 20008,
     what: (scope) => scope || '(empty)',
-    standard: invalidScope('a scope is not known'),
+    standard: oauthInvalidScope('unknown scope'),
   },
-  scope_not_held: { rescode: 20004, standard: invalidScope('a scope is not allowed to this client') },
+  scope_not_held: { rescode: 20004, standard: oauthInvalidScope('the client may not request this scope') },
   code_challenge_method_unsupported: {
     rescode: 20007,
     what: 'code_challenge_method must be S256',
-    standard: invalidRequest('code_challenge_method must be S256'),
+    standard: oauthInvalidRequest('code_challenge_method must be S256'),
   },
   code_challenge_malformed: {
     rescode: 20007,
     what: 'code_challenge must be the 43 characters of a base64url SHA-256',
-    standard: invalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
+    standard: oauthInvalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
 
@@ -114,17 +117,17 @@ export const OAUTH_FAILURES = {
   form_from_another_site: unusableForm('came from another site'),
   form_without_session: unusableForm('belongs to another session'),
   form_of_another_session: unusableForm('belongs to another session'),
-  form_forged: unusableForm('is not one of ours'),
+  form_forged: unusableForm('is invalid'),
   form_too_old: unusableForm('is too old'),
   form_incomplete: {
     rescode: 20007,
     what: 'the form is incomplete',
-    standard: invalidRequest('the form is incomplete'),
+    standard: oauthInvalidRequest('the form is incomplete'),
   },
   form_decision_unknown: {
     rescode: 20007,
     what: 'decision must be approve or refuse',
-    standard: invalidRequest('decision must be approve or refuse'),
+    standard: oauthInvalidRequest('decision must be approve or refuse'),
   },
   form_refused_before: unusableForm('was refused already'),
   form_approved_before: unusableForm('was approved already, and what it allowed is now withdrawn'),
@@ -162,11 +165,11 @@ export const OAUTH_FAILURES = {
   refresh_token_reused: INVALID_GRANT,
   refresh_answer_gone: INVALID_GRANT,
   refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
-  scope_beyond_grant: { rescode: 20008, standard: invalidScope('a scope goes beyond what was granted') },
-  no_scope_left: { rescode: 20004, standard: invalidScope('the client may use none of these scopes any more') },
+  scope_beyond_grant: { rescode: 20008, standard: oauthInvalidScope('a scope goes beyond what was granted') },
+  no_scope_left: { rescode: 20004, standard: oauthInvalidScope('the client no longer has any of these scopes') },
 
   // Operators
   grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-export const refuse = refusals<keyof typeof OAUTH_FAILURES>(OAUTH_FAILURES)
+export const oauthFailure = failureFactory<keyof typeof OAUTH_FAILURES>(OAUTH_FAILURES)

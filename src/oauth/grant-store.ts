@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -39,7 +40,7 @@ const LONGEST_ACCESS_S = 365 * DAY_S
  *
  * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under
  * any setting, so no token ever loses its grant because a setting was changed: a year and 90 days from the consent,
- * withdrawn or not. Withdrawals, replays and refusals are in the audit log, which the purge does not touch.
+ * revoked or not. Revocations, replays and refusals are in the audit log, which the purge does not touch.
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
   { table: 'access_token', column: 'expires_at', keptS: () => MARGIN_S },
@@ -70,11 +71,11 @@ export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
 export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
   sql.part`coalesce(g.revoked_at, case when g.created_at <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
 
-/** Joins to `user_grant g` what may end it, for GRANT_ENDED_AT. */
-export const WHAT_ENDS_GRANT = sql.part`
+/** Joins to `user_grant g` what may revoke it, for GRANT_REVOKED_AT. */
+export const GRANT_REVOCATION_JOINS = sql.part`
   cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
   left join ${joinedMicroApp(sql.part`g.app_key`)}`
-export const GRANT_ENDED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
+export const GRANT_REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
 const LISTED_REVOKED_AT = sql.part`(
   select ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)}
@@ -94,7 +95,7 @@ interface GrantPage {
 /** Newest first. */
 export async function grantsOfUser(
   db: Db,
-  { routingKey, cid, userId }: { readonly routingKey: number; readonly cid: number; readonly userId: string },
+  { routingKey, cid, userId }: UserRowKey,
   { limit, after }: GrantPage,
 ): Promise<Page<Grant>> {
   const [createdAt, grantId] = after ?? []

@@ -1,15 +1,14 @@
 export { OAUTH_API } from './api.ts'
 export { readBasic, verifyCredentials } from './authenticate.ts'
 export { type AuthorizationRequest, checkPkce } from './authorize.ts'
-export { OAUTH_CHECKS } from './check-orders.ts'
+export { OAUTH_CHECKS } from './check-sequences.ts'
 export { decideConsent, issueCode } from './consent.ts'
-export { sealConsentForm } from './consent-form.ts'
+export { signConsentForm } from './consent-form.ts'
 export { rememberedScopes } from './consent-store.ts'
 export { deleteGrantsOf } from './demo-store.ts'
-export { countAppEnding, countUserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
-export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
-export { listGrants, liveGrantsOf, withdrawGrant } from './grant.ts'
+export { OAUTH_FAILURES, oauthFailure } from './failures.ts'
+export { listGrants, liveGrantsOf, revokeGrantByOperator } from './grant.ts'
 export {
   grantByKey,
   joinedAccessToken,
@@ -19,9 +18,10 @@ export {
   signInOfGrant,
 } from './grant-store.ts'
 export { OAUTH_OF_PERSON } from './person-store.ts'
-export { withAnswer } from './redirect-uri.ts'
+export { withResponseParameters } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
+export { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'
 export { TokenCap } from './token-cap.ts'
-export { tokensOf } from './token-store.ts'
+export { tokensWithPrefix } from './token-store.ts'
 export { type IssuedTokens, type Parameters, readParameters, required } from './wire.ts'

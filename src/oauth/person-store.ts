@@ -1,9 +1,9 @@
-import type { PersonalRows, PersonKey } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { type Fragment, sql } from '../db/sql.ts'
 
 const ofGrants =
   (column: string) =>
-  ({ routingKey, cid, userId }: PersonKey): Fragment =>
+  ({ routingKey, cid, userId }: UserRowKey): Fragment =>
     sql.part`${sql.identifier(column)} in (
       select grant_id from user_grant where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId})`
 const TOKEN_COLUMNS = ['grant_id', 'expires_at']

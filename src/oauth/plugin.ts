@@ -1,11 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { contractAnswer } from '../lib/failure.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { sendErrorPage } from '../lib/web/page.ts'
 import { allowedMethods } from '../lib/web/request-target.ts'
-import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
+import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
-import { endingRoutes, grantRoutes } from './admin-routes.ts'
+import { grantRoutes, revocationRoutes } from './admin-routes.ts'
+import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
 /** A1–A3, the operators' view of grants, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
@@ -16,7 +18,8 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
       room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
         const path = request.raw.url?.split('?', 1)[0] ?? ''
         const allowed = allowedMethods(room, path)
-        const error = allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath()
+        const error =
+          allowed.length > 0 ? contractAnswer(oauthFailure('method_not_allowed', { allow: allowed })) : noSuchPath()
         return sendErrorPage(request, reply, error, native)
       })
       await room.register(authorizationRoutes, { deps })
@@ -25,5 +28,5 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     { prefix: '/oauth/v2' },
   )
   await app.register(operatorRoutes(grantRoutes), { deps })
-  await app.register(operatorRoutes(endingRoutes), { deps })
+  await app.register(operatorRoutes(revocationRoutes), { deps })
 }

@@ -1,4 +1,4 @@
-import { holdsAnswer } from '../registry/index.ts'
+import { hasResponseParameters } from '../registry/index.ts'
 
 /** Where the answer of the authorization page may go (DECISIONS "Redirect URI"). */
 
@@ -32,7 +32,7 @@ export function checkRedirectUri(
 ): URL | 'not-a-url' | 'mismatch' {
   if (!URL.canParse(text)) return 'not-a-url'
   const url = new URL(text)
-  if (hasForbiddenForm(text) || holdsAnswer(url)) return 'mismatch'
+  if (hasForbiddenForm(text) || hasResponseParameters(url)) return 'mismatch'
   if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
   const registered =
     app.redirect_uris.length > 0 ? app.redirect_uris.includes(text) : app.hosts.some((entry) => hostMatches(entry, url))
@@ -43,7 +43,7 @@ export function checkRedirectUri(
  * A checked redirect URI with the answer added to whatever query it has. The URI is not normalised: only
  * characters beyond ASCII, which a Location header cannot carry, become punycode or percent-encoded UTF-8.
  */
-export function withAnswer(redirectUri: string, answer: Readonly<Record<string, string>>): string {
+export function withResponseParameters(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const target = asciiOnly(redirectUri)
   const added = new URLSearchParams(answer).toString()
   if (added === '') return target

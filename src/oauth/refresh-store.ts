@@ -132,7 +132,7 @@ const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
  * them; deletes the rest. Rows that another process or the purge is deleting are left to it. Returns how many tokens each
  * key had before.
  */
-export const endOldestTokens = (
+export const deleteOldestAccessTokens = (
   db: Db,
   routingKeys: readonly number[],
   most: number,

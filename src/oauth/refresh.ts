@@ -7,7 +7,7 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import { revokeGrant } from './store.ts'
 import type { IssuedTokens, TokenCaller } from './wire.ts'
@@ -31,7 +31,7 @@ export async function refreshTokens(
   limitRefreshes(deps, app)
   const { refreshToken, policy, scopes } = readInput()
   const presented = parseToken(deps.keys, PREFIX.refreshToken, refreshToken, app.app_key)
-  if (!presented) throw refuse('refresh_token_forged')
+  if (!presented) throw oauthFailure('refresh_token_forged')
   if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented)
   const allowed = grantableScopes(app.scopes)
   const refresh = {
@@ -54,7 +54,7 @@ interface CheckedRefresh extends TokenCaller {
 /** Read before anything is issued: a refused request leaves the refresh token as it is. */
 async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken, scopes: readonly string[]) {
   const found = await findRefresh(db, routingKey, hash, scopes)
-  if (found && found.scopes.length < new Set(scopes).size) throw refuse('scope_beyond_grant')
+  if (found && found.scopes.length < new Set(scopes).size) throw oauthFailure('scope_beyond_grant')
 }
 
 /** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
@@ -63,13 +63,13 @@ function limitRefreshes({ config, rateLimiter }: Deps, { app_key }: CallingApp):
     { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
     app_key,
   )
-  if (exceeded) throw refuse('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+  if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 
 /** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
 async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise<NamedFailure> {
   const found = await findRefresh(db, routingKey, hash, [])
-  return found?.revoked_at ? refuse('refresh_token_revoked') : refuse('refresh_token_expired')
+  return found?.revoked_at ? oauthFailure('refresh_token_revoked') : oauthFailure('refresh_token_expired')
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
@@ -91,7 +91,7 @@ async function extend(deps: Deps, { app, presented, scopes }: CheckedRefresh): P
     appValidFrom: app.valid_from,
   }
   const found = await refreshFixed(db, refresh)
-  if (!found?.issued) throw refusal(found)
+  if (!found?.issued) throw whyNotRefreshed(found)
   deps.tokenCap.refreshed(routingKey)
   return { accessToken, refreshToken: presented, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
@@ -139,7 +139,7 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
       routingKey,
       expiresAt,
       random: derived('rotated refresh token'),
-      bearer: app.app_key,
+      boundTo: app.app_key,
     }),
   }
 }
@@ -151,17 +151,17 @@ async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<Issu
   const { routingKey, hash } = presented
   const now = clock.now()
   const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
-  if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw refusal(found)
+  if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw whyNotRefreshed(found)
   if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
     await revokeForReuse(deps, refresh, found)
-    throw refuse('refresh_token_reused')
+    throw oauthFailure('refresh_token_reused')
   }
   for (const key of everyKey(deps.keys)) {
     const issued = successorsOf(deps, key, app, presented, found.rotated_at)
     const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
     if (scopes) return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
   }
-  throw refuse('refresh_answer_gone')
+  throw oauthFailure('refresh_answer_gone')
 }
 
 async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefresh, found: FoundRefresh) {
@@ -182,10 +182,10 @@ async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefr
 }
 
 /** Why a refresh token of the right app gave nothing, in the order of A3 rows 10–13. */
-function refusal(found: FoundRefresh | undefined): NamedFailure {
-  if (!found) return refuse('refresh_token_unknown')
-  if (found.revoked_at) return refuse('refresh_token_revoked')
-  if (found.rotated_at) return refuse('refresh_token_rotated')
-  if (found.scopes.length === 0) return refuse('no_scope_left')
-  return refuse('user_blocked')
+function whyNotRefreshed(found: FoundRefresh | undefined): NamedFailure {
+  if (!found) return oauthFailure('refresh_token_unknown')
+  if (found.revoked_at) return oauthFailure('refresh_token_revoked')
+  if (found.rotated_at) return oauthFailure('refresh_token_rotated')
+  if (found.scopes.length === 0) return oauthFailure('no_scope_left')
+  return oauthFailure('user_blocked')
 }

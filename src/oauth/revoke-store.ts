@@ -3,7 +3,7 @@ import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { grantByKey, joinedAccessToken } from './grant-store.ts'
 
-interface EndedToken {
+interface TokenToDelete {
   readonly routingKey: number
   readonly hash: Buffer
   readonly appKey: string
@@ -12,7 +12,7 @@ interface EndedToken {
 const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
 const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
 
-const endings: Batched<EndedToken, unknown> = {
+const deletions: Batched<TokenToDelete, unknown> = {
   row: z.unknown(),
   key: ({ hash }) => hash.toString('latin1'),
   duplicates: 'serialize',
@@ -32,5 +32,5 @@ const endings: Batched<EndedToken, unknown> = {
 }
 
 /** Deletes an access token of this app; false if it is none. */
-export const endAccessToken = async (db: Db, token: EndedToken): Promise<boolean> =>
-  (await db.batch(endings, token)).length > 0
+export const deleteAccessToken = async (db: Db, token: TokenToDelete): Promise<boolean> =>
+  (await db.batch(deletions, token)).length > 0

@@ -5,12 +5,12 @@ import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
-import { endAccessToken } from './revoke-store.ts'
+import { deleteAccessToken } from './revoke-store.ts'
 import { revokeGrant } from './store.ts'
 
 /**
- * Ends a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. Nothing happens
- * to anybody else's, and nobody is told which it was.
+ * Revokes a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. A token of
+ * another app stays, and the answer does not say so.
  */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
   const { db, keys, clock } = deps
@@ -18,7 +18,7 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
   if (access) {
     await db.tx(async (tx) => {
-      if (!(await endAccessToken(tx, { ...access, appKey: app.app_key }))) return
+      if (!(await deleteAccessToken(tx, { ...access, appKey: app.app_key }))) return
       const { routingKey } = access
       await recordAudit({ ...deps, db: tx }, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
     })

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
@@ -11,13 +12,14 @@ import { limitRate } from '../throttle/index.ts'
 import { authenticateApp } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
-import { sealConsentForm } from './consent-form.ts'
+import { signConsentForm } from './consent-form.ts'
 import { answerTokenRequest } from './exchange.ts'
-import { refuse } from './failures.ts'
-import { withAnswer } from './redirect-uri.ts'
+import { oauthFailure } from './failures.ts'
+import { withResponseParameters } from './redirect-uri.ts'
 import { type Parameters, readParameters } from './wire.ts'
 
 const CONSENT_PATH = '/oauth/v2/consent'
+const consentForm = z.object({ authorization_request: z.string(), decision: z.string() })
 
 /** A1: the authorization page and its form. Failures are shown as a page to a browser, as the envelope to a program. */
 export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
@@ -26,40 +28,40 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   await acceptForms(app, 64 * 1024)
-  const tooMany = (retryAfterS: number) => refuse('too_many_requests', { retryAfterS })
+  const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
 
   app.get('/authorize', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
     const authorization = await checkAuthorizationRequest(deps, parameters)
-    noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
+    noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     if (!session) {
       const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`
       return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
     }
-    if (session.status !== 'active') throw refuse('user_blocked')
+    if (session.status !== 'active') throw oauthFailure('user_blocked')
     return showConsent(deps, request, reply, authorization, session)
   })
 
-  const fromAnotherSite = () => refuse('form_from_another_site')
+  const fromAnotherSite = () => oauthFailure('form_from_another_site')
   app.post(
     '/consent',
     { onRequest: refuseForeignForms(config.PUBLIC_URL, fromAnotherSite) },
     async (request, reply) => {
       const session = await findSession(deps, cookie.read(request))
-      if (!session) throw refuse('form_without_session')
-      const body = (request.body ?? {}) as Record<string, unknown>
-      const { authorization_request: form, decision } = body
-      if (typeof form !== 'string' || typeof decision !== 'string') throw refuse('form_incomplete')
+      if (!session) throw oauthFailure('form_without_session')
+      const sent = consentForm.safeParse(request.body).data
+      if (!sent) throw oauthFailure('form_incomplete')
+      const { authorization_request: form, decision } = sent
       const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
       const { redirectUri, state } = decided.request
       // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
-      return reply.headers(AREA_A_HEADERS).redirect(withAnswer(redirectUri, answer), 303)
+      return reply.headers(AREA_A_HEADERS).redirect(withResponseParameters(redirectUri, answer), 303)
     },
   )
 }
@@ -78,7 +80,7 @@ function showConsent(
     scopes: scopes.map((id) => ({ id })),
     user: { name: session.name, avatarUrl: session.avatarUrl },
     action: CONSENT_PATH,
-    form: sealConsentForm(deps, consentQuery(authorization), session.sessionHash),
+    form: signConsentForm(deps, consentQuery(authorization), session.sessionHash),
     signOut: { action: '/sign-out', returnTo: request.raw.url },
   }
   // The redirect that follows the form counts as its target, and so does every further one that the app makes

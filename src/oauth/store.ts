@@ -1,15 +1,13 @@
 import { z } from 'zod'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 /** The SQL of A1. Statements about one user are led by the routing key, so each touches one shard. */
 
 const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 
-export interface NewGrant {
-  readonly routingKey: number
+export interface NewGrant extends UserRowKey {
   readonly grantId: string
-  readonly cid: number
-  readonly userId: string
   readonly appKey: string
   readonly scopes: readonly string[]
   readonly signIn: SignInOfGrant | null
@@ -75,7 +73,7 @@ export const findIssued = async (
   return found?.code_hash
 }
 
-/** False when it was withdrawn already, or is another user's. */
+/** False when it was revoked already, or is another user's. */
 export const revokeGrant = async (db: Db, routingKey: number, grantId: string, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`update user_grant set revoked_at = ${now}

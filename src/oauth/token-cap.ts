@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { SampledLog } from '../lib/sampled-log.ts'
-import { endOldestTokens } from './refresh-store.ts'
+import { deleteOldestAccessTokens } from './refresh-store.ts'
 
 /** Routing keys are of 16 bits. */
 const ROUTING_KEYS = 2 ** 16
@@ -55,7 +55,7 @@ export class TokenCap {
     const routingKeys = [...this.#due].slice(0, AT_ONCE)
     for (const routingKey of routingKeys) this.#due.delete(routingKey)
     try {
-      for (const { routing_key, tokens } of await endOldestTokens(this.#db, routingKeys, this.#most)) {
+      for (const { routing_key, tokens } of await deleteOldestAccessTokens(this.#db, routingKeys, this.#most)) {
         this.#left[routing_key] = Math.min(MOST_REFRESHES, Math.max(REFRESHES, tokens / TOKENS_PER_REFRESH))
       }
     } catch (err) {

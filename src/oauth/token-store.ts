@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { GRANT_ENDED_AT, WHAT_ENDS_GRANT } from './grant-store.ts'
+import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
 
 const facts = z.object({
   grant_id: z.string(),
@@ -25,7 +25,7 @@ const TABLES = {
 const MOST = 20
 
 /** The tokens that its beginning allows: of one routing key, which a few people share, those that end in that second. */
-export const tokensOf = (
+export const tokensWithPrefix = (
   db: Db,
   kind: keyof typeof TABLES,
   routingKey: number,
@@ -33,7 +33,7 @@ export const tokensOf = (
 ): Promise<TokenFacts[]> =>
   db.listWithCustomPlan(
     facts,
-    sql`select g.grant_id, g.app_key, g.cid, g.user_id, g.scopes, t.used_at, ${GRANT_ENDED_AT} as revoked_at
-        from ${TABLES[kind]} t join user_grant g on g.routing_key = t.routing_key and g.grant_id = t.grant_id ${WHAT_ENDS_GRANT}
+    sql`select g.grant_id, g.app_key, g.cid, g.user_id, g.scopes, t.used_at, ${GRANT_REVOKED_AT} as revoked_at
+        from ${TABLES[kind]} t join user_grant g on g.routing_key = t.routing_key and g.grant_id = t.grant_id ${GRANT_REVOCATION_JOINS}
         where t.routing_key = ${routingKey} and t.expires_at = ${expiresAt} limit ${MOST}`,
   )

@@ -7,7 +7,7 @@ import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { contractNames } from '../lib/scope.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { refuse } from './failures.ts'
+import { oauthFailure } from './failures.ts'
 import type { SignInBehindGrant } from './grant-store.ts'
 
 const LONGEST_URL = 8 * 1024
@@ -17,21 +17,21 @@ export type Parameters = ReadonlyMap<string, string>
 
 /** The parameters of a request URL (always the query string: DECISIONS "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
 export function readParameters(url: string): Parameters {
-  if (url.length > LONGEST_URL) throw refuse('url_too_long')
+  if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
-  for (const name of undecodable) throw refuse('parameter_undecodable', { value: name })
+  for (const name of undecodable) throw oauthFailure('parameter_undecodable', { value: name })
   for (const [name, value] of values) {
     // PostgreSQL has no way to hold it, and no parameter has a use for it.
-    if (value.includes('\0') || name.includes('\0')) throw refuse('parameter_undecodable', { value: name })
+    if (value.includes('\0') || name.includes('\0')) throw oauthFailure('parameter_undecodable', { value: name })
   }
-  for (const name of repeated) throw refuse('parameter_repeated', { value: name })
+  for (const name of repeated) throw oauthFailure('parameter_repeated', { value: name })
   return values
 }
 
 /** A parameter that must be there; an empty one counts as missing. */
 export function required(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
-  if (!value) throw refuse('parameter_missing', { value: name, detail: name })
+  if (!value) throw oauthFailure('parameter_missing', { value: name, detail: name })
   return value
 }
 
@@ -60,7 +60,7 @@ export interface TokenCaller {
 export interface IssuedTokens {
   readonly accessToken: OpaqueToken
   readonly refreshToken: OpaqueToken
-  /** Of the access token; names of both dialects (scope.ts). */
+  /** Of the access token; names of both dialects (src/lib/scope.ts). */
   readonly scopes: readonly string[]
   readonly grantId: string
   readonly issuedAt: Date
@@ -76,22 +76,27 @@ export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: Issued
   token_type: 'bearer',
 })
 
+/** A query has text alone. */
+const cidInQuery = z
+  .union(
+    [
+      z.number(),
+      z
+        .string()
+        .regex(/^\d{1,10}$/)
+        .transform(Number),
+    ],
+    'must be a number',
+  )
+  .pipe(userKey.shape.cid)
+
+/** One user, by both halves of the key. */
+export const userQuery = userKey.extend({ cid: cidInQuery })
+
 /** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
 export const grantFilter = z
   .strictObject({
-    cid: z
-      .union(
-        [
-          z.number(),
-          z
-            .string()
-            .regex(/^\d{1,10}$/)
-            .transform(Number),
-        ],
-        'must be a number',
-      )
-      .pipe(userKey.shape.cid)
-      .optional(),
+    cid: cidInQuery.optional(),
     user_id: userKey.shape.user_id.optional(),
     app_key: filterText(128).optional(),
     ...pageInput(z.tuple([momentKey, z.uuid()])),

@@ -5,7 +5,7 @@ import { RESOURCE_FAILURES } from '../resource/index.ts'
 import { OIDC_FAILURES } from './failures.ts'
 import * as messages from './messages.ts'
 
-/** The endpoints of the standard dialect as documents tell of them (src/developer). */
+/** The endpoints of the standard dialect as the API reference describes them (src/developer). */
 
 const standard = { dialect: 'standard', at: 'PUBLIC_URL' } as const
 const { clientForm } = messages
@@ -25,7 +25,7 @@ const CLIENT = {
 }
 const CONFIDENTIAL = { ...PARAMETERS, ...CLIENT, ...failuresOf(OIDC_FAILURES, ['client_is_public']) }
 
-/** What is wrong with a request itself: sent to the redirect_uri, or answered where the request was pushed. */
+/** What is wrong with a request itself: sent to the redirect_uri, or authorizationResponse where the request was pushed. */
 const REQUEST = {
   ...failuresOf(OAUTH_FAILURES, ['app_not_approved', 'response_type_unsupported', 'scope_unknown', 'scope_not_held']),
   ...failuresOf(OAUTH_FAILURES, ['code_challenge_method_unsupported', 'code_challenge_malformed']),
@@ -44,7 +44,7 @@ const AUTHORIZE = {
 const REDIRECTED = {
   ...PARAMETERS,
   ...REQUEST,
-  ...failuresOf(OIDC_FAILURES, ['login_required', 'consent_required', 'user_refused', 'user_barred']),
+  ...failuresOf(OIDC_FAILURES, ['login_required', 'consent_required', 'user_refused', 'user_blocked']),
 }
 
 const LOGOUT = {
@@ -58,7 +58,7 @@ const LOGOUT = {
   ]),
 }
 
-/** What is wrong with a grant; what lacks a column of this dialect, it cannot meet. */
+/** What is wrong with a grant. Failures without a `standard` column cannot occur here. */
 const GRANT = {
   ...Object.fromEntries(
     Object.entries(failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3], 8)).filter(([, row]) => row.standard),
@@ -74,7 +74,7 @@ const USERINFO = {
 }
 
 /** Of a redirect back to the app. */
-const answered = z.object({
+const authorizationResponse = z.object({
   code: z.string().optional(),
   state: z.string().optional(),
   iss: z.string(),
@@ -92,7 +92,7 @@ const authorize = {
   ...standard,
   path: '/oauth2/authorize',
   caller: 'anybody',
-  answers: { 200: 'page', 303: { redirect: answered } },
+  answers: { 200: 'page', 303: { redirect: authorizationResponse } },
   failures: AUTHORIZE,
   redirected: REDIRECTED,
 } as const
@@ -123,7 +123,7 @@ export const OIDC_API: readonly ApiOperation[] = [
     id: 'push_request',
     path: '/oauth2/par',
     form: [clientForm.extend(messages.authorizeQuery.shape)],
-    answers: { 201: { json: messages.pushedAnswer } },
+    answers: { 201: { json: messages.pushedAuthorizationResponse } },
     failures: { ...PARAMETERS, ...CLIENT, ...CLIENT_OF_REQUEST, ...REQUEST },
   },
   {
@@ -131,7 +131,7 @@ export const OIDC_API: readonly ApiOperation[] = [
     id: 'token',
     path: '/oauth2/token',
     form: [clientForm.extend(messages.exchangeForm.shape), clientForm.extend(messages.refreshForm.shape)],
-    answers: { 200: { json: messages.tokenAnswer } },
+    answers: { 200: { json: messages.tokenResponse } },
     failures: { ...PARAMETERS, ...CLIENT, ...GRANT },
   },
   { ...userinfo, id: 'userinfo', method: 'get' },

@@ -6,13 +6,13 @@ import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
-import { decideConsent, type Parameters, refuseOauth, sealConsentForm } from '../oauth/index.ts'
+import { decideConsent, oauthFailure, type Parameters, signConsentForm } from '../oauth/index.ts'
 import { limitRate } from '../throttle/index.ts'
-import { type AuthorizationAnswer, codeAnswer, failureAnswer } from './answer.ts'
+import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
-import { type Continuation, openContinuation, sealContinuation } from './continuation.ts'
+import { type Continuation, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import { nextAuthorizationStep, withSignIn } from './next-step.ts'
 import { isPushed, takeRequest } from './pushed-request.ts'
@@ -28,20 +28,20 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   const { config } = deps
   const cookie = sessionCookie(config)
   await acceptForms(app, FORM_LIMIT, parseForm)
-  const tooMany = (retryAfterS: number) => refuseOauth('too_many_requests', { retryAfterS })
+  const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   // One limit for the pages of both dialects.
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof RedirectedFailure)) return sendStandardErrorPage(error, request, reply)
     noteForLog(request, { detail: error.failure.failure })
-    return sendAnswer(request, reply, failureAnswer(deps, error))
+    return sendResponse(request, reply, errorResponse(deps, error))
   })
 
   app.get('/authorize', async (request, reply) => {
     const query = readQuery(request)
-    const sealed = query.values.get('continue')
-    if (sealed !== undefined) return goOn(request, reply, openContinuation(deps, 'authorize', sealed))
+    const signed = query.values.get('continue')
+    if (signed !== undefined) return goOn(request, reply, verifyContinuation(deps, 'authorize', signed))
     if (isPushed(query)) return sendOn(reply, await takeRequest(deps, query))
     return goOn(request, reply, { query: queryOf(request.raw.url ?? ''), signedInSince: null })
   })
@@ -54,16 +54,16 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   })
 
   const sendOn = (reply: FastifyReply, query: string) => {
-    const sealed = sealContinuation(deps, 'authorize', { query, signedInSince: null })
-    return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?continue=${sealed}`, 303)
+    const signed = signContinuation(deps, 'authorize', { query, signedInSince: null })
+    return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?continue=${signed}`, 303)
   }
 
   async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
     const authorization = await checkStandardRequest(deps, parseQuery(continuation.query))
-    noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
+    noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     const next = await nextAuthorizationStep(deps, authorization, session, continuation.signedInSince)
-    if (next.step === 'answer') return sendAnswer(request, reply, codeAnswer(deps, authorization.target, next.code))
+    if (next.step === 'answer') return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
     if (next.step === 'sign-in') return sendToSignIn(reply, authorization)
     const { app: client, redirectUrl, scopes, query } = authorization
     const data = {
@@ -72,30 +72,30 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       scopes: standardNames(scopes).map((id) => ({ id })),
       user: { name: next.session.name, avatarUrl: next.session.avatarUrl },
       action: CONSENT,
-      form: sealConsentForm(deps, query, next.session.sessionHash),
+      form: signConsentForm(deps, query, next.session.sessionHash),
       signOut: { action: '/sign-out', returnTo: request.raw.url },
     }
     return sendPage(request, reply, 'oauth/consent', data, { formAction: formActionFor(redirectUrl) })
   }
 
   function sendToSignIn(reply: FastifyReply, { query, loginHint, uiLocales }: StandardRequest) {
-    const sealed = sealContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now() })
+    const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now() })
     const parameters = new URLSearchParams({
-      return_to: `${AUTHORIZE}?continue=${sealed}`,
+      return_to: `${AUTHORIZE}?continue=${signed}`,
       ...(loginHint === undefined ? {} : { login_hint: loginHint }),
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
     })
     return reply.headers(AREA_A_HEADERS).redirect(`/sign-in?${parameters}`, 303)
   }
 
-  const fromAnotherSite = () => refuseOauth('form_from_another_site')
+  const fromAnotherSite = () => oauthFailure('form_from_another_site')
   const onRequest = refuseForeignForms(config.PUBLIC_URL, fromAnotherSite)
   app.post('/consent', { onRequest }, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
-    if (!session) throw refuseOauth('form_without_session')
+    if (!session) throw oauthFailure('form_without_session')
     const { values } = formOf(request.body)
     const [form, decision] = [values.get('authorization_request'), values.get('decision')]
-    if (form === undefined || decision === undefined) throw refuseOauth('form_incomplete')
+    if (form === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const check = async (parameters: Parameters) => {
       const checked = await checkStandardRequest(deps, parseQuery(new URLSearchParams([...parameters]).toString()))
       return withSignIn(deps, checked, session)
@@ -103,25 +103,25 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const acting = { ...deps, actor: actorOf(request, 'user') }
     const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id' })
     const { target, app: client } = decided.request
-    noteForLog(request, { appKey: client.app_key, isAppOnlyNamed: true })
-    if (decided.code === undefined) throw new RedirectedFailure(refuse('user_refused'), target)
-    return sendAnswer(request, reply, codeAnswer(deps, target, decided.code))
+    noteForLog(request, { appKey: client.app_key, isAppUnauthenticated: true })
+    if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
+    return sendResponse(request, reply, codeResponse(deps, target, decided.code))
   })
 }
 
 /** Of a request that is too long nobody knows who asks: a page. */
 function readQuery({ raw }: FastifyRequest): Query {
   const url = raw.url ?? ''
-  if (url.length > LONGEST_URL) throw refuse('request_too_long')
+  if (url.length > LONGEST_URL) throw oidcFailure('request_too_long')
   return parseQuery(queryOf(url))
 }
 
 /** As on the contract's consent page: whatever the app redirects to counts too (Chromium). */
 const formActionFor = ({ protocol }: URL): string[] => (protocol === 'http:' ? ['https:', 'http:'] : ['https:'])
 
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: AuthorizationAnswer) {
-  if (answer.mode === 'query') return reply.headers(AREA_A_HEADERS).redirect(answer.url, 303)
-  const data = { action: answer.url, host: new URL(answer.url).host, fields: Object.entries(answer.fields) }
-  const options = { formAction: formActionFor(new URL(answer.url)), scripts: true, query: '' }
+function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
+  if (response.mode === 'query') return reply.headers(AREA_A_HEADERS).redirect(response.url, 303)
+  const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
+  const options = { formAction: formActionFor(new URL(response.url)), scripts: true, query: '' }
   return sendPage(request, reply.code(200), 'oidc/form-post', data, options)
 }

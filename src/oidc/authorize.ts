@@ -3,16 +3,16 @@ import { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../lib/scope.ts'
 import type { Query } from '../lib/web/request-target.ts'
 import { Refusal } from '../lib/web/rescode.ts'
-import { type AuthorizationRequest, checkPkce, type Parameters, refuseOauth, required } from '../oauth/index.ts'
+import { type AuthorizationRequest, checkPkce, oauthFailure, type Parameters, required } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
 import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
 /** Where an answer goes: known once the client and its redirect_uri are. */
-export interface AnswerTarget {
+export interface ResponseTarget {
   readonly redirectUri: string
   readonly responseMode: 'query' | 'form_post'
   readonly state: string | undefined
@@ -20,7 +20,7 @@ export interface AnswerTarget {
 
 /** A standard authorization request, as a client may make it. */
 export interface StandardRequest extends AuthorizationRequest {
-  readonly target: AnswerTarget
+  readonly target: ResponseTarget
   readonly nonce: string | null
   readonly prompt: readonly string[]
   /** Seconds since the person last proved who they are, at most. */
@@ -37,9 +37,9 @@ export interface StandardRequest extends AuthorizationRequest {
 export class RedirectedFailure extends Refusal {
   override readonly name = 'RedirectedFailure'
   readonly failure: NamedFailure
-  readonly target: AnswerTarget
+  readonly target: ResponseTarget
 
-  constructor(failure: NamedFailure, target: AnswerTarget) {
+  constructor(failure: NamedFailure, target: ResponseTarget) {
     super(failure.message)
     this.failure = failure
     this.target = target
@@ -71,18 +71,18 @@ export async function checkStandardRequest(deps: OidcDeps, query: Query): Promis
 
 async function findClient(deps: Deps, parameters: Parameters): Promise<MicroApp> {
   const app = await findMicroAppForAuthentication(deps, required(parameters, 'client_id'))
-  if (!app) throw refuse('client_unknown')
+  if (!app) throw oidcFailure('client_unknown')
   return app
 }
 
 function checkRedirect(app: MicroApp, parameters: Parameters): string {
   const redirectUri = required(parameters, 'redirect_uri')
-  if (!isRedirectUri(app, redirectUri)) throw refuse('redirect_uri_unknown')
+  if (!isRedirectUri(app, redirectUri)) throw oidcFailure('redirect_uri_unknown')
   return redirectUri
 }
 
 /** Read leniently, so that a request which is refused is answered where the client expects it. */
-function targetOf(redirectUri: string, { values, repeated }: Query): AnswerTarget {
+function targetOf(redirectUri: string, { values, repeated }: Query): ResponseTarget {
   const state = values.get('state')
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
   return {
@@ -92,15 +92,21 @@ function targetOf(redirectUri: string, { values, repeated }: Query): AnswerTarge
   }
 }
 
-async function checkRest(deps: OidcDeps, app: MicroApp, target: AnswerTarget, query: Query): Promise<StandardRequest> {
-  if (app.status !== 'approved') throw refuseOauth('app_not_approved', { detail: app.status })
+async function checkRest(
+  deps: OidcDeps,
+  app: MicroApp,
+  target: ResponseTarget,
+  query: Query,
+): Promise<StandardRequest> {
+  if (app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: app.status })
   const refused = readKnown(query, REFUSED)
-  if (refused.has('request')) throw refuse('request_object')
-  if (refused.has('request_uri')) throw refuse('request_uri_foreign')
-  if (refused.has('registration')) throw refuse('registration')
+  if (refused.has('request')) throw oidcFailure('request_object')
+  if (refused.has('request_uri')) throw oidcFailure('request_uri_foreign')
+  if (refused.has('registration')) throw oidcFailure('registration')
   const parameters = readKnown(query, AUTHORIZE_PARAMETERS)
   for (const [name, longest] of Object.entries(LONGEST)) {
-    if (Buffer.byteLength(parameters.get(name) ?? '') > longest) throw refuse('parameter_malformed', { value: name })
+    if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
+      throw oidcFailure('parameter_malformed', { value: name })
   }
   checkResponse(parameters)
   const hinted = parameters.get('id_token_hint')
@@ -127,45 +133,45 @@ async function checkRest(deps: OidcDeps, app: MicroApp, target: AnswerTarget, qu
 
 function checkResponse(parameters: Parameters): void {
   const type = required(parameters, 'response_type')
-  if (type !== 'code') throw refuseOauth('response_type_unsupported', { value: type })
+  if (type !== 'code') throw oauthFailure('response_type_unsupported', { value: type })
   const mode = parameters.get('response_mode') ?? 'query'
-  if (mode !== 'query' && mode !== 'form_post') throw refuse('parameter_malformed', { value: 'response_mode' })
+  if (mode !== 'query' && mode !== 'form_post') throw oidcFailure('parameter_malformed', { value: 'response_mode' })
 }
 
 /** Scopes that nobody knows are ignored (OIDC Core §3.1.2.1): libraries ask for `email` unasked. */
 function checkScopes(app: MicroApp, parameters: Parameters): string[] {
   const asked = new Set((parameters.get('scope') ?? '').split(' '))
   const known = [...asked].filter((scope) => Object.hasOwn(STANDARD_SCOPES, scope) || isScope(scope))
-  if (known.length === 0) throw refuseOauth('scope_unknown')
+  if (known.length === 0) throw oauthFailure('scope_unknown')
   const grantable = grantableScopes(app.scopes)
   const denied = known.find((scope) => !grantable.includes(scope))
-  if (denied) throw refuseOauth('scope_not_held', { detail: denied })
+  if (denied) throw oauthFailure('scope_not_held', { detail: denied })
   return withContractScopes(known)
 }
 
 function checkChallenge(app: MicroApp, parameters: Parameters): string | null {
   const challenge = checkPkce(parameters)
   const required = app.require_pkce || app.token_auth_methods.includes('none')
-  if (required && challenge === null) throw refuse('challenge_missing')
+  if (required && challenge === null) throw oidcFailure('challenge_missing')
   return challenge
 }
 
 function checkPrompt(parameters: Parameters): readonly string[] {
   const prompt = [...new Set((parameters.get('prompt') ?? '').split(' ').filter((value) => value !== ''))]
   const isKnown = prompt.every((value) => PROMPTS.includes(value))
-  if (!isKnown || (prompt.includes('none') && prompt.length > 1)) throw refuse('prompt_contradictory')
+  if (!isKnown || (prompt.includes('none') && prompt.length > 1)) throw oidcFailure('prompt_contradictory')
   return prompt
 }
 
 function checkMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw refuse('parameter_malformed', { value: 'max_age' })
+  if (!/^\d{1,9}$/.test(text)) throw oidcFailure('parameter_malformed', { value: 'max_age' })
   return Number(text)
 }
 
 async function checkHint(deps: OidcDeps, text: string): Promise<string> {
   const hint = await readHint(deps, text)
-  if (!hint) throw refuse('parameter_malformed', { value: 'id_token_hint' })
+  if (!hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint' })
   return hint.sub
 }

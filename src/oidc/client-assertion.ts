@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { everyKey } from '../lib/crypto/keys.ts'
-import { type Parameters, refuseOauth } from '../oauth/index.ts'
+import { oauthFailure, type Parameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import type { ClientKeys } from './client-keys.ts'
-import { refuse } from './failures.ts'
-import { useAssertion } from './store.ts'
+import { oidcFailure } from './failures.ts'
+import { useAssertion } from './one-time-store.ts'
 
 export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
@@ -36,24 +36,24 @@ export interface ClientDeps extends Deps {
 export async function verifyAssertion(deps: ClientDeps, parameters: Parameters): Promise<MicroApp> {
   const text = parameters.get('client_assertion') ?? ''
   if (parameters.get('client_assertion_type') !== TYPE || text.length > LONGEST) {
-    throw refuse('client_authentication_unsupported')
+    throw oidcFailure('client_authentication_unsupported')
   }
   const { issuer, kid } = claimed(text)
   const app = await findMicroAppForAuthentication(deps, issuer)
-  if (!app?.token_auth_methods.includes('private_key_jwt')) throw refuseOauth('credentials_wrong')
+  if (!app?.token_auth_methods.includes('private_key_jwt')) throw oauthFailure('credentials_wrong')
   const clientId = parameters.get('client_id')
-  if (clientId !== undefined && clientId !== app.app_key) throw refuse('client_id_differs')
+  if (clientId !== undefined && clientId !== app.app_key) throw oidcFailure('client_id_differs')
   const { keys, problem } = await keysOf(deps, app, kid)
   const { exp, jti } = await verify(deps, app, keys, text).catch((error: unknown) => {
-    throw isUnverifiable(error) ? refuseOauth('credentials_wrong', problem ? { detail: problem } : {}) : error
+    throw isUnverifiable(error) ? oauthFailure('credentials_wrong', problem ? { detail: problem } : {}) : error
   })
   const endsAt = fromEpochSeconds(exp)
-  if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw refuseOauth('credentials_wrong')
+  if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw oauthFailure('credentials_wrong')
   // Kept under every key: another process may make values with another one while SECRET_KEY is rotated.
   for (const key of everyKey(deps.keys)) {
     const hash = hmacSha256(key.storage, `assertion\n${app.app_key}\n${jti}`)
     const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
-    if (!isFirst) throw refuseOauth('credentials_wrong')
+    if (!isFirst) throw oauthFailure('credentials_wrong')
   }
   return app
 }
@@ -63,7 +63,7 @@ function claimed(text: string): { issuer: string; kid: string | undefined } {
   try {
     return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
   } catch (error) {
-    if (error instanceof errors.JOSEError || error instanceof TypeError) throw refuseOauth('credentials_wrong')
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw oauthFailure('credentials_wrong')
     throw error
   }
 }

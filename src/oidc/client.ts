@@ -1,8 +1,8 @@
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { type Parameters, readBasic, refuseOauth, verifyCredentials } from '../oauth/index.ts'
+import { oauthFailure, type Parameters, readBasic, verifyCredentials } from '../oauth/index.ts'
 import { type CallingApp, findMicroAppForAuthentication } from '../registry/index.ts'
 import { type ClientDeps, verifyAssertion } from './client-assertion.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import { clientForm, namesOf } from './messages.ts'
 
 /** Parameters by which clients say who they are. */
@@ -23,7 +23,7 @@ export interface Client {
 /** The approved app that calls a standard endpoint (RFC 6749 §2.3, §3.2.1), in the way that it is registered for. */
 export async function authenticateClient(deps: ClientDeps, call: ClientCall): Promise<Client> {
   const client = await identify(deps, call)
-  if (client.app.status !== 'approved') throw refuseOauth('app_not_approved', { detail: client.app.status })
+  if (client.app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: client.app.status })
   return client
 }
 
@@ -33,31 +33,32 @@ async function identify(deps: ClientDeps, { parameters, authorization, address }
   const basic = readBasic(authorization)
   const hasAssertion = parameters.has('client_assertion') || parameters.has('client_assertion_type')
   const ways = [basic, secret, hasAssertion || undefined].filter((way) => way !== undefined)
-  if (ways.length > 1) throw refuse('client_authentication_twice')
+  if (ways.length > 1) throw oidcFailure('client_authentication_twice')
   if (hasAssertion) return allowed(await verifyAssertion(deps, parameters), 'private_key_jwt')
-  if (basic === 'malformed') throw refuseOauth('basic_malformed')
+  if (basic === 'malformed') throw oauthFailure('basic_malformed')
   if (basic) {
-    if (clientId !== undefined && !equalSecrets(clientId, basic.appKey)) throw refuse('client_id_differs')
+    if (clientId !== undefined && !equalSecrets(clientId, basic.appKey)) throw oidcFailure('client_id_differs')
     return allowed(await verifyCredentials(deps, basic, address), 'client_secret_basic')
   }
-  if (clientId === undefined) throw refuse('client_authentication_missing')
+  if (clientId === undefined) throw oidcFailure('client_authentication_missing')
   if (secret !== undefined) {
     const credentials = { appKey: clientId, appSecrets: [secret] }
     return allowed(await verifyCredentials(deps, credentials, address), 'client_secret_post')
   }
   const app = await findMicroAppForAuthentication(deps, clientId)
-  if (!app) throw refuse('client_authentication_missing')
+  if (!app) throw oidcFailure('client_authentication_missing')
   return allowed(app, 'none')
 }
 
 /** A way that the app is not registered for is refused like a wrong secret. */
 function allowed(app: CallingApp, method: CallingApp['token_auth_methods'][number]): Client {
-  if (!app.token_auth_methods.includes(method)) throw refuse('client_authentication_unsupported', { detail: method })
+  if (!app.token_auth_methods.includes(method))
+    throw oidcFailure('client_authentication_unsupported', { detail: method })
   return { app, isPublic: method === 'none' }
 }
 
 /** For endpoints that a public client may not use: anybody can say that they are it. */
 export function refusePublic({ app, isPublic }: Client): CallingApp {
-  if (isPublic) throw refuse('client_is_public')
+  if (isPublic) throw oidcFailure('client_is_public')
   return app
 }

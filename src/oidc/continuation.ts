@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 
 /**
  * A request that goes on at another address of ours: after sign-in, after a form from another site (whose browser does not
@@ -14,7 +14,7 @@ const LIFETIME_S = 30 * 60
 /** With the path before it, what a sign-in page still returns to. */
 const LONGEST = 7_500
 
-const sealed = z.object({
+const signed = z.object({
   purpose: z.string(),
   query: z.string(),
   /** Milliseconds since 1970; null where no sign-in was asked for. */
@@ -32,24 +32,24 @@ type Purpose = 'authorize' | 'logout'
 const macOf = (keys: DerivedKeys, text: string): string =>
   hmacSha256(keys.form, `continue\n${text}`).toString('base64url')
 
-export function sealContinuation({ keys, clock }: Deps, purpose: Purpose, continuation: Continuation): string {
+export function signContinuation({ keys, clock }: Deps, purpose: Purpose, continuation: Continuation): string {
   const { query, signedInSince } = continuation
   const madeAt = epochSeconds(clock.now())
   const content = { purpose, query, signedInSince: signedInSince?.getTime() ?? null, madeAt }
   const text = Buffer.from(JSON.stringify(content)).toString('base64url')
   const whole = `${text}.${macOf(keys, text)}`
-  if (whole.length > LONGEST) throw refuse('request_too_long')
+  if (whole.length > LONGEST) throw oidcFailure('request_too_long')
   return whole
 }
 
 /** Refuses one that is forged, too old or made for something else. */
-export function openContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
+export function verifyContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
   const [text = '', mac = ''] = whole.split('.', 2)
-  if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw refuse('continuation_unusable')
-  const { query, signedInSince, madeAt, ...content } = sealed.parse(
+  if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw oidcFailure('continuation_unusable')
+  const { query, signedInSince, madeAt, ...content } = signed.parse(
     JSON.parse(Buffer.from(text, 'base64url').toString('utf8')),
   )
   const isOver = epochSeconds(clock.now()) - madeAt > LIFETIME_S
-  if (isOver || content.purpose !== purpose) throw refuse('continuation_unusable')
+  if (isOver || content.purpose !== purpose) throw oidcFailure('continuation_unusable')
   return { query, signedInSince: signedInSince === null ? null : fromEpochMilliseconds(signedInSince) }
 }

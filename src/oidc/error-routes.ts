@@ -2,20 +2,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../lib/failure.ts'
 import { prefersHtml } from '../lib/web/accept.ts'
 import { inMinutes } from '../lib/web/locale.ts'
+import { sendStandardFailure, standardFailureOf } from '../lib/web/oauth-response.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
-import { sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
+import { OIDC_FAILURES } from './failures.ts'
 
 /** Failures of the standard dialect that are not sent to the client by way of the browser. */
-
-const SERVER_ERROR = 20013
 
 /** A page for a browser, the error of RFC 6749 for a program. */
 export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const failure = standardFailureOf(thrown, request)
   if (!prefersHtml(request.headers.accept)) return sendStandardFailure(reply, failure)
   const wait = failure.status === 429 ? failure.headers['Retry-After'] : undefined
+  const unnamed = failure.status < 500 ? OIDC_FAILURES.request_unreadable : OIDC_FAILURES.server_failed
+  const { rescode } = thrown instanceof NamedFailure ? thrown.row : unnamed
   const data = {
-    rescode: thrown instanceof NamedFailure ? thrown.row.rescode : failure.status < 500 ? 20007 : SERVER_ERROR,
+    rescode,
     code: failure.error,
     message: failure.description,
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),

@@ -1,4 +1,4 @@
-import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure.ts'
 import type { Rescode } from '../lib/web/rescode.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Rescode } from '../lib/web/rescode.ts'
  * error, its HTTP status where it is not sent by way of the browser, and the rescode that an error page shows.
  */
 
-const row = (error: string, description: StandardAnswer['description'], more: Partial<StandardAnswer> = {}) =>
+const row = (error: string, description: OAuthError['description'], more: Partial<OAuthError> = {}) =>
   ({ rescode: 20007, standard: { error, status: 400, description, ...more } }) satisfies FailureRow & {
     rescode: Rescode
   }
@@ -14,19 +14,23 @@ const row = (error: string, description: StandardAnswer['description'], more: Pa
 const INVALID_CLIENT = row('invalid_client', 'client authentication failed', { status: 401 })
 
 export const OIDC_FAILURES = {
+  // What no operation has named: a body that cannot be read, a fault of ours
+  request_unreadable: row('invalid_request', 'the request cannot be read'),
+  server_failed: { ...row('server_error', 'the server failed', { status: 500 }), rescode: 20013 },
+
   // Parameters of any endpoint
   parameter_malformed: row('invalid_request', (name) => `${name} is malformed`),
   request_too_long: row('invalid_request', 'the request is too long'),
 
   // Who calls
-  client_authentication_twice: row('invalid_request', 'use one way of client authentication'),
-  client_id_differs: row('invalid_request', 'client_id is not the authenticated client'),
+  client_authentication_twice: row('invalid_request', 'use only one client authentication method'),
+  client_id_differs: row('invalid_request', 'client_id does not match the authenticated client'),
   client_authentication_missing: INVALID_CLIENT,
   client_authentication_unsupported: INVALID_CLIENT,
   client_is_public: INVALID_CLIENT,
 
   // The authorization request
-  client_unknown: { ...row('invalid_client', 'the client is not known'), rescode: 20001 },
+  client_unknown: { ...row('invalid_client', 'unknown client'), rescode: 20001 },
   redirect_uri_unknown: { ...row('invalid_request', 'redirect_uri is not registered'), rescode: 20012 },
   request_object: row('request_not_supported', 'request objects are not supported'),
   request_uri_foreign: row('request_uri_not_supported', 'request_uri must come from the pushed request endpoint'),
@@ -36,14 +40,17 @@ export const OIDC_FAILURES = {
   prompt_contradictory: row('invalid_request', 'prompt has an unknown value, or combines none with another value'),
   continuation_unusable: row('invalid_request', 'the page is too old; go back to the app and start again'),
   login_required: row('login_required', 'the person has to sign in'),
-  consent_required: row('consent_required', 'the person has to be asked'),
-  user_refused: row('access_denied', 'the person refused'),
-  user_barred: row('access_denied', 'the account is blocked'),
+  consent_required: row('consent_required', 'user consent is required'),
+  user_refused: row('access_denied', 'the user denied the request'),
+  user_blocked: row('access_denied', 'the account is blocked'),
   post_logout_uri_unknown: { ...row('invalid_request', 'post_logout_redirect_uri is not registered'), rescode: 20012 },
 
   // Tokens
   access_token_missing: row('invalid_request', 'an access token is missing', { status: 401 }),
-  access_token_twice: row('invalid_request', 'send the access token in one way'),
+  access_token_twice: row('invalid_request', 'send the access token by one method only'),
+
+  // Operators
+  signing_key_unknown: { rescode: 20007, status: 404, what: 'no such signing key' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-export const refuse = refusals<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)
+export const oidcFailure = failureFactory<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)

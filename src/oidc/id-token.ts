@@ -7,7 +7,7 @@ import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { type SigningKeys, signCompact } from './signing-keys.ts'
+import { type SigningKeys, signCompact } from './signing-key-cache.ts'
 import { ID_TOKEN_LIFETIME_S, subjectOf } from './wire.ts'
 
 export interface OidcDeps extends Deps {

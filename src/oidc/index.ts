@@ -1,5 +1,5 @@
+import { USED_ONCE_RETENTION } from './one-time-store.ts'
 import { SIGNING_KEY_RETENTION } from './signing-key-store.ts'
-import { USED_ONCE_RETENTION } from './store.ts'
 
 export { OIDC_API } from './api.ts'
 export {

@@ -5,9 +5,9 @@ import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
-import { refuseOauth } from '../oauth/index.ts'
+import { oauthFailure } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
-import { openContinuation, sealContinuation } from './continuation.ts'
+import { signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import type { OidcDeps } from './id-token.ts'
 import { checkLogout } from './logout.ts'
@@ -23,16 +23,16 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
   await acceptForms(app, FORM_LIMIT, parseForm)
   app.addHook('onRequest', limitPages(app, config))
   app.setErrorHandler((error, request, reply) => sendStandardErrorPage(error, request, reply))
-  const seal = (query: string) => sealContinuation(deps, 'logout', { query, signedInSince: null })
-  const open = (sealed: string): Query => parseQuery(openContinuation(deps, 'logout', sealed).query)
+  const sign = (query: string) => signContinuation(deps, 'logout', { query, signedInSince: null })
+  const verify = (signed: string): Query => parseQuery(verifyContinuation(deps, 'logout', signed).query)
 
   app.get('/logout', async (request, reply) => {
     const given = parseQuery(queryOf(request.raw.url ?? ''))
-    const sealed = given.values.get('continue')
-    const { app: client, next, query } = await checkLogout(deps, sealed === undefined ? given : open(sealed))
+    const signed = given.values.get('continue')
+    const { app: client, next, query } = await checkLogout(deps, signed === undefined ? given : verify(signed))
     const session = await findSession(deps, cookie.read(request))
     if (!session) return goTo(request, reply, next, false)
-    const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: seal(query) }
+    const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
     const options = { formAction: ['https:', ...(next?.startsWith('http:') ? ['http:'] : [])] }
     return sendPage(request, reply, 'oidc/sign-out', data, options)
   })
@@ -40,15 +40,15 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
   // A form of another site comes without our cookie: the browser asks again by GET.
   app.post('/logout', async (request, reply) => {
     const { query } = await checkLogout(deps, formOf(request.body))
-    return reply.headers(AREA_A_HEADERS).redirect(`${LOGOUT}?continue=${seal(query)}`, 303)
+    return reply.headers(AREA_A_HEADERS).redirect(`${LOGOUT}?continue=${sign(query)}`, 303)
   })
 
-  const onRequest = refuseForeignForms(config.PUBLIC_URL, () => refuseOauth('form_from_another_site'))
+  const onRequest = refuseForeignForms(config.PUBLIC_URL, () => oauthFailure('form_from_another_site'))
   app.post('/logout/confirm', { onRequest }, async (request, reply) => {
     const { values } = formOf(request.body)
-    const [sealed, decision] = [values.get('sign_out_request'), values.get('decision')]
-    if (sealed === undefined || decision === undefined) throw refuseOauth('form_incomplete')
-    const { next } = await checkLogout(deps, open(sealed))
+    const [signed, decision] = [values.get('sign_out_request'), values.get('decision')]
+    if (signed === undefined || decision === undefined) throw oauthFailure('form_incomplete')
+    const { next } = await checkLogout(deps, verify(signed))
     if (decision === 'sign-out') {
       await signOut({ ...deps, actor: actorOf(request, 'user') }, cookie.read(request))
       cookie.clear(reply)

@@ -1,7 +1,7 @@
 import type { Query } from '../lib/web/request-target.ts'
-import { withAnswer } from '../oauth/index.ts'
+import { withResponseParameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { logoutQuery, namesOf } from './messages.ts'
 import { isRegistered } from './redirect-uri.ts'
@@ -22,19 +22,20 @@ export interface LogoutRequest {
 export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutRequest> {
   const parameters = readKnown(query, LOGOUT_PARAMETERS)
   for (const [name, longest] of Object.entries(LONGEST)) {
-    if (Buffer.byteLength(parameters.get(name) ?? '') > longest) throw refuse('parameter_malformed', { value: name })
+    if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
+      throw oidcFailure('parameter_malformed', { value: name })
   }
   const text = parameters.get('id_token_hint')
   const hint = text === undefined ? undefined : await readHint(deps, text)
-  if (text !== undefined && !hint) throw refuse('parameter_malformed', { value: 'id_token_hint' })
+  if (text !== undefined && !hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint' })
   const clientId = parameters.get('client_id') ?? hint?.aud
-  if (hint && hint.aud !== clientId) throw refuse('client_id_differs')
+  if (hint && hint.aud !== clientId) throw oidcFailure('client_id_differs')
   const app = clientId === undefined ? undefined : await findMicroAppForAuthentication(deps, clientId)
-  if (clientId !== undefined && !app) throw refuse('client_unknown')
+  if (clientId !== undefined && !app) throw oidcFailure('client_unknown')
   const target = parameters.get('post_logout_redirect_uri')
   if (target !== undefined && !isRegistered(app?.post_logout_uris ?? [], target))
-    throw refuse('post_logout_uri_unknown')
+    throw oidcFailure('post_logout_uri_unknown')
   const state = parameters.get('state')
-  const next = target === undefined ? undefined : withAnswer(target, state === undefined ? {} : { state })
+  const next = target === undefined ? undefined : withResponseParameters(target, state === undefined ? {} : { state })
   return { app, next, query: new URLSearchParams([...parameters]).toString() }
 }

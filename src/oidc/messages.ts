@@ -68,7 +68,7 @@ export const logoutQuery = z.object({
 export const namesOf = (shape: z.ZodObject): readonly string[] => Object.keys(shape.shape)
 
 /** A successful answer (RFC 6749 §5.1, OIDC Core §3.1.3.3). */
-export const tokenAnswer = z.object({
+export const tokenResponse = z.object({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   /** Whole seconds left at the moment of the answer. */
@@ -77,7 +77,7 @@ export const tokenAnswer = z.object({
   refresh_token: z.string().optional(),
   id_token: z.string().optional(),
 })
-export type TokenAnswer = Readonly<z.output<typeof tokenAnswer>>
+export type TokenResponse = Readonly<z.output<typeof tokenResponse>>
 
 /** Claims of the scopes that the token holds (OIDC Core §5.1); what is not set is left out. */
 export const userInfo = z.object({
@@ -108,8 +108,8 @@ export const introspection = z.union([
 export type Introspection = Readonly<z.output<typeof introspection>>
 
 /** RFC 9126 §2.2. */
-export const pushedAnswer = z.object({ request_uri: z.string(), expires_in: z.int() })
-export type PushedAnswer = Readonly<z.output<typeof pushedAnswer>>
+export const pushedAuthorizationResponse = z.object({ request_uri: z.string(), expires_in: z.int() })
+export type PushedAuthorizationResponse = Readonly<z.output<typeof pushedAuthorizationResponse>>
 
 /** RFC 7517. */
 export const jwks = z.object({

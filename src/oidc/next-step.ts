@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueCode, rememberedScopes } from '../oauth/index.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
-import { type OIDC_FAILURES, refuse } from './failures.ts'
+import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
 import { sidOf } from './id-token.ts'
 import { subjectOf } from './wire.ts'
 
@@ -35,7 +35,7 @@ export async function nextAuthorizationStep(
 ): Promise<NextStep> {
   const { prompt, target } = request
   const silent = prompt.includes('none')
-  const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(refuse(name), target)
+  const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(oidcFailure(name), target)
 
   const fresh = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
   const otherPerson =
@@ -45,7 +45,7 @@ export async function nextAuthorizationStep(
     if (silent || (fresh && otherPerson)) throw refused('login_required')
     return { step: 'sign-in' }
   }
-  if (session.status !== 'active') throw refused('user_barred')
+  if (session.status !== 'active') throw refused('user_blocked')
   if (await mustAsk(deps, request, session)) {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }

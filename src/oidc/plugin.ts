@@ -12,7 +12,7 @@ import { RegisteredOrigins } from './cors-guard.ts'
 import { discoveryRoutes } from './discovery-routes.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import { logoutRoutes } from './logout-routes.ts'
-import { SigningKeys } from './signing-keys.ts'
+import { SigningKeys } from './signing-key-cache.ts'
 import { standardTokenRoutes } from './token-routes.ts'
 
 /** The standard dialect: OAuth 2.0 and OpenID Connect over the grants of area A. */

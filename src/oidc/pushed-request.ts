@@ -2,14 +2,14 @@ import { wholeSecondsAfter } from '../lib/clock.ts'
 import { everyKey, hashSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import type { Query } from '../lib/web/request-target.ts'
-import { refuseOauth } from '../oauth/index.ts'
+import { oauthFailure } from '../oauth/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
 import type { Client } from './client.ts'
-import { refuse } from './failures.ts'
+import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
-import type { PushedAnswer } from './messages.ts'
-import { insertPushedRequest, takePushedRequest } from './store.ts'
+import type { PushedAuthorizationResponse } from './messages.ts'
+import { insertPushedRequest, takePushedRequest } from './one-time-store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'
@@ -20,14 +20,14 @@ export async function pushRequest(
   { app, isPublic }: Client,
   form: Query,
   address: string,
-): Promise<PushedAnswer> {
+): Promise<PushedAuthorizationResponse> {
   const { config, db, clock, keys, rateLimiter } = deps
   const most = config.PUSHED_REQUESTS_PER_MINUTE
   // Anybody can push in the name of a public client, and would use up what its people have.
   const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
   const { exceeded, endsInMs } = rateLimiter.count({ kind: 'pushed request', most, windowS: 60 }, counted)
-  if (exceeded) throw refuseOauth('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
-  if (form.values.has('request_uri')) throw refuse('request_uri_foreign')
+  if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+  if (form.values.has('request_uri')) throw oidcFailure('request_uri_foreign')
   // A client that authenticates by a header need not repeat who it is.
   const values = new Map([...form.values, ['client_id', app.app_key]])
   const { query } = await checkStandardRequest(deps, { ...form, values }).catch((error: unknown) => {
@@ -51,5 +51,5 @@ export async function takeRequest({ db, clock, keys }: OidcDeps, { values, repea
     const query = await takePushedRequest(db, { hash: hashSecret(key, name), appKey }, clock.now())
     if (query !== undefined) return query
   }
-  throw refuse('request_uri_unusable')
+  throw oidcFailure('request_uri_unusable')
 }

@@ -5,7 +5,7 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { encryptSecret } from '../lib/crypto/keys.ts'
-import { invalidRequest } from '../lib/web/rescode.ts'
+import { oidcFailure } from './failures.ts'
 import {
   ALGS,
   type Alg,
@@ -22,7 +22,7 @@ import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 /** Processes read the keys again every so many seconds, so one may sign with a key for that much longer. */
 export const KEYS_READ_EVERY_S = 10
 /** For clocks that differ and clients that allow for it. */
-const MARGIN_S = 300
+const CLOCK_MARGIN_S = 300
 
 export const rotationInput = z.strictObject({ alg: z.enum(ALGS).optional() })
 export const retirementInput = z.strictObject({ kid: z.string().min(1).max(100), at_once: z.boolean().default(false) })
@@ -81,7 +81,7 @@ export async function retireSigningKey(
     const now = deps.clock.now()
     const known = await findSigningKeys(db, now)
     const key = known.find((one) => one.kid === kid)
-    if (!key) throw invalidRequest('no such signing key', { status: 404 })
+    if (!key) throw oidcFailure('signing_key_unknown')
     if (at_once) await endSigningKeys(db, [kid], now, now)
     else await endKeys(db, [key], now)
     await recordAudit(
@@ -99,7 +99,7 @@ const endKeys = (db: Db, keys: readonly SigningKey[], at: Date): Promise<number>
     db,
     keys.map(({ kid }) => kid),
     at,
-    addSeconds(at, ID_TOKEN_LIFETIME_S + KEYS_READ_EVERY_S + MARGIN_S),
+    addSeconds(at, ID_TOKEN_LIFETIME_S + KEYS_READ_EVERY_S + CLOCK_MARGIN_S),
   )
 
 async function addKey(deps: Deps, alg: Alg, signsFrom: Date): Promise<void> {

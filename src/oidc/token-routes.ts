@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../lib/failure.ts'
 import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { acceptForms } from '../lib/web/forms.ts'
+import { answerStandard, sendStandardFailure, standardFailureOf } from '../lib/web/oauth-response.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { answerStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
 import { type Parameters, required, revokeToken } from '../oauth/index.ts'
 import { type AccessKind, describeToken } from '../resource/index.ts'
 import { authenticateClient, CLIENT_PARAMETERS, type Client, refusePublic } from './client.ts'
@@ -33,7 +33,7 @@ export async function standardTokenRoutes(
   async function clientOf(request: FastifyRequest, parameters: Parameters): Promise<Client> {
     const { authorization } = request.headers
     const client = await authenticateClient(deps, { parameters, authorization, address: request.ip })
-    noteForLog(request, { appKey: client.app.app_key, ...(client.isPublic ? { isAppOnlyNamed: true } : {}) })
+    noteForLog(request, { appKey: client.app.app_key, ...(client.isPublic ? { isAppUnauthenticated: true } : {}) })
     return client
   }
 

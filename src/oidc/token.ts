@@ -4,15 +4,15 @@ import { standardNames, withContractScopes } from '../lib/scope.ts'
 import {
   exchangeCode,
   type IssuedTokens,
+  oauthFailure,
   type Parameters,
   refreshTokens,
-  refuseOauth,
   required,
 } from '../oauth/index.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
 import { issueIdToken, type OidcDeps } from './id-token.ts'
-import { clientForm, exchangeForm, namesOf, refreshForm, type TokenAnswer } from './messages.ts'
+import { clientForm, exchangeForm, namesOf, refreshForm, type TokenResponse } from './messages.ts'
 
 export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
 
@@ -26,11 +26,11 @@ export async function answerStandardTokenRequest(
   client: Client,
   actor: Actor,
   parameters: Parameters,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') return exchange(deps, client, actor, parameters)
   if (grantType === 'refresh_token') return refresh(deps, client, actor, parameters)
-  throw refuseOauth('grant_type_unsupported', { value: grantType })
+  throw oauthFailure('grant_type_unsupported', { value: grantType })
 }
 
 async function exchange(
@@ -38,7 +38,7 @@ async function exchange(
   { app, isPublic }: Client,
   actor: Actor,
   parameters: Parameters,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   // The code of a request without a challenge fits no verifier, so a public client can never use one.
   const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
   const issued = await exchangeCode(
@@ -54,10 +54,10 @@ async function exchange(
     },
   )
   const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, true) : undefined
-  return answerOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
+  return tokenResponseOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
 }
 
-async function refresh(deps: TokenDeps, { app }: Client, actor: Actor, parameters: Parameters): Promise<TokenAnswer> {
+async function refresh(deps: TokenDeps, { app }: Client, actor: Actor, parameters: Parameters): Promise<TokenResponse> {
   const asked = parameters
     .get('scope')
     ?.split(' ')
@@ -68,14 +68,14 @@ async function refresh(deps: TokenDeps, { app }: Client, actor: Actor, parameter
     ...(asked?.length ? { scopes: withContractScopes(asked) } : {}),
   }))
   const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, false) : undefined
-  return answerOf(issued, true, idToken)
+  return tokenResponseOf(issued, true, idToken)
 }
 
-const answerOf = (
+const tokenResponseOf = (
   { accessToken, refreshToken, scopes, issuedAt }: IssuedTokens,
   withRefreshToken: boolean,
   idToken: string | undefined,
-): TokenAnswer => ({
+): TokenResponse => ({
   access_token: accessToken.text,
   token_type: 'Bearer',
   expires_in: secondsLeft(accessToken.expiresAt, issuedAt),

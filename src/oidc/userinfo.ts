@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import type { Parameters } from '../oauth/index.ts'
-import { describeToken, type LiveToken, refuseResource } from '../resource/index.ts'
-import { refuse } from './failures.ts'
+import { describeToken, type LiveToken, resourceFailure } from '../resource/index.ts'
+import { oidcFailure } from './failures.ts'
 import type { UserInfo } from './messages.ts'
 import { subjectOf } from './wire.ts'
 
@@ -13,9 +13,9 @@ const E164 = /^\+[1-9]\d{4,14}$/
 export function readBearer(authorization: string | undefined, form: Parameters): string {
   const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
   const inForm = form.get('access_token')
-  if (inHeader !== undefined && inForm !== undefined) throw refuse('access_token_twice')
+  if (inHeader !== undefined && inForm !== undefined) throw oidcFailure('access_token_twice')
   const token = inHeader?.trim() ?? inForm
-  if (!token) throw refuse('access_token_missing')
+  if (!token) throw oidcFailure('access_token_missing')
   return token
 }
 
@@ -25,7 +25,7 @@ export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ t
   const { scopes } = token
   const profile = scopes.includes('profile') || scopes.includes('USER_INFO')
   const phone = scopes.includes('phone') || scopes.includes('PHONE_NUMBER')
-  if (!profile && !phone && !scopes.includes('openid')) throw refuseResource('token_lacks_scope')
+  if (!profile && !phone && !scopes.includes('openid')) throw resourceFailure('token_lacks_scope')
   const sub = subjectOf({ cid: token.cid, userId: token.user_id })
   const claims = { sub, ...(profile ? profileOf(token) : {}), ...(phone ? phoneOf(deps, token) : {}) }
   return { token, claims }

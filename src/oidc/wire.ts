@@ -1,5 +1,5 @@
 import { parseQuery, type Query } from '../lib/web/request-target.ts'
-import { type Parameters, refuseOauth } from '../oauth/index.ts'
+import { oauthFailure, type Parameters } from '../oauth/index.ts'
 
 /** Life of an id_token, seconds. */
 export const ID_TOKEN_LIFETIME_S = 3_600
@@ -20,13 +20,13 @@ export const formOf = (body: unknown): Query =>
  * twice or cannot be decoded is refused.
  */
 export function readKnown({ values, repeated, undecodable }: Query, names: readonly string[]): Parameters {
-  for (const name of undecodable) if (names.includes(name)) throw refuseOauth('parameter_undecodable', { value: name })
-  for (const name of repeated) if (names.includes(name)) throw refuseOauth('parameter_repeated', { value: name })
+  for (const name of undecodable) if (names.includes(name)) throw oauthFailure('parameter_undecodable', { value: name })
+  for (const name of repeated) if (names.includes(name)) throw oauthFailure('parameter_repeated', { value: name })
   const known = new Map<string, string>()
   for (const name of names) {
     const value = values.get(name)
     if (!value) continue
-    if (value.includes('\0')) throw refuseOauth('parameter_undecodable', { value: name })
+    if (value.includes('\0')) throw oauthFailure('parameter_undecodable', { value: name })
     known.set(name, value)
   }
   return known

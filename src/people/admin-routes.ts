@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { oneUser, userKey } from '../account/index.ts'
+import { userKey, userPathInput } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
@@ -9,7 +9,7 @@ import { noteForLog } from '../lib/web/observe.ts'
 import { countErasable, eraseUser } from './erase.ts'
 import { exportedUser, exportUser } from './export.ts'
 
-const erasable = oneUser.omit({ reason: true })
+const erasable = userPathInput.omit({ reason: true })
 
 /** Operators erase a person, after GET has said what would go, and give a person their data. */
 export function peopleRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {

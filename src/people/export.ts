@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { oneUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { routingKeyOf, showUser, type UserKey, userPathInput } from '../account/index.ts'
 import { listAudit, recordAudit } from '../audit/index.ts'
-import type { PersonalRows, PersonKey } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
 /** Personal data is read with a reason only. */
-export const exportedUser = oneUser.required({ reason: true })
+export const exportedUser = userPathInput.required({ reason: true })
 export type ExportedUser = z.output<typeof exportedUser>
 
 const AT_ONCE = 500
@@ -26,14 +26,14 @@ export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser):
   return textOf(deps, user, person)
 }
 
-async function* textOf(deps: Deps, user: UserKey, person: PersonKey): AsyncGenerator<string> {
+async function* textOf(deps: Deps, user: UserKey, person: UserRowKey): AsyncGenerator<string> {
   yield `{"exported_at":${JSON.stringify(deps.clock.now())},"cid":${user.cid},"user_id":${JSON.stringify(user.user_id)}`
-  for (const rows of ROWS_OF_PERSON) yield* listOf(rows.what, rowsOf(deps, rows, person))
-  yield* listOf('events', eventsOf(deps, user))
+  for (const rows of ROWS_OF_PERSON) yield* jsonArray(rows.what, rowsOf(deps, rows, person))
+  yield* jsonArray('events', eventsOf(deps, user))
   yield '}\n'
 }
 
-async function* listOf(name: string, pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+async function* jsonArray(name: string, pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   yield `,${JSON.stringify(name)}:[`
   let isFirst = true
   for await (const page of pages) {
@@ -43,7 +43,7 @@ async function* listOf(name: string, pages: AsyncIterable<readonly string[]>): A
   yield ']'
 }
 
-async function* rowsOf({ db }: Deps, rows: PersonalRows, person: PersonKey): AsyncGenerator<string[]> {
+async function* rowsOf({ db }: Deps, rows: PersonalRows, person: UserRowKey): AsyncGenerator<string[]> {
   for (let after: string | null = null; ; ) {
     const page: Awaited<ReturnType<typeof readRows>> = await readRows(db, rows, person, { limit: AT_ONCE, after })
     yield page.rows.map(({ row }) => row)

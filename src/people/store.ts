@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ACCOUNT_OF_PERSON } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
-import type { PersonalRows, PersonKey } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { REFUSALS_OF_PERSON } from '../explain/index.ts'
 import { OAUTH_OF_PERSON } from '../oauth/index.ts'
@@ -18,13 +18,13 @@ export const namesOfApps = (db: Db, appKeys: readonly string[]): Promise<z.outpu
         join ${joinedMicroApp(sql.part`asked.app_key`)}`,
   )
 
-function whose({ of }: PersonalRows, person: PersonKey): Fragment {
+function whose({ of }: PersonalRows, person: UserRowKey): Fragment {
   const { routingKey, cid, userId } = person
   const theirs = of ? of(person) : sql.part`cid = ${cid} and user_id = ${userId}`
   return sql.part`routing_key = ${routingKey} and ${theirs}`
 }
 
-export const countRows = async (db: Db, rows: PersonalRows, person: PersonKey): Promise<number> =>
+export const countRows = async (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
   (
     await db.one(
       z.object({ count: z.number() }),
@@ -32,7 +32,7 @@ export const countRows = async (db: Db, rows: PersonalRows, person: PersonKey): 
     )
   ).count
 
-export const deleteRows = (db: Db, rows: PersonalRows, person: PersonKey): Promise<number> =>
+export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
   db.exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)
 
 const joined = (parts: readonly Fragment[]): Fragment => parts.reduce((list, part) => sql.part`${list}, ${part}`)
@@ -43,7 +43,7 @@ const shownRow = z.object({ row: z.string() })
 export async function readRows(
   db: Db,
   rows: PersonalRows,
-  person: PersonKey,
+  person: UserRowKey,
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<Page<{ row: string }>> {
   const keys = Object.entries(rows.key)

@@ -13,7 +13,8 @@ export {
   suspendMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-export { holdsAnswer, MICRO_APP_FIELDS } from './micro-app-fields.ts'
+export { hasResponseParameters, MICRO_APP_FIELDS } from './micro-app-fields.ts'
+export { publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,
@@ -22,6 +23,5 @@ export {
   type UsedSecret,
 } from './secret.ts'
 export type { LiveSecret } from './secret-store.ts'
-export { publicKey, TOKEN_AUTH_METHODS } from './standard-fields.ts'
 export { existingAppKeys, joinedMicroApp } from './store.ts'
 export type { CallingApp, MicroApp } from './wire.ts'

@@ -5,7 +5,7 @@ import { listOf } from '../lib/json/shape.ts'
 import { SCOPES } from '../lib/scope.ts'
 import { endpointUrl, webUrl } from '../lib/web/web-url.ts'
 import { parseHostEntry } from './host.ts'
-import { STANDARD_FIELDS } from './standard-fields.ts'
+import { OIDC_FIELDS } from './oidc-fields.ts'
 
 const STATUSES = ['pending', 'approved', 'suspended'] as const
 const REFRESH_DAYS = [7, 30, 60, 90] as const
@@ -22,10 +22,11 @@ const host = z.string().transform((text, context) => {
 })
 
 /** Names that the answer of the authorization page adds to the query; a redirect URI may not have them of its own. */
-export const holdsAnswer = ({ searchParams }: URL): boolean => searchParams.has('code') || searchParams.has('state')
+export const hasResponseParameters = ({ searchParams }: URL): boolean =>
+  searchParams.has('code') || searchParams.has('state')
 
 const pinnedUri = endpointUrl.refine(
-  (text) => !URL.canParse(text) || !holdsAnswer(new URL(text)),
+  (text) => !URL.canParse(text) || !hasResponseParameters(new URL(text)),
   'must not have code or state in its query',
 )
 
@@ -121,7 +122,7 @@ export const MICRO_APP_FIELDS = {
     help: 'allow redirect URIs without TLS (initial setting)',
     without: { help: 'https only; loopback hosts excepted' },
   },
-  ...STANDARD_FIELDS,
+  ...OIDC_FIELDS,
   status: {
     created: z.enum(['pending', 'approved']).default('approved'),
     kept: z.enum(STATUSES),

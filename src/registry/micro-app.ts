@@ -4,12 +4,13 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { generateSecret, type SecretDates } from '../lib/crypto/generated-secret.ts'
 import { InvalidInput, operation } from '../lib/json/input.ts'
-import { appKeyTaken, noSuchMicroApp } from './errors.ts'
+import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
 import {
+  crossFieldProblems,
   type MicroApp,
   type MicroAppChanges,
   type MicroAppFilter,
@@ -17,8 +18,11 @@ import {
   microAppFilter,
   type NewMicroApp,
   newMicroApp,
-  problemsOfWhole,
 } from './wire.ts'
+
+export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
+
+const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
 export const createMicroApp = operation(
@@ -66,7 +70,7 @@ export const updateMicroApp = operation(
     changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
       const before = await store.findMicroApp(db, appKey, now)
       const changed = await store.updateMicroApp(db, appKey, changes, now)
-      const problems = changed ? problemsOfWhole(changed) : []
+      const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
       const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
       const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))

@@ -2,9 +2,8 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../lib/crypto/keys.ts'
-import { noSuchMicroApp } from './errors.ts'
 import { newSecret, rehashSecret } from './hashed-secret-store.ts'
-import { recordChange, showMicroApp } from './micro-app.ts'
+import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import {
   type AppWithFailures,

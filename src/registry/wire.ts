@@ -7,7 +7,7 @@ import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
 
 /** A micro-app that may still lack what is wrong with it. */
-interface Whole {
+interface CrossFieldInput {
   readonly hosts?: readonly string[] | undefined
   readonly redirect_uris?: readonly string[] | undefined
   readonly jwks?: object | null | undefined
@@ -20,18 +20,18 @@ const RULES = [
     fields: ['hosts', 'redirect_uris'],
     told: 'hosts',
     problem: 'is required where there are no redirect URIs',
-    holds: ({ hosts = [], redirect_uris = [] }: Whole) => hosts.length + redirect_uris.length > 0,
+    holds: ({ hosts = [], redirect_uris = [] }: CrossFieldInput) => hosts.length + redirect_uris.length > 0,
   },
   {
     fields: ['jwks', 'jwks_uri'],
     told: 'jwks_uri',
     problem: 'cannot be combined with jwks',
-    holds: ({ jwks, jwks_uri }: Whole) => !jwks || !jwks_uri,
+    holds: ({ jwks, jwks_uri }: CrossFieldInput) => !jwks || !jwks_uri,
   },
 ] as const
 
 /** The rules that a micro-app as a whole does not keep, for an InvalidInput. */
-export const problemsOfWhole = (app: Whole): Problem[] =>
+export const crossFieldProblems = (app: CrossFieldInput): Problem[] =>
   RULES.filter(({ holds }) => !holds(app)).map(({ told, problem }) => ({ field: told, problem }))
 
 /** A micro-app to be created. An operator creates it, so it is approved unless said otherwise. */

@@ -1,4 +1,4 @@
-import { routingKeyOf } from '../account/index.ts'
+import { routingKeyOf, type UserKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
@@ -6,9 +6,7 @@ import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
 export type { AccessKind }
 
 /** What a token that works says of whose it is. */
-interface TokenOf {
-  readonly cid: number
-  readonly user_id: string
+interface TokenOf extends UserKey {
   readonly app_key: string
 }
 

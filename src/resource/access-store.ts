@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { heldUserByKey } from '../account/index.ts'
+import { lockedUserByKey } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
-import type { PersonalRows } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -23,14 +23,8 @@ export const ACCESSES_OF_PERSON: readonly PersonalRows[] = [
 export type AccessKind = 'profile' | 'phone'
 const kind = z.enum(['profile', 'phone'])
 
-interface Person {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
-}
-
 /** Reads of one hour (UTC) by one app, as one process has counted them. */
-export interface CountedReads extends Person {
+export interface CountedReads extends UserRowKey {
   readonly hour: Date
   readonly appKey: string
   readonly kind: AccessKind
@@ -40,7 +34,7 @@ export interface CountedReads extends Person {
 
 /**
  * Adds to the rows of these people, each key named once. Who is erased meanwhile gets no row any more: their profiles are
- * held until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
+ * locked until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
  * order.
  */
 export const addReads = (db: Db, counted: readonly CountedReads[]): Promise<number> =>
@@ -53,7 +47,7 @@ export const addReads = (db: Db, counted: readonly CountedReads[]): Promise<numb
           ${counted.map((one) => one.appKey)}::text[], ${counted.map((one) => one.kind)}::text[],
           ${counted.map((one) => one.reads)}::int[], ${counted.map((one) => one.lastAt)}::timestamptz[]
         ) as c (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
-        cross join ${heldUserByKey(sql.part`c.routing_key`, sql.part`c.cid`, sql.part`c.user_id`)} held
+        cross join ${lockedUserByKey(sql.part`c.routing_key`, sql.part`c.cid`, sql.part`c.user_id`)} locked
         on conflict (routing_key, cid, user_id, hour, app_key, kind) do update set
           reads = known.reads + excluded.reads, last_at = greatest(known.last_at, excluded.last_at)`,
   )
@@ -76,7 +70,7 @@ interface AccessPage {
 /** Newest hour first. */
 export async function accessesOfUser(
   db: Db,
-  { routingKey, cid, userId }: Person,
+  { routingKey, cid, userId }: UserRowKey,
   { limit, after }: AccessPage,
 ): Promise<Page<Access>> {
   const [hour, appKey, ofKind] = after ?? []
@@ -105,7 +99,7 @@ export type TotalReads = z.output<typeof total>
 const MOST_HOURS = 10_000
 
 /** By app and kind, what was read last first. */
-export const totalsOfUser = (db: Db, { routingKey, cid, userId }: Person): Promise<TotalReads[]> =>
+export const totalsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<TotalReads[]> =>
   db.listWithCustomPlan(
     total,
     sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { oneUser, routingKeyOf, showUser } from '../account/index.ts'
+import { routingKeyOf, showUser, userPathInput } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import { momentKey, pageInput } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { type Access, accessesOfUser } from './access-store.ts'
 
 /** Whose, and which page of them. */
-export const accessFilter = oneUser
+export const accessFilter = userPathInput
   .omit({ reason: true })
   .extend(pageInput(z.tuple([momentKey, z.string().max(128), z.enum(['profile', 'phone'])])))
 export type AccessFilter = z.output<typeof accessFilter>

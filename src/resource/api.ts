@@ -4,7 +4,7 @@ import { OAUTH_FAILURES } from '../oauth/index.ts'
 import { RESOURCE_FAILURES } from './failures.ts'
 import { phoneShape, userInfoShape } from './wire.ts'
 
-/** A4 and A5 as documents tell of them (src/developer). */
+/** A4 and A5 as the API reference describes them (src/developer). */
 
 const TOKEN = [
   'token_forged',

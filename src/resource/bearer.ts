@@ -2,17 +2,17 @@ import type { Deps } from '../deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { Scope } from '../lib/scope.ts'
 import { type Parameters, required } from '../oauth/index.ts'
-import { refuse } from './failures.ts'
+import { resourceFailure } from './failures.ts'
 import { type FoundAccessToken, findToken } from './store.ts'
 
 export type { FoundAccessToken }
 
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
-export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
+export function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
   const text = required(parameters, 'access_token')
   const token = parseToken(keys, PREFIX.accessToken, text)
-  if (!token) throw refuse('token_forged')
-  if (token.expiresAt <= clock.now()) throw refuse('token_expired')
+  if (!token) throw resourceFailure('token_forged')
+  if (token.expiresAt <= clock.now()) throw resourceFailure('token_expired')
   return token
 }
 
@@ -23,12 +23,13 @@ export async function readWithToken(
   scope: Scope,
 ): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
-  if (!found) throw refuse('token_unknown')
-  if (found.revoked) throw refuse('token_revoked', aboutTokenOf(found))
-  if (found.app_status !== 'approved') throw refuse('app_not_approved', aboutTokenOf(found))
-  if (found.token_holds && !found.app_holds) throw refuse('app_lost_scope', { detail: scope, ...aboutTokenOf(found) })
-  if (found.user_status !== 'active') throw refuse('user_blocked', aboutTokenOf(found))
-  if (!found.token_holds) throw refuse('token_lacks_scope', { detail: scope, ...aboutTokenOf(found) })
+  if (!found) throw resourceFailure('token_unknown')
+  if (found.revoked) throw resourceFailure('token_revoked', aboutTokenOf(found))
+  if (found.app_status !== 'approved') throw resourceFailure('app_not_approved', aboutTokenOf(found))
+  if (found.token_holds && !found.app_holds)
+    throw resourceFailure('app_lost_scope', { detail: scope, ...aboutTokenOf(found) })
+  if (found.user_status !== 'active') throw resourceFailure('user_blocked', aboutTokenOf(found))
+  if (!found.token_holds) throw resourceFailure('token_lacks_scope', { detail: scope, ...aboutTokenOf(found) })
   return found
 }
 

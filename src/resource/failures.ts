@@ -1,13 +1,13 @@
-import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure.ts'
 
 /** Every way in which A4 and A5 refuse beyond those of parameters (DECISIONS "Errors of area A"): the only place that knows a rescode. */
 
-const UNUSABLE_TOKEN: StandardAnswer = {
+const UNUSABLE_TOKEN: OAuthError = {
   error: 'invalid_token',
   status: 401,
   description: 'the access token is invalid, expired or revoked',
 }
-const INSUFFICIENT_SCOPE: StandardAnswer = {
+const INSUFFICIENT_SCOPE: OAuthError = {
   error: 'insufficient_scope',
   status: 403,
   description: 'the access token does not hold the scope',
@@ -28,4 +28,4 @@ export const RESOURCE_FAILURES = {
   no_phone_number: { rescode: 20013 },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-export const refuse = refusals<keyof typeof RESOURCE_FAILURES>(RESOURCE_FAILURES)
+export const resourceFailure = failureFactory<keyof typeof RESOURCE_FAILURES>(RESOURCE_FAILURES)

@@ -1,6 +1,6 @@
 export { ACCESS_RETENTION, ACCESSES_OF_PERSON, type AccessKind, type TotalReads, totalsOfUser } from './access-store.ts'
 export { accessFilter, listAccesses } from './accesses.ts'
 export { RESOURCE_API } from './api.ts'
-export { describeToken, type LiveToken } from './described.ts'
-export { RESOURCE_FAILURES, refuse as refuseResource } from './failures.ts'
+export { describeToken, type LiveToken } from './describe-token.ts'
+export { RESOURCE_FAILURES, resourceFailure } from './failures.ts'
 export { jsTicket } from './wire.ts'

@@ -10,8 +10,8 @@ import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { accessFilter, listAccesses } from './accesses.ts'
-import { type FoundAccessToken, openAccessToken, readWithToken } from './bearer.ts'
-import { refuse } from './failures.ts'
+import { type FoundAccessToken, readWithToken, verifyAccessToken } from './bearer.ts'
+import { resourceFailure } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
 /** A4 and A5. */
@@ -28,7 +28,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
     kind: AccessKind,
     resultOf: (found: FoundAccessToken) => object,
   ): Promise<string> => {
-    const token = openAccessToken(deps, readParameters(request.raw.url ?? ''))
+    const token = verifyAccessToken(deps, readParameters(request.raw.url ?? ''))
     return readWithToken(deps, token, scope).then((found) => {
       noteForLog(request, { appKey: found.app_key })
       const result = resultOf(found)
@@ -43,7 +43,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
 }
 
 function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
-  if (phone_number === null) throw refuse('no_phone_number')
+  if (phone_number === null) throw resourceFailure('no_phone_number')
   return { phone_number }
 }
 

@@ -14,7 +14,7 @@ export const failedAttemptByKey = (subject: Fragment): Fragment =>
 
 const FAILURES = failedAttemptByKey(sql.part`asked.subject`)
 
-const failuresOf: Batched<Buffer, Failures> = {
+const failureCounts: Batched<Buffer, Failures> = {
   row,
   key: (subject) => subject.toString('latin1'),
   duplicates: 'share',
@@ -49,7 +49,7 @@ export const readFailures = async (
   subject: Buffer,
   now: Date,
   windowSeconds: number,
-): Promise<Failures | undefined> => currentWindow((await db.batch(failuresOf, subject))[0], now, windowSeconds)
+): Promise<Failures | undefined> => currentWindow((await db.batch(failureCounts, subject))[0], now, windowSeconds)
 
 /**
  * Adds one failure and returns the new count. It is one statement, so simultaneous failures are all counted. It also

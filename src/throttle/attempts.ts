@@ -59,7 +59,7 @@ export async function exhaustedUntil(
  * Counts one failure under each limit, the narrowest first. Where a limit is exceeded, returns the end of its window and
  * does not count under the wider ones, which others share.
  */
-export async function failedOnce(
+export async function countFailureWithin(
   db: Db,
   limits: readonly Limit[],
   now: Date,
@@ -103,7 +103,7 @@ export const countWithin = (
   windowS: number,
   bounds: readonly Bound[],
 ): Promise<Date | undefined> =>
-  failedOnce(
+  countFailureWithin(
     db,
     bounds.map(({ kind, name, most }) => ({ subject: throttleKey(keys, kind, name), most })),
     clock.now(),

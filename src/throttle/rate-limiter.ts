@@ -2,7 +2,7 @@ import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import type { RateLimiter } from '../lib/rate-limiter.ts'
-import { addUses, deleteOverCounts } from './rate-limiter-store.ts'
+import { addUses, deleteExpiredCounts } from './rate-limiter-store.ts'
 
 interface Entry {
   readonly windowS: number
@@ -93,7 +93,7 @@ export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Par
       }
       if (performance.now() - tidiedAt < tidyEveryMs) return
       tidiedAt = performance.now()
-      await deleteOverCounts(db, OVER_AT_ONCE)
+      await deleteExpiredCounts(db, OVER_AT_ONCE)
     } catch {
       // The requests log that the database does not answer. Counting continues, and the counts are shared next time.
       const now = performance.now()

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { exhaustedUntil, failedOnce, type Limit, throttleKey } from './attempts.ts'
+import { countFailureWithin, exhaustedUntil, type Limit, throttleKey } from './attempts.ts'
 import { clearFailures } from './attempts-store.ts'
 import { type Account, knownDevice } from './device.ts'
 import { networkOf, siteOf, subnetOf } from './network.ts'
@@ -32,7 +32,7 @@ export interface SignInLimits {
 }
 
 /** The narrowest first. */
-function strangerLimits({ config, keys }: Deps, { kind, name, address }: SignInAttempt): [Limit, ...Limit[]] {
+function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignInAttempt): [Limit, ...Limit[]] {
   const site = siteOf(address)
   const perAddress = config.SIGN_IN_FAILURES_PER_ADDRESS
   return [
@@ -54,12 +54,12 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<
     ? { subject: throttleKey(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
     : undefined
   const isTrusted = own !== undefined && (await exhaustedOf([own])) === undefined
-  const limits = isTrusted ? [own] : strangerLimits(deps, attempt)
+  const limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
   return {
     exhausted: () => exhaustedOf(limits),
     failed: () => {
       deps.metrics.signInFailures.inc({ kind: attempt.kind })
-      return failedOnce(db, limits, clock.now(), WINDOW_S)
+      return countFailureWithin(db, limits, clock.now(), WINDOW_S)
     },
     forget: async () => {
       await clearFailures(db, (limits[0] as Limit).subject)

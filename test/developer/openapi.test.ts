@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/developer/reference.ts'
-import { standardAnswer } from '../../src/lib/failure.ts'
+import { oauthErrorOf } from '../../src/lib/failure.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
@@ -80,16 +80,19 @@ describe('its errors', () => {
       OPERATIONS.flatMap(({ failures, redirected = {} }) => [...Object.keys(failures), ...Object.keys(redirected)]),
     )
     const tables = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES, ...OIDC_FAILURES })
-    // Those of our own pages' forms, and of operators.
-    const notForApps = tables.filter((name) => /^form_/.test(name) || name === 'grant_unknown')
+    // Those of our own pages' forms, of operators, and of what is no call of an operation.
+    const notForApps = tables.filter((name) =>
+      /^form_|^(grant_unknown|signing_key_unknown|method_not_allowed|request_unreadable|server_failed)$/.test(name),
+    )
     expect([...told, ...notForApps].sort()).toEqual(tables.toSorted())
   })
 
   it('are those of the contract in its dialect', () => {
     const ofContract = OPERATIONS.filter(({ dialect }) => dialect === 'contract')
     const told = new Set(ofContract.flatMap(({ failures }) => Object.keys(failures)))
-    // Of forms and operators, of a scope that only the standard dialect takes, and one that no answer reports.
-    const others = /^form_|^(grant_unknown|scope_beyond_grant|user_refused)$/
+    // Of forms and operators, of a wrong method, of a scope that only the standard dialect takes, and one that no answer
+    // reports.
+    const others = /^form_|^(grant_unknown|method_not_allowed|scope_beyond_grant|user_refused)$/
     const names = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES }).filter((name) => !others.test(name))
     expect([...told].sort()).toEqual(names.sort())
   })
@@ -113,7 +116,7 @@ describe('its errors', () => {
       if (dialect !== 'standard') continue
       const [, operation] = operationsOf(documents.get('0 en')).find(([, one]) => one.operationId === id) ?? []
       for (const [name, row] of Object.entries({ ...failures, ...redirected })) {
-        const { error } = standardAnswer({ row, facts: {} } as Parameters<typeof standardAnswer>[0])
+        const { error } = oauthErrorOf({ row, facts: {} } as Parameters<typeof oauthErrorOf>[0])
         expect(row.standard, `${id}: ${name}`).toBeDefined()
         expect(codesOf(operation), `${id}: ${name}`).toContain(error)
       }

@@ -7,12 +7,12 @@ import type { Fields, RecordField } from '../../src/db/record-fields.ts'
 import type { Deps } from '../../src/deps.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
 import { LENIENT_FIELDS } from '../../src/interfaces/read-answer.ts'
-import type { CheckOrder, FailureRow } from '../../src/lib/failure.ts'
+import type { CheckSequence, FailureRow } from '../../src/lib/failure.ts'
 import { LIST_LIMITS } from '../../src/lib/json/shape.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
 import { MISTAKES } from '../../src/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/mws/diagnose/warnings.ts'
-import { OAUTH_CHECKS } from '../../src/oauth/check-orders.ts'
+import { OAUTH_CHECKS } from '../../src/oauth/check-sequences.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { PARTNER_FIELDS } from '../../src/partners/fields.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
@@ -27,8 +27,6 @@ import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
 /** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
 
 const DECISIONS = '.github/DECISIONS.md'
-/** Row 1 of each order, before any operation is asked. */
-const METHOD_NOT_ALLOWED = 20010
 type FailureTable = Readonly<Record<string, FailureRow>>
 const CONTRIBUTING = '.github/CONTRIBUTING.md'
 
@@ -79,9 +77,9 @@ describe('DECISIONS', () => {
     const rescodesOf = (names: readonly string[]) => [
       ...new Set(names.map((name) => (OAUTH_FAILURES as FailureTable)[name.replace(/ .*/, '')]?.rescode)),
     ]
-    const rows = Object.entries<CheckOrder[number]>(OAUTH_CHECKS[endpoint])
+    const rows = Object.entries<CheckSequence[number]>(OAUTH_CHECKS[endpoint])
       .filter(([row]) => Number(row) >= first)
-      .map(([row, { check, failures }]) => rowOf(row, check, rescodesOf(failures).join('; ') || METHOD_NOT_ALLOWED))
+      .map(([row, { check, failures }]) => rowOf(row, check, rescodesOf(failures).join('; ')))
     expectRows(DECISIONS, `checks of ${endpoint}`, rows)
   })
 

@@ -313,7 +313,7 @@ describe('asking', () => {
     expect((await ask('requests/nonsense')).status).toBe(400)
     const { code, stderr } = await command('nobody')
     expect(code).toBe(1)
-    expect(stderr).toContain('nothing is known of it')
+    expect(stderr).toContain('no record of it')
     expect(stderr).toContain('audit list --request-id')
   })
 })

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Overloaded } from '../../src/lib/concurrency-limit.ts'
-import { refusals } from '../../src/lib/failure.ts'
+import { failureFactory } from '../../src/lib/failure.ts'
 import { Refusal, RescodeError } from '../../src/lib/web/rescode.ts'
 
 describe.each([
   ['RescodeError', () => new RescodeError(20007, { what: 'state' })],
   ['Overloaded', () => new Overloaded('a turn')],
-  ['NamedFailure', () => refusals({ some_name: { rescode: 20006 } })('some_name')],
+  ['NamedFailure', () => failureFactory({ some_name: { rescode: 20006 } })('some_name')],
 ])('%s', (_, refuse) => {
   afterEach(() => {
     Refusal.recordsStack = true

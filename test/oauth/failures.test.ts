@@ -1,21 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contractAnswer, type FailureRow, NamedFailure, refusals, standardAnswer } from '../../src/lib/failure.ts'
+import { contractAnswer, type FailureRow, failureFactory, NamedFailure, oauthErrorOf } from '../../src/lib/failure.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
+import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
 
-/** The tables of failures of A1–A5, and that no operation says by itself what goes out. */
+/** The tables of failures of A1–A5 and of the standard dialect, and that no operation says by itself what goes out. */
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, FailureRow>>>> = {
   oauth: OAUTH_FAILURES,
   resource: RESOURCE_FAILURES,
+  oidc: OIDC_FAILURES,
 }
 
 const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
 /** Listed there is not used. */
-const LISTS = ['failures.ts', 'check-orders.ts']
+const LISTS = ['failures.ts', 'check-sequences.ts']
 
 /** The sources of a room but its tables. */
 const sourcesOf = (room: string): [file: string, source: string][] => {
@@ -33,11 +35,15 @@ describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
     const knowing = sources.filter(([, source]) => /\b200[0-2]\d\b|RescodeError|\binvalidRequest\b/.test(source))
     expect(knowing.map(([file]) => file)).toEqual([])
   })
+})
+
+describe.each(['oauth', 'resource'])('the failures of %s', (room) => {
+  const table = TABLES[room] ?? {}
 
   it('that a caller must not tell from one another are answered alike', () => {
     const alike = Object.entries(table).filter(([name]) => /^(code|token)_(forged|unknown|used|revoked)/.test(name))
     const answers = alike.map(([name, row]) => {
-      const { rescode, message, status } = contractAnswer(refusals(table)(name, { value: 'x' }))
+      const { rescode, message, status } = contractAnswer(failureFactory(table)(name, { value: 'x' }))
       expect(row.rescode).toBe(rescode)
       return `${rescode} ${status(true)} ${message}`
     })
@@ -49,6 +55,7 @@ describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
 /** What only the contract's dialect, or an operator, can meet. */
 const CONTRACT_ONLY = {
   oauth: [
+    'method_not_allowed',
     'url_too_long',
     'app_unknown',
     'credentials_missing',
@@ -63,6 +70,7 @@ const CONTRACT_ONLY = {
     'grant_unknown',
   ],
   resource: ['no_phone_number'],
+  oidc: ['signing_key_unknown'],
 }
 
 describe('the standard column', () => {
@@ -82,7 +90,7 @@ describe('the standard column', () => {
     'answers alike what a caller must not tell from one another',
     (table: Readonly<Record<string, FailureRow>>, alike) => {
       const rows = Object.entries(table).filter(([name, { standard }]) => standard && alike.test(name))
-      const answers = rows.map(([name]) => standardAnswer(refusals(table)(name, { value: 'x' })))
+      const answers = rows.map(([name]) => oauthErrorOf(failureFactory(table)(name, { value: 'x' })))
       expect(answers.length).toBeGreaterThan(1)
       for (const answer of answers) expect(answer).toEqual(answers[0])
     },
@@ -94,7 +102,7 @@ describe('the standard column', () => {
       status: 400,
       description: (name: string) => `"${name}" is given twice`,
     } as const
-    const { description } = standardAnswer(new NamedFailure('x', { rescode: 20007, standard }, { value: 'a"\\\n爱b' }))
+    const { description } = oauthErrorOf(new NamedFailure('x', { rescode: 20007, standard }, { value: 'a"\\\n爱b' }))
     expect(description).toBe('ab is given twice')
   })
 })

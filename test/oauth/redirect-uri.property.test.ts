@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkRedirectUri, withAnswer } from '../../src/oauth/redirect-uri.ts'
+import { checkRedirectUri, withResponseParameters } from '../../src/oauth/redirect-uri.ts'
 import { hostMatches } from '../../src/registry/host.ts'
 import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
 
@@ -77,7 +77,7 @@ describe('whatever redirect_uri passes', () => {
     const answer = { code: 'ghac_Code-1', state: 'aZ09' }
     fc.assert(
       fc.property(accepted, (text) => {
-        const location = withAnswer(text, answer)
+        const location = withResponseParameters(text, answer)
         expect(location).toMatch(/^[\x21-\x7e]+$/)
         const [before, after] = [new URL(text), new URL(location)]
         expect(after.origin + after.pathname).toBe(before.origin + before.pathname)

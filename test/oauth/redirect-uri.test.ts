@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRedirectUri, withAnswer } from '../../src/oauth/redirect-uri.ts'
+import { checkRedirectUri, withResponseParameters } from '../../src/oauth/redirect-uri.ts'
 import { hostMatches } from '../../src/registry/host.ts'
 import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
 
@@ -28,10 +28,10 @@ describe('the answer', () => {
     ['https://中文.com/路?问=答%2f', 'https://xn--fiq228c.com/%E8%B7%AF?%E9%97%AE=%E7%AD%94%2f&code=C&state=S'],
     ['https://münchen.de:8443?q=%e4', 'https://xn--mnchen-3ya.de:8443?q=%e4&code=C&state=S'],
   ])('is added to %s', (redirectUri, expected) => {
-    expect(withAnswer(redirectUri, { code: 'C', state: 'S' })).toBe(expected)
+    expect(withResponseParameters(redirectUri, { code: 'C', state: 'S' })).toBe(expected)
   })
 
   it('is the state alone when the user refused', () => {
-    expect(withAnswer('https://good.com/cb?a=1', { state: 'S' })).toBe('https://good.com/cb?a=1&state=S')
+    expect(withResponseParameters('https://good.com/cb?a=1', { state: 'S' })).toBe('https://good.com/cb?a=1&state=S')
   })
 })

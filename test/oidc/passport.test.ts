@@ -194,7 +194,7 @@ describe.each<[string, () => Strategy, () => Strategy]>([
 
   it('of a person who refuses', async () => {
     const { session, query } = await cameBack(right(), 'refuse')
-    expect(told(await authenticate(right(), session, query))).toBe('failed: the person refused')
+    expect(told(await authenticate(right(), session, query))).toBe('failed: the user denied the request')
   })
 
   it('its own state, so it sees a code that was slipped in', async () => {

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listSigningKeys, retireSigningKey, rotateSigningKeys } from '../../src/oidc/signing-key.ts'
-import { SigningKeys } from '../../src/oidc/signing-keys.ts'
+import { SigningKeys } from '../../src/oidc/signing-key-cache.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
@@ -98,7 +98,7 @@ describe('signing keys', () => {
     expect(await kids()).not.toContain(second)
     expect([first, second]).not.toContain(kidOf(await idToken()))
     await expect(retireSigningKey(world.deps, { kid: 'unknown', at_once: false })).rejects.toThrow(
-      'no such signing key',
+      'signing_key_unknown',
     )
   })
 

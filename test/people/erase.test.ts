@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../../src/account/index.ts'
-import { openRefusalKeeper } from '../../src/explain/index.ts'
+import { openRefusalRecorder } from '../../src/explain/index.ts'
 import { ROWS_OF_PERSON } from '../../src/people/store.ts'
 import { openAccessLedger } from '../../src/resource/access-ledger.ts'
 import { type App, Client, dataOf, envelopeOf, type User } from '../acceptance/client.ts'
@@ -138,13 +138,13 @@ describe('an erasure', () => {
 
   it('is not named by a refused request that is written after it', async () => {
     const { user } = await makePerson()
-    const keeper = openRefusalKeeper(world.deps)
+    const recorder = openRefusalRecorder(world.deps)
     const id = randomUUID()
     const note = { code: 20016, failure: 'user_blocked', user: { cid: user.cid, userId: user.user_id } }
     const url = '/oauth/v2/api/resource/get_userinfo'
-    keeper.keep({ id, method: 'POST', url, status: 200, address: '127.0.0.1', note, body: undefined })
+    recorder.record({ id, method: 'POST', url, status: 200, address: '127.0.0.1', note, body: undefined })
     await erase(user)
-    await keeper.close()
+    await recorder.close()
     const kept = await world.pool.query(
       'select routing_key, cid, user_id, failure from refused_request where request_id = $1',
       [id],

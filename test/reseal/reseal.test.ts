@@ -5,7 +5,7 @@ import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { verifyCredentials } from '../../src/oauth/index.ts'
 import { listSigningKeys } from '../../src/oidc/index.ts'
-import { SigningKeys } from '../../src/oidc/signing-keys.ts'
+import { SigningKeys } from '../../src/oidc/signing-key-cache.ts'
 import {
   checkSecretKey,
   createPartner,

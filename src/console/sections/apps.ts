@@ -1,6 +1,6 @@
 import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { countAppEnding, liveGrantsOf } from '../../oauth/index.ts'
+import { liveGrantsOf, previewAppRevocation } from '../../oauth/index.ts'
 import {
   approveMicroApp,
   endTokensOfApp,
@@ -135,7 +135,7 @@ const endTokens: Action = {
   back: ({ params }) => pageOf(params.app_key ?? ''),
   confirm: async (context) => {
     const { name, app_key } = await appOf(context)
-    const { tokens, people } = await countAppEnding(context.deps, app_key)
+    const { tokens, people } = await previewAppRevocation(context.deps, app_key)
     const numbers = { name, tokens: count(tokens), people: count(people) }
     return { says: [context.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
   },

@@ -1,5 +1,5 @@
 import { parseInput } from '../../lib/json/input.ts'
-import { listGrants, withdrawGrant } from '../../oauth/index.ts'
+import { listGrants, revokeGrantByOperator } from '../../oauth/index.ts'
 import type { Action, PageContext, Section, Table } from '../page-model.ts'
 import { at, link, stateCell, text, time } from '../texts.ts'
 
@@ -41,7 +41,7 @@ async function readPage(context: PageContext) {
 }
 
 const referenceOf = ({ fields: { cid, user_id, grant_id } }: PageContext) =>
-  parseInput(withdrawGrant.input, { cid: Number(cid), user_id, grant_id })
+  parseInput(revokeGrantByOperator.input, { cid: Number(cid), user_id, grant_id })
 
 const revoke: Action = {
   path: '/grants/revoke',
@@ -54,7 +54,7 @@ const revoke: Action = {
     return { says: [says], back }
   },
   run: async (context) => {
-    await withdrawGrant(context.deps, referenceOf(context))
+    await revokeGrantByOperator(context.deps, referenceOf(context))
     return undefined
   },
 }

@@ -51,18 +51,18 @@ export interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expire
   readonly prefix: Prefix
   /** Of these 21 bytes are used; random unless the same value must come out again for the same request. */
   readonly random?: Buffer
-  /** Who may present it (an app_key); mixed into the MAC, so anybody else's call fails without the database. */
-  readonly bearer?: string
+  /** Who alone may present it (an app_key); mixed into the MAC, so a call of anybody else fails without the database. */
+  readonly boundTo?: string
 }
 
-const hashOf = (keys: DerivedKeys, prefix: Prefix, bearer: string, payload: Buffer): Buffer =>
-  hmacSha256(keys.token, `${prefix}\n${bearer}\n`, payload)
+const hashOf = (keys: DerivedKeys, prefix: Prefix, boundTo: string, payload: Buffer): Buffer =>
+  hmacSha256(keys.token, `${prefix}\n${boundTo}\n`, payload)
 
 const isMac = (mac: Buffer, hash: Buffer): boolean => timingSafeEqual(mac, hash.subarray(0, MAC_BYTES))
 
 export function issueToken(
   keys: DerivedKeys,
-  { prefix, routingKey, expiresAt, random, bearer = '' }: NewOpaqueToken,
+  { prefix, routingKey, expiresAt, random, boundTo = '' }: NewOpaqueToken,
 ): OpaqueToken {
   const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
   payload.writeUInt16BE(routingKey, 0)
@@ -70,22 +70,22 @@ export function issueToken(
   payload.writeUInt32BE(seconds, 2)
   const unpredictable = random ?? randomBytes(RANDOM_BYTES)
   unpredictable.copy(payload, 6, 0, RANDOM_BYTES)
-  const hash = hashOf(keys, prefix, bearer, payload)
+  const hash = hashOf(keys, prefix, boundTo, payload)
   const body = Buffer.concat([payload, hash.subarray(0, MAC_BYTES)])
   return { text: `${prefix}_${body.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
-/** Null for anything that this service did not issue, with whichever key, under that prefix and for that bearer. Needs no database. */
-export function parseToken(keys: Keys, prefix: Prefix, text: string, bearer = ''): OpaqueToken | null {
+/** Null for anything that this service did not issue, with whichever key, under that prefix and bound to that holder. Needs no database. */
+export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = ''): OpaqueToken | null {
   if (!text.startsWith(`${prefix}_`)) return null
   const body = text.slice(prefix.length + 1)
   if (!BODY.test(body)) return null
   const bytes = Buffer.from(body, 'base64url')
   const payload = bytes.subarray(0, PAYLOAD_BYTES)
   const mac = bytes.subarray(PAYLOAD_BYTES)
-  let hash = hashOf(keys, prefix, bearer, payload)
+  let hash = hashOf(keys, prefix, boundTo, payload)
   if (!isMac(mac, hash)) {
-    const found = keys.others.map((other) => hashOf(other, prefix, bearer, payload)).find((one) => isMac(mac, one))
+    const found = keys.others.map((other) => hashOf(other, prefix, boundTo, payload)).find((one) => isMac(mac, one))
     if (!found) return null
     hash = found
   }

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
-import type { CheckOrder, FailureRow } from '../failure.ts'
+import type { CheckSequence, FailureRow } from '../failure.ts'
 
 /** What an answer is: a page, a redirect with the parameters that it adds, or JSON of this shape. */
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
 
 /**
- * One endpoint that apps call, as documents describe it (src/developer). The schemas are those of the room's wire, so a
+ * One endpoint that apps call, as the API reference describes it (src/developer). The schemas are those of the room's wire, so a
  * document follows the code; descriptions of fields are texts, by the field's name.
  */
 export interface ApiOperation {
@@ -43,13 +43,13 @@ export const failuresOf = <Table extends Readonly<Record<string, FailureRow>>>(
     }),
   )
 
-/** The failures with which these orders of checks refuse, from a row on. */
+/** The failures with which these sequences of checks refuse, from a row on. */
 export const failuresIn = (
   table: Readonly<Record<string, FailureRow>>,
-  orders: readonly CheckOrder[],
+  sequences: readonly CheckSequence[],
   from = 1,
 ): Record<string, FailureRow> => {
-  const rows = orders.flatMap((order) => Object.entries(order).filter(([row]) => Number(row) >= from))
+  const rows = sequences.flatMap((sequence) => Object.entries(sequence).filter(([row]) => Number(row) >= from))
   return failuresOf(
     table,
     rows.flatMap(([, { failures }]) => failures.map((name) => name.replace(/ .*/, ''))),

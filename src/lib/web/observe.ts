@@ -13,7 +13,7 @@ import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './req
 export interface LogNote {
   appKey?: string
   /** The caller names that app and is not authenticated; not logged. */
-  isAppOnlyNamed?: true
+  isAppUnauthenticated?: true
   partnerId?: string
   clientId?: string
   /** Who calls /admin/v1. */
@@ -156,7 +156,7 @@ const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusa
 })
 
 function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
-  const { user: _user, isAppOnlyNamed: _named, ...note } = request.logNote ?? {}
+  const { user: _user, isAppUnauthenticated: _named, ...note } = request.logNote ?? {}
   const rounded = ms === undefined ? undefined : Math.round(ms * 10) / 10
   return { method: request.method, route, status, ms: rounded, ...note, trace: request.span?.traceId }
 }

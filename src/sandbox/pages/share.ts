@@ -37,8 +37,8 @@ export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${runKey(run
 export async function shareLink(deps: Deps, run: OwnRun, shown: Record<string, string> = {}): Promise<ShareLink> {
   const { keys, clock, config } = deps
   const expiresAt = addSeconds(clock.now(), LASTS_S)
-  const bearer = await holderOf(deps, run)
-  const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, bearer })
+  const boundTo = await holderOf(deps, run)
+  const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, boundTo })
   const query = new URLSearchParams({ key: key.text, ...shown })
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
 }

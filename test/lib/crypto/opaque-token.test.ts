@@ -35,7 +35,7 @@ describe('an opaque token', () => {
   })
 
   it('is stored as all of the HMAC-SHA256 that it carries nine bytes of', () => {
-    const { text, hash } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, bearer: 'app-1' })
+    const { text, hash } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, boundTo: 'app-1' })
     const bytes = Buffer.from(text.slice('ghrt_'.length), 'base64url')
     const expected = createHmac('sha256', keys.token).update('ghrt\napp-1\n').update(bytes.subarray(0, 27)).digest()
     expect(hash).toEqual(expected)
@@ -51,8 +51,8 @@ describe('an opaque token', () => {
     }
   })
 
-  it('is refused under another prefix, another key or another bearer', () => {
-    const { text } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, bearer: 'app-1' })
+  it('is refused under another prefix, another key or another boundTo', () => {
+    const { text } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, boundTo: 'app-1' })
     expect(parseToken(keys, PREFIX.refreshToken, text, 'app-1')).not.toBeNull()
     expect(parseToken(keys, PREFIX.refreshToken, text, 'app-2')).toBeNull()
     expect(parseToken(keys, PREFIX.accessToken, text.replace('ghrt', 'ghat'), 'app-1')).toBeNull()

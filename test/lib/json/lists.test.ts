@@ -87,7 +87,7 @@ describe('a list from the network', () => {
     // The micro-app as it is kept and shown.
     const shown: Readonly<Record<string, number>> = {
       'registry/micro-app-fields.ts': 3,
-      'registry/standard-fields.ts': 4,
+      'registry/oidc-fields.ts': 4,
       // What the key set endpoint answers, for the API reference.
       'oidc/messages.ts': 1,
       // A form that has been read, within its limit of bytes.

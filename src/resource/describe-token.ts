@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes, isScope } from '../lib/scope.ts'
-import { refuse } from './failures.ts'
+import { resourceFailure } from './failures.ts'
 import { type DescribedToken, findDescribedToken } from './store.ts'
 
 /** An access token that works, whose it is and what it may be used for now. */
@@ -15,13 +15,13 @@ export interface LiveToken extends Omit<DescribedToken, 'scopes'> {
 /** For callers that need all that a token allows, not one scope of it. Returns why the token does not work, if it does not. */
 export async function describeToken({ db, keys, clock }: Deps, text: string): Promise<LiveToken | NamedFailure> {
   const token = parseToken(keys, PREFIX.accessToken, text)
-  if (!token) return refuse('token_forged')
-  if (token.expiresAt <= clock.now()) return refuse('token_expired')
+  if (!token) return resourceFailure('token_forged')
+  if (token.expiresAt <= clock.now()) return resourceFailure('token_expired')
   const found = await findDescribedToken(db, token)
-  if (!found) return refuse('token_unknown')
-  if (found.revoked) return refuse('token_revoked')
-  if (found.app_status !== 'approved') return refuse('app_not_approved')
-  if (found.user_status !== 'active') return refuse('user_blocked')
+  if (!found) return resourceFailure('token_unknown')
+  if (found.revoked) return resourceFailure('token_revoked')
+  if (found.app_status !== 'approved') return resourceFailure('app_not_approved')
+  if (found.user_status !== 'active') return resourceFailure('user_blocked')
   return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
 }
 

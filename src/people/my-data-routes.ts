@@ -11,7 +11,7 @@ import { type KnownApp, knownApps } from './known-apps.ts'
 const PATH = '/account'
 
 /** The person's own page: which app may learn what, how often it has read it and when. */
-export const accountRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const myDataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = sessionCookie(deps.config)
   app.addHook('onRequest', limitPages(app, deps.config))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))

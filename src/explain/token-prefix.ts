@@ -9,9 +9,9 @@ const KINDS: Readonly<Record<string, 'access token' | 'refresh token' | 'code'>>
 }
 
 /** The beginning of a token that somebody sent; null of anything else. */
-export const tokenIn = (text: string | undefined): string | null => KEPT.exec(text ?? '')?.[0] ?? null
+export const tokenPrefixOf = (text: string | undefined): string | null => KEPT.exec(text ?? '')?.[0] ?? null
 
-export interface TokenBeginning {
+export interface TokenPrefix {
   /** As it is kept with refused requests. */
   readonly begins: string
   readonly kind: 'access token' | 'refresh token' | 'code'
@@ -20,7 +20,7 @@ export interface TokenBeginning {
 }
 
 /** What the beginning of a token says by itself; undefined where it is none, or too short. */
-export function readBeginning(text: string): TokenBeginning | undefined {
+export function parseTokenPrefix(text: string): TokenPrefix | undefined {
   const [begins, prefix = '', body = ''] = KEPT.exec(text) ?? []
   const kind = KINDS[prefix]
   if (begins === undefined || kind === undefined) return undefined

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NamedFailure, standardAnswer } from '../failure.ts'
+import { NamedFailure, oauthErrorOf } from '../failure.ts'
 import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envelope.ts'
 
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
@@ -26,7 +26,7 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   const contract = failureAnswerOf(thrown, request)
   const { headers = {} } = contract.failure
   noteFailure(contract, request)
-  if (thrown instanceof NamedFailure) return { ...standardAnswer(thrown), headers }
+  if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), headers }
   const status = contract.status(true)
   const [error, description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']
   return { error, status, description, headers }

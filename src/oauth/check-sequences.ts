@@ -1,7 +1,7 @@
-import type { CheckOrder } from '../lib/failure.ts'
+import type { CheckSequence } from '../lib/failure.ts'
 
 /**
- * The orders of checks of A1 to A3, row by row (DECISIONS; `npm run documents` writes those of A2 and A3), and in which row
+ * The sequences of checks of A1 to A3, row by row (DECISIONS; `npm run documents` writes those of A2 and A3), and in which row
  * each failure is refused: what `gatehouse explain` tells, and what the documents of the API list.
  */
 
@@ -11,7 +11,7 @@ const UNREADABLE = {
 }
 
 const A1 = {
-  1: { check: 'not GET (the consent form posts to a path of its own)', failures: [] },
+  1: { check: 'not GET (the consent form posts to a path of its own)', failures: ['method_not_allowed'] },
   2: UNREADABLE,
   3: {
     check: 'response_type missing; not `code`',
@@ -54,10 +54,10 @@ const A1 = {
     check: 'too many requests of one address (`AUTHORIZE_PER_MINUTE`; looked at first)',
     failures: ['too_many_requests'],
   },
-} satisfies CheckOrder
+} satisfies CheckSequence
 
 const WHO_CALLS = {
-  1: { check: 'not POST', failures: [] },
+  1: { check: 'not POST', failures: ['method_not_allowed'] },
   2: UNREADABLE,
   3: {
     check: 'app_key or app_secret missing; unknown app; wrong secret: one text, the same work',
@@ -78,7 +78,7 @@ const WHO_CALLS = {
     check: 'grant_type missing; unknown',
     failures: ['parameter_missing grant_type', 'grant_type_unsupported'],
   },
-} satisfies CheckOrder
+} satisfies CheckSequence
 
 const A2 = {
   ...WHO_CALLS,
@@ -105,7 +105,7 @@ const A2 = {
   },
   14: { check: 'user blocked since', failures: ['user_blocked'] },
   15: { check: 'grant withdrawn since', failures: ['grant_withdrawn'] },
-} satisfies CheckOrder
+} satisfies CheckSequence
 
 const A3 = {
   ...WHO_CALLS,
@@ -127,6 +127,6 @@ const A3 = {
     failures: ['no_scope_left'],
   },
   13: { check: 'user blocked', failures: ['user_blocked'] },
-} satisfies CheckOrder
+} satisfies CheckSequence
 
 export const OAUTH_CHECKS = { A1, A2, A3 }

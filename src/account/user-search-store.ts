@@ -2,29 +2,29 @@ import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { user } from './wire.ts'
 
-const personRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
-export type PersonRow = z.output<typeof personRow>
+const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
+export type FoundUserRow = z.output<typeof foundUserRow>
 
 const credentialKey = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
 
 /** One at most. Two statements: credentials are found by passport, and may lie on another shard. */
-export async function findByPassport(db: Db, passport: string): Promise<PersonRow[]> {
+export async function findByPassport(db: Db, passport: string): Promise<FoundUserRow[]> {
   const key = await db.maybe(
     credentialKey,
     sql`select routing_key, cid, user_id from user_credential where passport = ${passport}`,
   )
   if (!key) return []
   return db.many(
-    personRow,
+    foundUserRow,
     sql`select cid, user_id, phone_number, status, created_at from user_profile
         where routing_key = ${key.routing_key} and cid = ${key.cid} and user_id = ${key.user_id}`,
   )
 }
 
 /** Several people may share a number. */
-export const findByPhone = (db: Db, numbers: readonly string[], limit: number): Promise<PersonRow[]> =>
+export const findByPhone = (db: Db, numbers: readonly string[], limit: number): Promise<FoundUserRow[]> =>
   db.listWithCustomPlan(
-    personRow,
+    foundUserRow,
     sql`select cid, user_id, phone_number, status, created_at from user_profile
         where phone_number = any (${numbers}) order by created_at limit ${limit}`,
   )

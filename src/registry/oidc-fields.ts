@@ -68,7 +68,7 @@ const jwksUri = endpointUrl
   )
   .nullable()
 
-export const STANDARD_FIELDS = {
+export const OIDC_FIELDS = {
   post_logout_uris: {
     created: postLogoutUris.default([]),
     changed: postLogoutUris,

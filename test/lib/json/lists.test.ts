@@ -90,6 +90,8 @@ describe('a list from the network', () => {
       'registry/oidc-fields.ts': 4,
       // What the key set endpoint answers, for the API reference.
       'oidc/messages.ts': 1,
+      // Rows of runs.
+      'test-plan/choice.ts': 1,
       // A form that has been read, within its limit of bytes.
       'explain/refusals.ts': 1,
     }

@@ -42,16 +42,27 @@ const LONGEST_ACCESS_S = 365 * DAY_S
  * withdrawn or not. Withdrawals, replays and refusals are in the audit log, which the purge does not touch.
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
-  { table: 'access_token', column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'refresh_token', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'refresh_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   {
     table: 'authorization_code',
+    key: ['routing_key', 'code_hash'],
     column: 'expires_at',
     keptS: ({ ACCESS_TOKEN_LIFETIME_S }) => LONGEST_REFRESH_S + ACCESS_TOKEN_LIFETIME_S + MARGIN_S,
   },
-  { table: 'consent_decision', column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'remembered_consent', column: 'allowed_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S },
-  { table: 'user_grant', column: 'created_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S },
+  { table: 'consent_decision', key: ['routing_key', 'form_id'], column: 'expires_at', keptS: () => MARGIN_S },
+  {
+    table: 'remembered_consent',
+    key: ['routing_key', 'cid', 'user_id', 'app_key'],
+    column: 'allowed_at',
+    keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S,
+  },
+  {
+    table: 'user_grant',
+    key: ['routing_key', 'grant_id'],
+    column: 'created_at',
+    keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S,
+  },
 ]
 
 /**

@@ -62,11 +62,3 @@ it('no statement finds a row by its place: a ctid is unique in one shard only', 
   const found = files.filter((file) => /\bctid\b/.test(readFileSync(`src/${file}`, 'utf8')))
   expect(found).toEqual([])
 })
-
-it('no statement calls the functions that earlier releases used', () => {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-  const found = files.filter((file) =>
-    /\b(grant|user|failed_attempt)_by_key\b/.test(readFileSync(`src/${file}`, 'utf8')),
-  )
-  expect(found).toEqual([])
-})

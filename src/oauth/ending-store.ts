@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { GRANT_ENDED_AT, WHAT_ENDS_GRANT } from './grant-store.ts'
+import { GRANT_ENDED_AT, WHAT_ENDS_GRANT, whatEndsGrant } from './grant-store.ts'
 
 /** An access or refresh token that works, in terms of its grant. */
 const tokensOf = (now: Date) => sql.part`(
@@ -20,7 +20,7 @@ export const countTokensOfUser = (
     ofUser,
     sql`with live as (
           select g.grant_id, g.app_key from user_grant g
-          ${WHAT_ENDS_GRANT}
+          ${whatEndsGrant(sql.part`${routingKey}::int`)}
           where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_ENDED_AT} is null
         )
         select count(*)::int as tokens, count(distinct live.app_key)::int as apps

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { GRANT_ENDED_AT, WHAT_ENDS_GRANT } from './grant-store.ts'
+import { GRANT_ENDED_AT, WHAT_ENDS_GRANT, whatEndsGrant } from './grant-store.ts'
 
 /** Further ones are not counted: then it is at least so many. */
 const MOST_COUNTED = 100_000
@@ -25,7 +25,7 @@ export const countGrantsOfUser = (
   db.one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select g.cid, g.user_id from user_grant g ${WHAT_ENDS_GRANT}
+        from (select g.cid, g.user_id from user_grant g ${whatEndsGrant(sql.part`${routingKey}::int`)}
               where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_ENDED_AT} is null
               limit ${MOST_COUNTED}) g`,
   )

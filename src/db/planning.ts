@@ -13,12 +13,13 @@ const SETTINGS: readonly { name: string; generic: string; custom: string }[] = [
   // Case 2: requests that come one at a time are planned again and again: introspection 1.4, who calls 2.5, A2 1.4, A3 1.2.
   // In batches of 40 still 1.1 to 1.4.
   { name: 'plan_cache_mode', generic: 'force_generic_plan', custom: 'force_custom_plan' },
-  // Case 1: A3 of policy fixed 42, in batches of 40 400 (2 ms become 840), who calls 2.4 and 19. Case 2: 0.9 to 1.3, no difference.
+  // Case 1: A3 of policy fixed 42, in batches of 40 400 (2 ms become 840), who calls 2.4 and 19. Case 2: 0.9 to 1.3, no
+  // difference.
   { name: 'enable_seqscan', generic: 'off', custom: 'on' },
   // Case 1: who calls 1.7 to 3.9 and 1.8 to 2.4. What is not fenced off has the wrong plan either way, until autovacuum has
   // analyzed the table: A2, rotation and revocation in batches of 40 take 1.0 to 1.6 s, and a tenth of that with either of
-  // these. They stay because with a few dozen rows (test/db/plans.test.ts) the updates of A2 and A3 would read all of the
-  // table. Case 2: no difference beyond 0.75 to 1.2, either way.
+  // these. Case 2: 0.7 to 1.2, no difference. They stay because without both 25 cases of test/db/plans.test.ts fail, with
+  // plans made of dozens and of thousands of rows too: A1, A2, A3, introspection and revocation would read whole tables.
   { name: 'enable_hashjoin', generic: 'off', custom: 'on' },
   { name: 'enable_mergejoin', generic: 'off', custom: 'on' },
   // Case 1: who calls 3.0 and 3.7: the secrets of all apps would be kept in memory. Case 2: 0.8 to 1.2, no difference.

@@ -1,21 +1,39 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-/** The demo's users. They are marked when they are created; migration 0023 marked those of earlier builds. */
+/**
+ * The demo's users. They are marked when they are created; migration 0023 marked those of earlier builds. Credentials are read
+ * apart from profiles: they are found by passport, and may lie on another shard.
+ */
 
-const markDemoUsers = (db: Db, passports: readonly string[]): Promise<number> =>
+const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
+type KeyRow = z.output<typeof keyRow>
+const credentialRow = keyRow.extend({ passport: z.string() })
+
+const keysOf = (rows: readonly KeyRow[]) =>
+  sql.part`unnest(${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
+             ${rows.map((row) => row.user_id)}::text[]) as k (routing_key, cid, user_id)`
+
+const withPassports = (db: Db, passports: readonly string[]): Promise<z.output<typeof credentialRow>[]> =>
+  db.many(
+    credentialRow,
+    sql`select routing_key, cid, user_id, passport from user_credential where passport = any(${passports})`,
+  )
+
+const markDemoUsers = async (db: Db, passports: readonly string[]): Promise<number> =>
   db.exec(
-    sql`update user_profile u set demo = true
-        from user_credential c
-        where c.passport = any(${passports}) and (u.routing_key, u.cid, u.user_id) = (c.routing_key, c.cid, c.user_id)`,
+    sql`update user_profile u set demo = true from ${keysOf(await withPassports(db, passports))}
+        where u.routing_key = k.routing_key and u.cid = k.cid and u.user_id = k.user_id`,
   )
 
 const hasUsers = async (db: Db): Promise<boolean> =>
   (await db.one(z.object({ exists: z.boolean() }), sql`select exists (select 1 from user_profile)`)).exists
 
-const userRow = z.object({ name: z.string(), status: z.string() })
 /** A user of the demo: passport and status. */
-type DemoUser = z.output<typeof userRow>
+interface DemoUser {
+  readonly name: string
+  readonly status: string
+}
 
 interface UnmarkedUsers {
   /** That of all of them. */
@@ -27,44 +45,63 @@ interface UnmarkedUsers {
 const findActive = (db: Db, unmarked?: UnmarkedUsers): Promise<DemoUser[]> =>
   unmarked ? findUnmarked(db, unmarked) : findMarked(db)
 
-const findMarked = (db: Db): Promise<DemoUser[]> =>
-  db.many(
-    userRow,
-    sql`select c.passport as name, u.status
-        from user_profile u
-        join user_credential c on (c.routing_key, c.cid, c.user_id) = (u.routing_key, u.cid, u.user_id)
-        where u.demo and u.status <> 'blocked'
-        order by name`,
+const textOf = ({ cid, user_id }: Pick<KeyRow, 'cid' | 'user_id'>): string => `${cid} ${user_id}`
+
+/** Profiles with their passports in place of names, by passport. */
+function named(
+  profiles: readonly (KeyRow & { readonly status: string })[],
+  credentials: readonly z.output<typeof credentialRow>[],
+): DemoUser[] {
+  const passports = new Map(credentials.map((one) => [textOf(one), one.passport]))
+  return profiles
+    .flatMap((profile) => {
+      const name = passports.get(textOf(profile))
+      return name === undefined ? [] : [{ name, status: profile.status }]
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+const profileRow = keyRow.extend({ status: z.string() })
+
+async function findMarked(db: Db): Promise<DemoUser[]> {
+  const profiles = await db.many(
+    profileRow,
+    sql`select routing_key, cid, user_id, status from user_profile where demo and status <> 'blocked'`,
   )
-
-const findUnmarked = (db: Db, { cid, users }: UnmarkedUsers): Promise<DemoUser[]> =>
-  db.many(
-    userRow,
-    sql`select c.passport as name, u.status
-        from unnest(${users.map((user) => user.passport)}::text[], ${users.map((user) => user.user_id)}::text[])
-          as known (passport, user_id)
-        join user_credential c on (c.passport, c.cid, c.user_id) = (known.passport, ${cid}, known.user_id)
-        join user_profile u on (u.routing_key, u.cid, u.user_id) = (c.routing_key, c.cid, c.user_id)
-        where u.status <> 'blocked'
-        order by name`,
+  const credentials = await db.many(
+    credentialRow,
+    sql`select c.routing_key, c.cid, c.user_id, c.passport
+        from ${keysOf(profiles)} join user_credential c using (routing_key, cid, user_id)`,
   )
+  return named(profiles, credentials)
+}
 
-const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
+async function findUnmarked(db: Db, { cid, users }: UnmarkedUsers): Promise<DemoUser[]> {
+  const ids = new Map(users.map((user) => [user.passport, user.user_id]))
+  const found = await withPassports(db, [...ids.keys()])
+  const credentials = found.filter((one) => one.cid === cid && one.user_id === ids.get(one.passport))
+  const profiles = await db.many(
+    profileRow,
+    sql`select u.routing_key, u.cid, u.user_id, u.status
+        from ${keysOf(credentials)} join user_profile u using (routing_key, cid, user_id) where u.status <> 'blocked'`,
+  )
+  return named(profiles, credentials)
+}
 
-const demoUserKeys = (db: Db): Promise<z.output<typeof keyRow>[]> =>
+const demoUserKeys = (db: Db): Promise<KeyRow[]> =>
   db.many(keyRow, sql`select routing_key, cid, user_id from user_profile where demo`)
 
 /** With their passwords and sessions. */
 async function deleteDemoUsers(db: Db): Promise<number> {
-  await db.exec(
-    sql`delete from browser_session s using user_profile u
-        where u.demo and (s.routing_key, s.cid, s.user_id) = (u.routing_key, u.cid, u.user_id)`,
-  )
-  await db.exec(
-    sql`delete from user_credential c using user_profile u
-        where u.demo and (c.routing_key, c.cid, c.user_id) = (u.routing_key, u.cid, u.user_id)`,
-  )
-  return db.exec(sql`delete from user_profile where demo`)
+  const users = keysOf(await demoUserKeys(db))
+  const deleteFrom = (table: string) =>
+    db.exec(
+      sql`delete from ${sql.identifier(table)} t using ${users}
+          where t.routing_key = k.routing_key and t.cid = k.cid and t.user_id = k.user_id`,
+    )
+  await deleteFrom('browser_session')
+  await deleteFrom('user_credential')
+  return deleteFrom('user_profile')
 }
 
 /** What the demo does with its users; each room with rows of the demo has such an object. */

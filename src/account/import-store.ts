@@ -11,22 +11,35 @@ const keys = (users: readonly Keyed[]) =>
              ${users.map((one) => one.user_id)}::text[])`
 
 const existing = user.omit({ created_at: true })
+const passportRow = z.object({ cid: z.number(), user_id: z.string(), passport: z.string() })
 
-/** Those of these keys that there are. */
-export const existingUsers = (db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> =>
-  db.many(
-    existing,
-    sql`select u.cid, u.user_id, c.passport, u.name, u.gender, u.big_avatar_url, u.phone_number, u.status
+/** Those of these keys that there are. Two statements: credentials may lie on another shard. */
+export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> {
+  const profiles = await db.many(
+    existing.omit({ passport: true }),
+    sql`select u.cid, u.user_id, u.name, u.gender, u.big_avatar_url, u.phone_number, u.status
         from ${keys(users)} as k (routing_key, cid, user_id)
         cross join lateral (
           select cid, user_id, name, gender, big_avatar_url, phone_number, status from user_profile
           where routing_key = k.routing_key and cid = k.cid and user_id = k.user_id offset 0
-        ) u
+        ) u`,
+  )
+  const credentials = await db.many(
+    passportRow,
+    sql`select c.cid, c.user_id, c.passport
+        from ${keys(users)} as k (routing_key, cid, user_id)
         cross join lateral (
-          select passport from user_credential
+          select cid, user_id, passport from user_credential
           where routing_key = k.routing_key and cid = k.cid and user_id = k.user_id offset 0
         ) c`,
   )
+  const textOf = ({ cid, user_id }: { cid: number; user_id: string }) => `${cid} ${user_id}`
+  const passports = new Map(credentials.map((one) => [textOf(one), one.passport]))
+  return profiles.flatMap((profile) => {
+    const passport = passports.get(textOf(profile))
+    return passport === undefined ? [] : [{ ...profile, passport }]
+  })
+}
 
 /** Those of these that somebody has. */
 export const takenPassports = async (db: Db, passports: readonly string[]): Promise<ReadonlySet<string>> => {

@@ -22,16 +22,17 @@ export async function insertLink(
 const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
 export type PasswordLink = z.output<typeof linkRow>
 
-/** Undefined too where its person is gone. */
-export const findLink = (db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> =>
-  db.maybe(
-    linkRow,
-    sql`select l.cid, l.user_id as "userId", l.used_at as "usedAt", c.passport
-        from (select cid, user_id, used_at from password_link
-              where routing_key = ${routingKey} and link_hash = ${hash} offset 0) l
-        cross join lateral (select passport from user_credential
-              where routing_key = ${routingKey} and cid = l.cid and user_id = l.user_id offset 0) c`,
+/** Undefined too where its person is gone. Two statements: the credential may lie on another shard. */
+export async function findLink(db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> {
+  const link = await db.maybe(
+    linkRow.omit({ passport: true }),
+    sql`select cid, user_id as "userId", used_at as "usedAt" from password_link
+        where routing_key = ${routingKey} and link_hash = ${hash}`,
   )
+  if (!link) return undefined
+  const passport = await passportOf(db, { routingKey, ...link })
+  return passport === undefined ? undefined : { ...link, passport }
+}
 
 /** True for exactly one of any number of simultaneous callers. */
 export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: Date): Promise<boolean> =>

@@ -16,8 +16,8 @@ export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fra
 
 /** A session says itself when it ends. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
-  { table: 'browser_session', column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'password_link', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'password_link', key: ['routing_key', 'link_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
 export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [

@@ -11,8 +11,8 @@ const AUDIT_KEPT: Retention['keptS'] = ({ AUDIT_DAYS }) =>
 
 /** The service's database role may lack the right to delete these rows (OPERATIONS "Audit log"). */
 export const AUDIT_RETENTION: readonly Retention[] = [
-  { table: 'audit_event', column: 'at', keptS: AUDIT_KEPT, mayBeForbidden: true },
-  { table: 'audit_seal', column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
+  { table: 'audit_event', key: ['routing_key', 'audit_id'], column: 'at', keptS: AUDIT_KEPT, mayBeForbidden: true },
+  { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
 /** Kinds of actors. */

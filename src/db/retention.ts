@@ -11,6 +11,8 @@ export const MARGIN_S = 3_600
 /** Rows that the purge deletes. Each room declares its own in the store that owns the table. */
 export interface Retention {
   readonly table: string
+  /** Its primary key, by which rows are deleted. */
+  readonly key: readonly string[]
   /** The timestamptz that a row's age is counted from; it needs an index. */
   readonly column: string
   /** Seconds after that date for which a row is kept; Infinity keeps it for good. */

@@ -5,7 +5,7 @@ import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
 export const EXPLAIN_RETENTION: readonly Retention[] = [
-  { table: 'refused_request', column: 'at', keptS: () => 30 * DAY_S },
+  { table: 'refused_request', key: ['routing_key', 'request_id'], column: 'at', keptS: () => 30 * DAY_S },
 ]
 
 export const REFUSALS_OF_PERSON: readonly PersonalRows[] = [

@@ -1,35 +1,45 @@
 import { z } from 'zod'
 import type { Retention, RetentionBatch } from '../db/retention.ts'
-import { type Db, sql } from '../db/sql.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
 
 /** How many rows a batch has deleted, and the date of the last one. */
 const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
 
+const list = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part) => sql.part`${all}, ${part}`)
+const every = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part) => sql.part`${all} and ${part}`)
+
 /**
- * Deletes the oldest rows by the index on their date. Rows are found and locked first and then deleted by their place
- * (ctid), so a batch reads no page of the big primary keys. Rows that are locked are left out. Without `from` each batch
- * would walk over all that earlier ones have deleted, for as long as an old transaction keeps vacuum from removing it.
+ * Deletes the oldest rows by the index on their date. Rows are found and locked first and then deleted by their primary
+ * keys, which mean the same on every shard; arrays, of which PostgreSQL expects few rows, so it looks each up. A batch takes
+ * 6 ms of processor time so, and took 2 by places. Rows that are locked are left out. Without `from` each batch would walk
+ * over all that earlier ones have deleted, for as long as an old transaction keeps vacuum from removing it. Planned each
+ * time: a table may have grown a lot since the purge before.
  */
-export function deleteBatch(
+export async function deleteBatch(
   db: Db,
-  { table, column, also }: Pick<Retention, 'table' | 'column' | 'also'>,
+  { table, key, column, also }: Pick<Retention, 'table' | 'key' | 'column' | 'also'>,
   { before, from, limit }: RetentionBatch,
 ): Promise<z.infer<typeof deleted>> {
   const [rows, date] = [sql.identifier(table), sql.identifier(column)]
-  const key = sql.identifier(also?.column ?? column)
+  const keys = key.map((name) => sql.identifier(name))
+  const shared = sql.identifier(also?.column ?? column)
   const withThem = also
-    ? sql.part`, more as (delete from ${sql.identifier(also.table)} where ${key} in (select key from gone))`
+    ? sql.part`, more as (delete from ${sql.identifier(also.table)} where ${shared} in (select shared from gone))`
     : sql.part``
-  return db.one(
+  const [batch] = await db.listWithCustomPlan(
     deleted,
-    sql`with gone as (
-          delete from ${rows} where ctid = any (array(
-            select ctid from ${rows} where ${date} >= ${from} and ${date} < ${before}
-            order by ${date} limit ${limit} for update skip locked))
-          returning ${date} as at, ${key} as key
+    sql`with due as (
+          select ${list(keys)} from ${rows} where ${date} >= ${from} and ${date} < ${before}
+          order by ${date} limit ${limit} for update skip locked
+        ), gone as (
+          delete from ${rows} t
+          using unnest(${list(keys.map((name) => sql.part`array(select ${name} from due)`))}) as due_key (${list(keys)})
+          where ${every(keys.map((name) => sql.part`t.${name} = due_key.${name}`))}
+          returning t.${date} as at, t.${shared} as shared
         )${withThem}
         select count(*)::int as rows, max(at) as last from gone`,
   )
+  return batch ?? { rows: 0, last: null }
 }
 
 /** Whether this database role may lock and delete rows of the table. */

@@ -22,7 +22,7 @@ import { deleteBatch, mayDelete } from './purge-store.ts'
 import type { Task } from './task.ts'
 
 /** What the purge deletes and when, as the owner of each table declares it. */
-const RETENTION: readonly Retention[] = [
+export const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
   ...OIDC_RETENTION,
   ...ACCOUNT_RETENTION,

@@ -7,8 +7,8 @@ import { type Member, type MemberRole, member, memberRole, type NewMember } from
 const REMOVED_KEPT_S = 455 * DAY_S
 
 export const MEMBER_RETENTION: readonly Retention[] = [
-  { table: 'partner_member', column: 'removed_at', keptS: () => REMOVED_KEPT_S },
-  { table: 'member_link', column: 'expires_at', keptS: () => 7 * DAY_S },
+  { table: 'partner_member', key: ['member_id'], column: 'removed_at', keptS: () => REMOVED_KEPT_S },
+  { table: 'member_link', key: ['link_id'], column: 'expires_at', keptS: () => 7 * DAY_S },
 ]
 
 interface NewRow extends NewMember {

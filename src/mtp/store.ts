@@ -8,7 +8,7 @@ import { type Db, sql } from '../db/sql.ts'
  * at, and not for ever: they hold visitors' data.
  */
 export const NOTICE_RETENTION: readonly Retention[] = [
-  { table: 'notice', column: 'received_at', keptS: () => 30 * DAY_S },
+  { table: 'notice', key: ['client_id', 'path', 'body_hash'], column: 'received_at', keptS: () => 30 * DAY_S },
 ]
 
 export interface NoticeRow {

@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** Rejected calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
 export const REJECTED_CALL_RETENTION: readonly Retention[] = [
-  { table: 'rejected_call', column: 'received_at', keptS: () => 30 * DAY_S },
+  { table: 'rejected_call', key: ['call_id'], column: 'received_at', keptS: () => 30 * DAY_S },
 ]
 
 export interface RejectedCall {

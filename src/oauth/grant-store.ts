@@ -40,19 +40,30 @@ const LONGEST_ACCESS_S = 365 * DAY_S
  *
  * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under
  * any setting, so no token ever loses its grant because a setting was changed: a year and 90 days from the consent,
- * revoked or not. Revocations, replays and refusals are in the audit log, which the purge does not touch.
+ * revoked or not. Revocations, replays and refusals are in the audit log, which has a retention of its own (AUDIT_DAYS).
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
-  { table: 'access_token', column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'refresh_token', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'refresh_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   {
     table: 'authorization_code',
+    key: ['routing_key', 'code_hash'],
     column: 'expires_at',
     keptS: ({ ACCESS_TOKEN_LIFETIME_S }) => LONGEST_REFRESH_S + ACCESS_TOKEN_LIFETIME_S + MARGIN_S,
   },
-  { table: 'consent_decision', column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'remembered_consent', column: 'allowed_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S },
-  { table: 'user_grant', column: 'created_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S },
+  { table: 'consent_decision', key: ['routing_key', 'form_id'], column: 'expires_at', keptS: () => MARGIN_S },
+  {
+    table: 'remembered_consent',
+    key: ['routing_key', 'cid', 'user_id', 'app_key'],
+    column: 'allowed_at',
+    keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S,
+  },
+  {
+    table: 'user_grant',
+    key: ['routing_key', 'grant_id'],
+    column: 'created_at',
+    keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S,
+  },
 ]
 
 /**
@@ -71,19 +82,19 @@ export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
 export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
   sql.part`coalesce(g.revoked_at, case when g.created_at <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
 
-/** Joins to `user_grant g` what may revoke it, for GRANT_REVOKED_AT. */
-export const GRANT_REVOCATION_JOINS = sql.part`
-  cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+/** Joins to `user_grant g` what may revoke it, for GRANT_REVOKED_AT. `routingKey`: of its user, as a parameter where it is known. */
+export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part`
+  cross join ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
   left join ${joinedMicroApp(sql.part`g.app_key`)}`
+/** For grants of many users. */
+export const GRANT_REVOCATION_JOINS = grantRevocationJoins(sql.part`g.routing_key`)
 export const GRANT_REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
-const LISTED_REVOKED_AT = sql.part`(
-  select ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)}
-  from ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
-  left join ${joinedMicroApp(sql.part`g.app_key`)}) as revoked_at`
-
 /** Of `user_grant g`. */
-const GRANT = sql.part`grant_id, cid, user_id, app_key, scopes, created_at, ${LISTED_REVOKED_AT},
+const grantColumns = (routingKey: Fragment): Fragment => sql.part`grant_id, cid, user_id, app_key, scopes, created_at, (
+    select ${GRANT_REVOKED_AT}
+    from ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
+    left join ${joinedMicroApp(sql.part`g.app_key`)}) as revoked_at,
   ${cursorOf(sql.part`created_at, grant_id`)}`
 
 /** Whose grants, and the last one seen. */
@@ -101,7 +112,7 @@ export async function grantsOfUser(
   const [createdAt, grantId] = after ?? []
   const found = await db.listWithCustomPlan(
     withCursor(Grant),
-    sql`select ${GRANT} from user_grant g
+    sql`select ${grantColumns(sql.part`${routingKey}::int`)} from user_grant g
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
           and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
         order by created_at desc, grant_id desc limit ${limit + 1}`,
@@ -114,7 +125,7 @@ export async function grantsOfApp(db: Db, appKey: string, { limit, after }: Gran
   const [createdAt, grantId] = after ?? []
   const found = await db.listWithCustomPlan(
     withCursor(Grant),
-    sql`select ${GRANT} from user_grant g
+    sql`select ${grantColumns(sql.part`g.routing_key`)} from user_grant g
         where app_key = ${appKey}
           and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
         order by created_at desc, grant_id desc limit ${limit + 1}`,

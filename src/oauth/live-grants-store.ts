@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
+import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT, grantRevocationJoins } from './grant-store.ts'
 
 /** Further ones are not counted: then it is at least so many. */
 const MOST_COUNTED = 100_000
@@ -23,7 +23,7 @@ export const countGrantsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKe
   db.one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select g.cid, g.user_id from user_grant g ${GRANT_REVOCATION_JOINS}
+        from (select g.cid, g.user_id from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
               where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
               limit ${MOST_COUNTED}) g`,
   )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
+import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT, grantRevocationJoins } from './grant-store.ts'
 
 /** An access or refresh token that works, in terms of its grant. */
 const liveTokens = (now: Date) => sql.part`(
@@ -21,7 +21,7 @@ export const countTokensOfUser = (
     ofUser,
     sql`with live as (
           select g.grant_id, g.app_key from user_grant g
-          ${GRANT_REVOCATION_JOINS}
+          ${grantRevocationJoins(sql.part`${routingKey}::int`)}
           where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
         )
         select count(*)::int as tokens, count(distinct live.app_key)::int as apps

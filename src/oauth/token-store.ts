@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { GRANT_REVOCATION_JOINS, GRANT_REVOKED_AT } from './grant-store.ts'
+import { GRANT_REVOKED_AT, grantRevocationJoins } from './grant-store.ts'
 
 const facts = z.object({
   grant_id: z.string(),
@@ -34,6 +34,7 @@ export const tokensWithPrefix = (
   db.listWithCustomPlan(
     facts,
     sql`select g.grant_id, g.app_key, g.cid, g.user_id, g.scopes, t.used_at, ${GRANT_REVOKED_AT} as revoked_at
-        from ${TABLES[kind]} t join user_grant g on g.routing_key = t.routing_key and g.grant_id = t.grant_id ${GRANT_REVOCATION_JOINS}
+        from ${TABLES[kind]} t join user_grant g on g.routing_key = ${routingKey} and g.grant_id = t.grant_id
+        ${grantRevocationJoins(sql.part`${routingKey}::int`)}
         where t.routing_key = ${routingKey} and t.expires_at = ${expiresAt} limit ${MOST}`,
   )

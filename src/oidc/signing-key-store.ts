@@ -22,7 +22,7 @@ const sealedKey = signingKey.extend({ sealed: z.instanceof(Buffer) })
 export type SealedKey = z.output<typeof sealedKey>
 
 export const SIGNING_KEY_RETENTION: readonly Retention[] = [
-  { table: 'signing_key', column: 'published_until', keptS: () => MARGIN_S },
+  { table: 'signing_key', key: ['kid'], column: 'published_until', keptS: () => MARGIN_S },
 ]
 
 export const sealingContext = (kid: string): string => `signing_key ${kid}`

@@ -6,9 +6,9 @@ import { type OperatorToken, operatorToken } from './wire.ts'
 
 /** Tokens are kept for a while after their end: the audit log names them by id. */
 export const OPERATOR_RETENTION: readonly Retention[] = [
-  { table: 'operator_token', column: 'expires_at', keptS: () => 455 * DAY_S },
-  { table: 'operator_session', column: 'expires_at', keptS: () => 3_600 },
-  { table: 'first_operator_session', column: 'expires_at', keptS: () => 3_600 },
+  { table: 'operator_token', key: ['token_hash'], column: 'expires_at', keptS: () => 455 * DAY_S },
+  { table: 'operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
+  { table: 'first_operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
 ]
 
 interface NewTokenRow {

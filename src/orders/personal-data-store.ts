@@ -35,6 +35,7 @@ const removePersonalData = (db: Db, { before, from, limit, now }: RetentionBatch
 export const ORDER_DATA_RETENTION: readonly Retention[] = [
   {
     table: 'ticket_order',
+    key: ['order_id'],
     what: 'visitors of orders',
     column: 'created_at',
     keptS: ({ ORDER_PERSONAL_DATA_DAYS: days }) => (days === 0 ? Number.POSITIVE_INFINITY : days * DAY_S),

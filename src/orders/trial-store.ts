@@ -12,7 +12,7 @@ export const TRIAL_KEPT_S = 30 * DAY_S
 
 /** An order says itself when it may go; its vouchers, refunds, lists and history go with it. */
 export const ORDER_RETENTION: readonly Retention[] = [
-  { table: 'ticket_order', column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
+  { table: 'ticket_order', key: ['order_id'], column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
   ...ORDER_DATA_RETENTION,
 ]
 

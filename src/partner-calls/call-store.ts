@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
 export const CALL_RETENTION: readonly Retention[] = [
-  { table: 'partner_call', column: 'started_at', keptS: () => 30 * DAY_S },
+  { table: 'partner_call', key: ['call_id'], column: 'started_at', keptS: () => 30 * DAY_S },
 ]
 
 /**

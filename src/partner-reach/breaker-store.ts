@@ -6,8 +6,8 @@ import type { BreakerFilter } from './breaker-admin.ts'
 
 /** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
 export const REACH_RETENTION: readonly Retention[] = [
-  { table: 'partner_certificate', column: 'seen_at', keptS: () => 30 * DAY_S },
-  { table: 'partner_circuit', column: 'retry_at', keptS: () => DAY_S },
+  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => 30 * DAY_S },
+  { table: 'partner_circuit', key: ['partner_id', 'process'], column: 'retry_at', keptS: () => DAY_S },
 ]
 
 interface BreakerKey {

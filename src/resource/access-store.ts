@@ -7,7 +7,12 @@ import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 export const ACCESS_RETENTION: readonly Retention[] = [
-  { table: 'data_access', column: 'hour', keptS: ({ ACCESS_LEDGER_DAYS }) => ACCESS_LEDGER_DAYS * DAY_S },
+  {
+    table: 'data_access',
+    key: ['routing_key', 'cid', 'user_id', 'hour', 'app_key', 'kind'],
+    column: 'hour',
+    keptS: ({ ACCESS_LEDGER_DAYS }) => ACCESS_LEDGER_DAYS * DAY_S,
+  },
 ]
 
 export const ACCESSES_OF_PERSON: readonly PersonalRows[] = [

@@ -9,7 +9,7 @@ export type PhoneResult = Readonly<z.output<typeof phoneShape>>
 /** data of get_userinfo (DECISIONS "Answers of area A"): cid and user_id identify a user only together. */
 export const userInfoShape = z.object({
   uinfo: z.object({
-    /** Unknown, male, female; other digits only where an operator has entered them. */
+    /** 0 unknown, 1 male, 2 female. */
     gender: z.string(),
     user_id: z.string(),
     cid: z.int(),

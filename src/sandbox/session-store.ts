@@ -5,7 +5,7 @@ import { memberRole } from '../members/index.ts'
 
 /** A session says itself when it ends. */
 export const SANDBOX_RETENTION: readonly Retention[] = [
-  { table: 'sandbox_session', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'sandbox_session', key: ['session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
 /** Who has signed in: a member, or somebody with the clientSecret. */

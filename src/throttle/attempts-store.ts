@@ -62,8 +62,8 @@ export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: 
     row,
     sql`
     with over as (
-      delete from failed_attempt where ctid = any (array(
-        select ctid from failed_attempt where window_ends_at <= ${now} and subject <> ${subject}
+      delete from failed_attempt where subject = any (array(
+        select subject from failed_attempt where window_ends_at <= ${now} and subject <> ${subject}
         limit 2 for update skip locked))
     )
     insert into failed_attempt as known (subject, failures, window_ends_at) values (${subject}, 1, ${windowEndsAt})

@@ -36,6 +36,6 @@ export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<Shared
 /** Deletes windows that are over; skips rows that another process has locked. */
 export const deleteExpiredCounts = (db: Db, most: number): Promise<number> =>
   db.exec(
-    sql`delete from rate_count where ctid = any (array(
-          select ctid from rate_count where window_ends_at <= now() limit ${most} for update skip locked))`,
+    sql`delete from rate_count where subject = any (array(
+          select subject from rate_count where window_ends_at <= now() limit ${most} for update skip locked))`,
   )

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { keepFingerprint } from '../../src/db/installation.ts'
-import { purge } from '../../src/jobs/purge.ts'
+import { purge, RETENTION } from '../../src/jobs/purge.ts'
 import { signInPartner } from '../../src/sandbox/sign-in.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
@@ -137,6 +137,19 @@ describe('the purge', () => {
     expect(signInForm((await browser.open(client.authorizePath(client.request(app)))).text)).toBeDefined()
   })
 })
+
+it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const))(
+  'rows of %s that are over by %s are deleted by their primary key',
+  async (table, _column, key) => {
+    const { rows: found } = await world.pool.query(
+      `select array_agg(attname::text order by array_position(conkey, attnum)) as key
+       from pg_constraint join pg_attribute on attrelid = conrelid and attnum = any (conkey)
+       where conrelid = $1::regclass and contype = 'p'`,
+      [table],
+    )
+    expect(key).toEqual(found[0].key)
+  },
+)
 
 describe('the purge of the sandbox', () => {
   it("takes a partner's session an hour after its end", async () => {

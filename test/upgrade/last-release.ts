@@ -14,10 +14,19 @@ export const LAST_RELEASE = {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
+const isHere = (): boolean =>
+  spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE.commit}^{commit}`], { cwd: ROOT }).status === 0
+
+/** Whether its sources name a function of the database; undefined where this clone does not have the commit. */
+export const lastReleaseNames = (name: string): boolean | undefined =>
+  isHere()
+    ? spawnSync('git', ['grep', '-qw', name, LAST_RELEASE.commit, '--', 'src'], { cwd: ROOT }).status === 0
+    : undefined
+
 /** Its program in a folder of its own, with today's node_modules; undefined where this clone does not have the commit. */
 export function buildLastRelease(): string | undefined {
   const { commit } = LAST_RELEASE
-  if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status !== 0) return undefined
+  if (!isHere()) return undefined
   const folder = join(ROOT, 'node_modules', '.cache', `release-${commit.slice(0, 12)}`)
   if (existsSync(folder)) return folder
   mkdirSync(dirname(folder), { recursive: true })

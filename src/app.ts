@@ -14,7 +14,7 @@ import { openRefusalRecorder } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
-import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
+import { MAX_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { closeInTime, drainingResponse } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './lib/web/health.ts'
@@ -83,7 +83,7 @@ export async function buildApp({
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what is in flight at shutdown is served, not refused
     http: {
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: 5_000,
       ServerResponse: drainingResponse(readiness),
     },

@@ -60,16 +60,16 @@ async function ask(list: string, query: Readonly<Record<string, string>>): Promi
 
 const TABLE = /\b(?:user_profile|user_grant|audit_event)\b/
 /** With the rows that it joins: a profile and its credential. */
-const MOST_ROWS = 4 * (LIMIT + 1)
+const MAX_ROWS = 4 * (LIMIT + 1)
 /** 8 KiB each; about one for each row that it joins, and the way down each index. */
-const MOST_PAGES = 10 * (LIMIT + 1)
+const MAX_PAGES = 10 * (LIMIT + 1)
 
 function expectFewRows({ seen }: Answer): void {
   const reads = seen.filter(({ text }) => TABLE.test(text))
   expect(reads.length).toBeGreaterThan(0)
   for (const plan of reads) {
-    expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(MOST_ROWS)
-    expect(pagesTouched(plan), plan.text).toBeLessThanOrEqual(MOST_PAGES)
+    expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(MAX_ROWS)
+    expect(pagesTouched(plan), plan.text).toBeLessThanOrEqual(MAX_PAGES)
   }
 }
 

@@ -7,7 +7,7 @@ import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
 /** What an existing hash may cost to verify: a quarter of a GiB of memory and ten passes. */
-const MOST = { m: 262_144, t: 10, p: 8 } as const
+const MAX_COST = { m: 262_144, t: 10, p: 8 } as const
 const PHC = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,128}$/
 
 /** A hash of argon2 as its PHC string, which names the algorithm and its parameters. */
@@ -16,8 +16,8 @@ const passwordHash = z
   .max(512)
   .refine((text) => {
     const [, m = 0, t = 0, p = 0] = PHC.exec(text)?.map(Number) ?? []
-    return m >= 8 && m <= MOST.m && t >= 1 && t <= MOST.t && p >= 1 && p <= MOST.p
-  }, `must be a PHC string of argon2 ($argon2id$v=19$…) with m up to ${MOST.m}, t up to ${MOST.t} and p up to ${MOST.p}`)
+    return m >= 8 && m <= MAX_COST.m && t >= 1 && t <= MAX_COST.t && p >= 1 && p <= MAX_COST.p
+  }, `must be a PHC string of argon2 ($argon2id$v=19$…) with m up to ${MAX_COST.m}, t up to ${MAX_COST.t} and p up to ${MAX_COST.p}`)
 
 const profile = newUser.omit({ password: true })
 
@@ -47,7 +47,7 @@ type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'u
 
 /** Others have created some of the users since they were looked for. */
 class ConcurrentImport extends Error {}
-const MOST_ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
 /** Creates those that are new, all in one transaction, and says of each what was done or would be. */
 export const importUsers = operation(
@@ -57,7 +57,7 @@ export const importUsers = operation(
       try {
         return await importOnce(deps, given)
       } catch (error) {
-        if (!(error instanceof ConcurrentImport) || attempt === MOST_ATTEMPTS) throw error
+        if (!(error instanceof ConcurrentImport) || attempt === MAX_ATTEMPTS) throw error
       }
     }
   },

@@ -41,7 +41,7 @@ export interface Verified {
 }
 
 const SEALS_AT_ONCE = 100
-const MOST_PROBLEMS = 100
+const MAX_PROBLEMS = 100
 
 interface Tally {
   rows: number
@@ -82,7 +82,7 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
       if (until && clock.now() >= until) throw tookTooLong()
       const report = (problem: string, audit_id: string | null = null) => {
         const { seal_no, first_at, last_at } = seal
-        if (problems.length < MOST_PROBLEMS) problems.push({ seal_no, first_at, last_at, audit_id, problem })
+        if (problems.length < MAX_PROBLEMS) problems.push({ seal_no, first_at, last_at, audit_id, problem })
       }
       if (isMissingBefore(seal, before, purgedBefore)) report('a seal before this one is missing')
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true

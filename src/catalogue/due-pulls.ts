@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { MOST_PROBLEMS } from '../lib/json/shape.ts'
+import { MAX_PROBLEMS } from '../lib/json/shape.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
@@ -10,7 +10,7 @@ import { pullProduct } from './pull-product.ts'
 const AT_ONCE = 2
 const BATCH = 50
 /** After this many failed calls the rest waits: the partner seems to be down. */
-const MOST_FAILURES = 3
+const MAX_FAILURES = 3
 /** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
 const LONGEST_RUN_MS = 30_000
 
@@ -40,7 +40,7 @@ export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal
   }
   const left = (await nextDue(deps.db, partnerId, 1)).length > 0
   const problems = left ? [] : await takeUnreportedProblems(deps.db, partnerId)
-  const shown = [...problems.slice(0, MOST_PROBLEMS), ...(problems.length > MOST_PROBLEMS ? ['and more'] : [])]
+  const shown = [...problems.slice(0, MAX_PROBLEMS), ...(problems.length > MAX_PROBLEMS ? ['and more'] : [])]
   return { settled: run.settled, left, failure: run.failure, problems: shown.join('; ') || null }
 }
 
@@ -61,7 +61,7 @@ class DuePulls {
   }
 
   get over(): boolean {
-    return this.#refused || this.#failed.size >= MOST_FAILURES || this.#signal.aborted || performance.now() >= this.#end
+    return this.#refused || this.#failed.size >= MAX_FAILURES || this.#signal.aborted || performance.now() >= this.#end
   }
 
   /** Due pulls that have not failed in this run. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { jsonFields, saysSuccess } from '../interfaces/index.ts'
-import { LIST_LIMITS, MOST_PROBLEMS, readShape, type ShapeProblem } from '../lib/json/shape.ts'
+import { LIST_LIMITS, MAX_PROBLEMS, readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { CallProblem, CallResult } from '../partner-calls/index.ts'
 import type { Entry } from './product-store.ts'
@@ -22,7 +22,7 @@ export interface Entries<Parsed> {
  * After this many problems the rest of the list is not read: the whole list is wrong then, and every invalid entry
  * costs time. A page of fifty products in each of which everything is missing has a thousand.
  */
-export const MOST_ENTRY_PROBLEMS = 1_000
+export const MAX_ENTRY_PROBLEMS = 1_000
 
 /** The answer of an interface whose `body` is a list. */
 type ListAnswer = z.ZodObject<{ readonly body: z.ZodArray }>
@@ -71,7 +71,7 @@ export function readEntries<Answer extends ListAnswer>(
     const shape = readShape(answer.shape.body.element as z.ZodType<EntryOf<Answer>>, raw)
     if ('value' in shape) good.push({ raw: jsonFields(raw), parsed: shape.value })
     else for (const problem of shape.problems) problems.push({ ...problem, entry: nameOf(raw, index) })
-    if (problems.length >= MOST_ENTRY_PROBLEMS) break
+    if (problems.length >= MAX_ENTRY_PROBLEMS) break
   }
   return { fields: 'value' in fields ? fields.value : undefined, received: list.length, good, problems }
 }
@@ -87,8 +87,6 @@ const nameOf = (raw: unknown, index: number): string => {
 
 /** `d-1: title is required; …`, at most five of them, and whether there are more. */
 export function entryProblemsText(problems: readonly EntryProblem[]): string {
-  const shown = problems
-    .slice(0, MOST_PROBLEMS)
-    .map(({ entry, path, problem }) => `${entry}: ${path} ${problem}`.trim())
+  const shown = problems.slice(0, MAX_PROBLEMS).map(({ entry, path, problem }) => `${entry}: ${path} ${problem}`.trim())
   return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')
 }

@@ -9,7 +9,7 @@ import {
   productPull,
 } from '../interfaces/index.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { type EntryProblem, MOST_ENTRY_PROBLEMS } from './entries.ts'
+import { type EntryProblem, MAX_ENTRY_PROBLEMS } from './entries.ts'
 import { usualPrices } from './price-store.ts'
 import { type Entry, findProduct, type ProductKey } from './product-store.ts'
 
@@ -71,5 +71,5 @@ export const implausibleWarnings = (
   nameOf: (index: number) => string,
 ): EntryProblem[] =>
   implausible
-    .slice(0, MOST_ENTRY_PROBLEMS)
+    .slice(0, MAX_ENTRY_PROBLEMS)
     .map(({ index, path, problem }) => ({ entry: echo(nameOf(index)), path, problem }))

@@ -3,13 +3,13 @@ import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
-import { type EntryProblem, MOST_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
+import { type EntryProblem, MAX_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
 import { type OnePartner, onePartner } from './wire.ts'
 
 const PAGE_SIZE = 50
-const MOST_PAGES = 10_000
-const MOST_ENTRIES = MOST_PAGES * PAGE_SIZE
+const MAX_PAGES = 10_000
+const MAX_ENTRIES = MAX_PAGES * PAGE_SIZE
 const TRIES = 3
 const PAUSE_MS = 1_000
 
@@ -32,10 +32,10 @@ export const pullCatalogue = operation(
     let [expected, received, refused]: [number | null, number, number] = [null, 0, 0]
     const report = (failure: CallProblem | null): PullReport => ({
       ...{ expected, received, refused, pulled: [...pulled], failure },
-      warnings: warnings.slice(0, MOST_ENTRY_PROBLEMS),
-      problems: [...problems.slice(0, MOST_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],
+      warnings: warnings.slice(0, MAX_ENTRY_PROBLEMS),
+      problems: [...problems.slice(0, MAX_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],
     })
-    for (let currentPage = 1; currentPage <= MOST_PAGES && known.size < MOST_ENTRIES; currentPage++) {
+    for (let currentPage = 1; currentPage <= MAX_PAGES && known.size < MAX_ENTRIES; currentPage++) {
       const page = await pullPage(deps, partner_id, currentPage)
       if (page.failure) return report(page.failure)
       const names = [...page.pulled, ...page.problems.map(({ entry }) => entry)].filter((entry) => entry !== WHOLE)
@@ -44,8 +44,8 @@ export const pullCatalogue = operation(
       if (!isNew) break
       for (const name of names) known.add(name)
       for (const id of page.pulled) pulled.add(id)
-      if (problems.length < MOST_ENTRY_PROBLEMS) problems.push(...page.problems.filter(({ entry }) => entry !== WHOLE))
-      if (warnings.length < MOST_ENTRY_PROBLEMS) warnings.push(...page.warnings)
+      if (problems.length < MAX_ENTRY_PROBLEMS) problems.push(...page.problems.filter(({ entry }) => entry !== WHOLE))
+      if (warnings.length < MAX_ENTRY_PROBLEMS) warnings.push(...page.warnings)
       expected = page.expected ?? expected
       received += page.received
       refused += page.refused

@@ -7,7 +7,7 @@ import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
-import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
+import { type EntryProblem, MAX_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
 import { type OneProduct, oneProduct } from './wire.ts'
@@ -79,7 +79,7 @@ export async function pullProducts(
     warnings: [
       ...entries.good.flatMap(warningsOf),
       ...implausibleWarnings(implausible, (index) => products[index]?.partnerDealId ?? ''),
-    ].slice(0, MOST_ENTRY_PROBLEMS),
+    ].slice(0, MAX_ENTRY_PROBLEMS),
     failure: null,
   }
 }

@@ -1,7 +1,7 @@
 import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
-import type { Detail, Said } from '../lib/said.ts'
+import type { Detail, LocalizedText } from '../lib/localized-text.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
@@ -55,7 +55,7 @@ export interface AttemptLog<Own extends CheckId = CheckId> {
   /** Replaces the partner's secrets. */
   mask(text: string): string
   /** The same in the values of a detail, of which long ones are cut. */
-  maskSaid(said: Said): Said
+  maskText(said: LocalizedText): LocalizedText
 }
 
 /** Longer texts are cut: Traffic has the whole of what a partner said. */
@@ -65,11 +65,11 @@ const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, 
 
 export function openAttemptLog({ deps, partner, attemptId, expects, advisory, signal }: Attempt): AttemptLog {
   const mask = masker(secretTexts(partner))
-  const maskSaid = ({ text, values }: Said): Said => ({
+  const maskText = ({ text, values }: LocalizedText): LocalizedText => ({
     text,
     values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, maskDetail(value)])),
   })
-  const maskDetail = (detail: Detail): Detail => (typeof detail === 'string' ? cut(mask(detail)) : maskSaid(detail))
+  const maskDetail = (detail: Detail): Detail => (typeof detail === 'string' ? cut(mask(detail)) : maskText(detail))
   let checked = 0
   let failed = 0
 
@@ -97,7 +97,7 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
     },
     hasPassed: () => checked > 0 && failed === 0,
     mask,
-    maskSaid,
+    maskText,
   }
   return log
 }

@@ -1,7 +1,7 @@
 import { findOffer, findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../catalogue/index.ts'
 import { OPERATOR } from '../history/index.ts'
 import type { InputOf } from '../lib/json/input.ts'
-import { said } from '../lib/said.ts'
+import { localized } from '../lib/localized-text.ts'
 import { createOrder } from '../orders/index.ts'
 import { statedNow } from '../partner-calls/index.ts'
 import { offers, travelDate } from '../test-plan/index.ts'
@@ -123,6 +123,6 @@ async function requireOffer({ deps, require }: StepContext, input: NewOrder): Pr
   const prices = [input.unit_price ?? offer?.unit_price, input.buy_price ?? offer?.buy_price]
   const isKnown = offer !== undefined && prices.every((price) => price !== undefined && price !== null)
   if (isKnown) return
-  const expected = date === null ? said('price-of', { product }) : said('price-on', { product, day: date })
-  await require('platform', false, { expected, actual: said('missing') })
+  const expected = date === null ? localized('price-of', { product }) : localized('price-on', { product, day: date })
+  await require('platform', false, { expected, actual: localized('missing') })
 }

@@ -2,7 +2,7 @@ import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '..
 import type { Deps } from '../deps.ts'
 import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
-import { said } from '../lib/said.ts'
+import { localized } from '../lib/localized-text.ts'
 import {
   type AnswerOf,
   type CallOptions,
@@ -131,7 +131,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     operate,
     prepare: (operation) => observe(operation, warnOf),
     loseAnswer: async (name, operation) => {
-      await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: name }) } })
+      await log.append({ kind: 'fault', data: { fault: localized('answer-lost', { interface: name }) } })
       return observe((inside) =>
         operation({
           ...inside,

@@ -3,8 +3,8 @@ import { type Finding, strictness } from '../checks/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { reasonDetail } from '../lib/reason-said.ts'
-import { type Said, said } from '../lib/said.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
+import { reasonDetail } from '../lib/reason-detail.ts'
 import { receivedSince } from '../mtp/index.ts'
 import { WARNINGS } from '../mws/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
@@ -19,9 +19,12 @@ interface ExpectedNotice {
   /** Below MTP_PATH_PREFIXES. */
   readonly path: string
   /** What a notice is about instead, if it is not the one; a refused one may name nothing that exists. */
-  readonly concernsOther: (body: string, accepted: boolean) => Said | undefined | Promise<Said | undefined>
+  readonly concernsOther: (
+    body: string,
+    accepted: boolean,
+  ) => LocalizedText | undefined | Promise<LocalizedText | undefined>
   /** What an accepted notice about the right thing does not say yet; undefined for the one that decides. */
-  readonly stillMissing?: (body: string) => Said | undefined | Promise<Said | undefined>
+  readonly stillMissing?: (body: string) => LocalizedText | undefined | Promise<LocalizedText | undefined>
   /** From when on it counts; else from the start of the attempt. A partner may send it before the person presses Start. */
   readonly since?: Date
 }
@@ -31,9 +34,9 @@ interface NoticeWatch {
   /** Writes into the log what has come since the last look; returns the first notice that decides, once there is one. */
   look(): Promise<ReceivedCall | undefined>
   /** Why the last notice about the right thing did not decide. */
-  lastIncomplete(): Said | undefined
+  lastIncomplete(): LocalizedText | undefined
   /** The last call that does not count, because anybody may have sent it or its path does not exist; or what it is about instead. */
-  lastIgnored(): Said | undefined
+  lastIgnored(): LocalizedText | undefined
 }
 
 const LOOK_EVERY_MS = 200
@@ -42,10 +45,10 @@ const LOOK_EVERY_MS = 200
 export const NOTICE_CHECKS = { 'notice-arrived': 'error', 'notice-accepted': 'error' } as const
 
 /** Makes a failed check of what the last notice did not say. */
-type OnTimeout = (incomplete: Said) => Promise<void>
+type OnTimeout = (incomplete: LocalizedText) => Promise<void>
 
 /** Calls that do not decide and are written into the log; a live partner sends any number of them meanwhile. */
-const MOST_OTHERS = 20
+const MAX_OTHERS = 20
 
 /** Waits, unless the attempt ends meanwhile. */
 const pause = ({ signal }: StepContext, ms: number): Promise<void> =>
@@ -72,9 +75,9 @@ export async function askUntil(
 function logReceived(
   context: StepContext,
   { id, path, reason, verified, wrong_path }: ReceivedCall,
-  found: Said | undefined,
+  found: LocalizedText | undefined,
 ): Promise<void> {
-  const remark = found && { remark: context.maskSaid(found) }
+  const remark = found && { remark: context.maskText(found) }
   if (reason === null) return context.append({ kind: 'notice', data: { notice_id: id, path, ...remark } })
   const kind = wrong_path ? 'wrong-path' : verified ? 'rejected' : 'unverified'
   return context.append({ kind, data: { call_id: id, path, reason, ...remark } })
@@ -88,25 +91,25 @@ export function watchNotices(
   const { deps, partner, startedAt } = context
   const seen = new Set<string>()
   let decided: ReceivedCall | undefined
-  let [lastIncomplete, lastIgnored]: (Said | undefined)[] = []
+  let [lastIncomplete, lastIgnored]: (LocalizedText | undefined)[] = []
   let others = 0
 
   /** Whether this call decides. */
   const take = async (call: ReceivedCall): Promise<boolean> => {
     if (!call.verified || call.wrong_path) {
       lastIgnored = reasonIgnored(call)
-      if (++others <= MOST_OTHERS) await logReceived(context, call, undefined)
+      if (++others <= MAX_OTHERS) await logReceived(context, call, undefined)
       return false
     }
     const isAccepted = call.reason === null
     const otherSubject = await concernsOther(call.body, isAccepted)
     if (otherSubject) {
-      lastIgnored = said('only-about', { about: context.maskSaid(otherSubject) })
-      if (++others <= MOST_OTHERS) await logReceived(context, call, otherSubject)
+      lastIgnored = localized('only-about', { about: context.maskText(otherSubject) })
+      if (++others <= MAX_OTHERS) await logReceived(context, call, otherSubject)
       return false
     }
     const missing = isAccepted ? await stillMissing?.(call.body) : undefined
-    if (!missing || ++others <= MOST_OTHERS) await logReceived(context, call, missing)
+    if (!missing || ++others <= MAX_OTHERS) await logReceived(context, call, missing)
     if (!isAccepted)
       await context.require('notice-accepted', false, { expected: 'code 200', actual: reasonDetail(call.reason ?? '') })
     if (missing) lastIncomplete = missing
@@ -159,14 +162,14 @@ export async function waitForNotice(
   await askUntil(context, noticeTimeoutS, isThere, LOOK_EVERY_MS)
   const incomplete = watch.lastIncomplete()
   if (!found && incomplete) await onTimeout?.(incomplete)
-  const details = { expected: `POST ${path}`, actual: found?.path ?? watch.lastIgnored() ?? said('nothing') }
+  const details = { expected: `POST ${path}`, actual: found?.path ?? watch.lastIgnored() ?? localized('nothing') }
   await context.require('notice-arrived', found !== undefined, details)
   return found as ReceivedCall
 }
 
-const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): Said => {
+const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): LocalizedText => {
   const reason = reasonDetail(why ?? '')
-  return wrong_path ? said('only-wrong-path', { path, reason }) : said('only-unverified', { reason })
+  return wrong_path ? localized('only-wrong-path', { path, reason }) : localized('only-unverified', { reason })
 }
 
 /** Which field each warning of an accepted notice is about. */
@@ -179,6 +182,6 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 const envelopeProblems = (warnings: readonly string[], stage: PartnerStage): Omit<Finding, 'id' | 'passed'>[] =>
   warnings.flatMap((warning) => {
     const path = FIELDS.get(warning)
-    const problem = { level: strictness(stage), expected: said('required'), actual: said('missing') }
+    const problem = { level: strictness(stage), expected: localized('required'), actual: localized('missing') }
     return path === undefined ? [] : [{ path, ...problem }]
   })

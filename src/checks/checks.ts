@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Detail, Said, SaidId } from '../lib/said.ts'
+import type { Detail, LocalizedText, TextId } from '../lib/localized-text.ts'
 
 /** Checks of every answer and notice, and what any step may find out before its own: they are in no step's `expects`. */
 export const COMMON_CHECKS = [
@@ -65,8 +65,8 @@ export const loggedObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 const loggedId = <Id extends string>() => z.custom<Id>((id) => typeof id === 'string')
 
 /** A detail in words. */
-export const loggedSaid: z.ZodType<Said> = loggedObject({
-  text: loggedId<SaidId>(),
+export const loggedSaid: z.ZodType<LocalizedText> = loggedObject({
+  text: loggedId<TextId>(),
   get values() {
     return z.record(z.string(), detail)
   },

@@ -1,5 +1,5 @@
 import { jsonFields, type PartnerInterface, SUCCESS } from '../interfaces/index.ts'
-import { type Detail, type Said, said } from '../lib/said.ts'
+import { type Detail, type LocalizedText, localized } from '../lib/localized-text.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../partner-calls/index.ts'
 import type { CheckId, ExpectedChecks, Finding } from './checks.ts'
 import { shownDetail, shownValue } from './shown-value.ts'
@@ -10,7 +10,7 @@ export type Codes = readonly number[] | 'failure'
 export interface Refusal {
   readonly check: CheckId
   /** How the log describes a partner that did not refuse; gets the code that it answered with as `said`. */
-  readonly accepted: Said
+  readonly accepted: LocalizedText
   /** Its answer to the same call correctly made, if that was no success either: the same answer again is no refusal. */
   readonly honest?: unknown
   /** The signature or its clientId is wrong, and `describe` has to say so. */
@@ -20,16 +20,19 @@ export interface Refusal {
 /** How a call that was forged in this way has to be refused, and the level of the check that it was. */
 export const REFUSAL_OF = {
   signature: {
-    refusal: { check: 'signature-checked', accepted: said('accepted-signature'), ofSignature: true },
+    refusal: { check: 'signature-checked', accepted: localized('accepted-signature'), ofSignature: true },
     expects: { 'signature-checked': 'error' },
   },
   /** A warning only: no seller's program in the field looks at the age of the Date. */
   date: {
-    refusal: { check: 'date-checked', accepted: said('accepted-date', { minutes: String(FORGED_DATE_AGE_S / 60) }) },
+    refusal: {
+      check: 'date-checked',
+      accepted: localized('accepted-date', { minutes: String(FORGED_DATE_AGE_S / 60) }),
+    },
     expects: { 'date-checked': 'warning' },
   },
   client: {
-    refusal: { check: 'client-checked', accepted: said('accepted-client'), ofSignature: true },
+    refusal: { check: 'client-checked', accepted: localized('accepted-client'), ofSignature: true },
     expects: { 'client-checked': 'error' },
   },
 } as const satisfies Record<Forgery, { readonly refusal: Refusal; readonly expects: ExpectedChecks }>
@@ -53,8 +56,8 @@ export function refusalFinding(
     id: check,
     passed,
     path: 'code',
-    expected: said('any-refusal'),
-    actual: passed ? answered : said(accepted.text, { ...accepted.values, said: answered }),
+    expected: localized('any-refusal'),
+    actual: passed ? answered : localized(accepted.text, { ...accepted.values, said: answered }),
     doc: `${definition.name}.answer.code`,
   }
 }
@@ -63,7 +66,7 @@ function saidIn(json: unknown): Detail {
   const { code, describe } = jsonFields(json)
   return describe === undefined
     ? shownDetail(code)
-    : said('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
+    : localized('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
 }
 
 export function codeFinding(definition: PartnerInterface, json: unknown, codes: Codes): Finding {
@@ -72,7 +75,7 @@ export function codeFinding(definition: PartnerInterface, json: unknown, codes: 
     id: 'code',
     passed,
     path: 'code',
-    expected: codes === 'failure' ? said('other-than-200') : codes.join(' / '),
+    expected: codes === 'failure' ? localized('other-than-200') : codes.join(' / '),
     actual: passed ? shownDetail(jsonFields(json).code) : saidIn(json),
     doc: `${definition.name}.answer.code`,
   }

@@ -3,10 +3,10 @@ import { implausibleValues } from '../catalogue/index.ts'
 import type { Db } from '../db/sql.ts'
 import { interfaceNamed, jsonFields, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
 import { isRounded, parseLossless } from '../lib/json/lossless.ts'
-import { problemDetail } from '../lib/json/problem-said.ts'
+import { problemDetail } from '../lib/json/problem-detail.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
-import { reasonDetail } from '../lib/reason-said.ts'
-import { said } from '../lib/said.ts'
+import { localized } from '../lib/localized-text.ts'
+import { reasonDetail } from '../lib/reason-detail.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { Finding } from './checks.ts'
 import type { ExaminedCall } from './examine.ts'
@@ -22,7 +22,7 @@ export interface ExpectedCodes {
   readonly usual?: readonly number[]
 }
 
-const MOST_FIELDS = 20
+const MAX_FIELDS = 20
 
 /** The checks of an answer that is JSON: its code, every field of the interface, ids that must come back unchanged. */
 export function contentFindings(
@@ -43,7 +43,7 @@ export function contentFindings(
     ? [{ ...codeFinding(definition, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
     : []
   const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
-    problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
+    problems.slice(0, MAX_FIELDS).map(({ path, problem }) => ({
       ...kind,
       passed: false,
       path,
@@ -84,7 +84,7 @@ function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Fin
   if (orderId === null || given === undefined || given === null || given === '') return undefined
   const passed = String(given) === String(orderId)
   const path = 'body.orderId'
-  const actual = isRounded(given, orderId) ? said('rounded', { value: shownValue(given) }) : shownValue(given)
+  const actual = isRounded(given, orderId) ? localized('rounded', { value: shownValue(given) }) : shownValue(given)
   return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
 }
 
@@ -97,7 +97,7 @@ const valueAt = (json: unknown, path: string): unknown =>
 
 const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
 
-const MOST_IMPLAUSIBLE = 20
+const MAX_IMPLAUSIBLE = 20
 
 const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
@@ -112,7 +112,7 @@ export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<F
   const reading = 'value' in parsed ? readAnswer(definition, parsed.value) : undefined
   if (reading?.outcome !== 'success') return []
   const implausible = await implausibleValues(db, call.partner_id, definition, listing.parse(reading.answer))
-  return implausible.slice(0, MOST_IMPLAUSIBLE).map(({ index, path, problem }) => ({
+  return implausible.slice(0, MAX_IMPLAUSIBLE).map(({ index, path, problem }) => ({
     id: 'plausible',
     level: 'warning',
     passed: false,

@@ -1,5 +1,5 @@
 import { jsonFields, type PartnerInterface } from '../interfaces/index.ts'
-import { type Detail, type Said, said } from '../lib/said.ts'
+import { type Detail, type LocalizedText, localized } from '../lib/localized-text.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { Finding, Level } from './checks.ts'
 import { shownDetail, shownValue } from './shown-value.ts'
@@ -9,17 +9,17 @@ export const strictness = (stage: PartnerStage): Level => (stage === 'sandbox' ?
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
 
-const AN_INTEGER = said('an-integer')
-const A_TEXT = said('a-text')
+const AN_INTEGER = localized('an-integer')
+const A_TEXT = localized('a-text')
 
 /** A PartnerId as text; of one that came as a number, its own digits. */
-const textOfId = (given: unknown): Said =>
-  said('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
+const textOfId = (given: unknown): LocalizedText =>
+  localized('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
 
 /** What stands where a text should; a number looks like one. */
 const insteadOfText = (value: unknown): Detail =>
   typeof value === 'number' || typeof value === 'bigint'
-    ? said('the-number', { value: shownValue(value) })
+    ? localized('the-number', { value: shownValue(value) })
     : shownDetail(value)
 
 /**

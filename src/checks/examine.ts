@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts'
 import { interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
 import { MASK } from '../lib/crypto/masking.ts'
 import { parseLossless, placed } from '../lib/json/lossless.ts'
-import { reasonDetail } from '../lib/reason-said.ts'
-import { said } from '../lib/said.ts'
+import { localized } from '../lib/localized-text.ts'
+import { reasonDetail } from '../lib/reason-detail.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
@@ -73,7 +73,9 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   const parsed = parseLossless(Buffer.from(call.response_body))
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
-    const actual = begin ? said('json-begins', { problem: reasonDetail(placed(parsed)), begin }) : said('empty-body')
+    const actual = begin
+      ? localized('json-begins', { problem: reasonDetail(placed(parsed)), begin })
+      : localized('empty-body')
     return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }
@@ -103,22 +105,22 @@ const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 const notReached = ({ failure, failure_detail }: ExaminedCall): Finding => ({
   id: 'reached',
   passed: false,
-  expected: said('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
-  actual: failure === null ? said('no-response') : reasonDetail(failure_detail ?? failure),
+  expected: localized('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
+  actual: failure === null ? localized('no-response') : reasonDetail(failure_detail ?? failure),
 })
 
 /** Nothing of it is kept. */
 const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'answer-size',
   passed: false,
-  expected: said('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
+  expected: localized('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
   actual: reasonDetail(failure_detail ?? ''),
 })
 
 const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'encryption',
   passed: false,
-  expected: said('json-or-encrypted'),
+  expected: localized('json-or-encrypted'),
   actual: reasonDetail(failure_detail ?? ''),
 })
 
@@ -126,10 +128,10 @@ const statusFinding = (status: number): Finding => ({
   id: 'http-status',
   passed: status === 200,
   expected: '200',
-  actual: status >= 300 && status < 400 ? said('not-followed', { status: String(status) }) : String(status),
+  actual: status >= 300 && status < 400 ? localized('not-followed', { status: String(status) }) : String(status),
 })
 
-const IN_TIME = said('at-most-ms', { ms: String(ANSWER_SLOW_MS) })
+const IN_TIME = localized('at-most-ms', { ms: String(ANSWER_SLOW_MS) })
 
 const timeFinding = (ms: number): Finding => ({
   id: 'answer-time',
@@ -153,7 +155,7 @@ function typeFinding(headers: object | null): Finding {
     level: 'warning',
     passed,
     expected: 'application/json; charset=utf-8',
-    actual: type ?? said('none'),
+    actual: type ?? localized('none'),
   }
 }
 

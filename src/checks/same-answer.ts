@@ -1,6 +1,6 @@
 import { type InterfaceName, jsonFields } from '../interfaces/index.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
-import { said } from '../lib/said.ts'
+import { localized } from '../lib/localized-text.ts'
 import type { CallRecord, SentAgain } from '../partner-calls/index.ts'
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'
@@ -30,7 +30,7 @@ export function sameAnswerFindings({ first, again: second, isLate }: SentAgain):
   if (second.code !== SUCCESS) {
     const isRefused = isLate && second.code !== null
     const passed = isRefused || (first.interface === 'order-refund' && second.code === ALREADY_REFUNDED)
-    const actual = second.code?.toString() ?? said('nothing')
+    const actual = second.code?.toString() ?? localized('nothing')
     return [{ ...finding, passed, path: 'code', expected: String(SUCCESS), actual }]
   }
   const [expected, actual] = [bodyOf(first), bodyOf(second)]

@@ -17,7 +17,7 @@ type FileUser = z.output<typeof fileUser>
 /** Users of one file; their keys and passports are kept in memory, to find duplicates. */
 const MAX_USERS = 1_000_000
 /** Problems in the output with --json; standard error has all of them. */
-const MOST_TOLD = 1_000
+const MAX_TOLD = 1_000
 
 interface Imported {
   created: number
@@ -77,7 +77,7 @@ async function importFile(
   const refuse = (line: number, problems: readonly string[]): void => {
     done.refused++
     for (const problem of problems) {
-      if (done.problems.length < MOST_TOLD) done.problems.push({ line, problem })
+      if (done.problems.length < MAX_TOLD) done.problems.push({ line, problem })
       terminal.stderr.write(`line ${line}: ${problem}\n`)
     }
   }

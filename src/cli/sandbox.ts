@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { FUNCTION_IDS, MOST_DAYS_AHEAD } from '../test-plan/index.ts'
+import { FUNCTION_IDS, MAX_DAYS_AHEAD } from '../test-plan/index.ts'
 import type { CliContext } from './context.ts'
 import { defineCustomCommand } from './operation.ts'
 import { print } from './report.ts'
@@ -34,7 +34,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     .option('--unit-price <yuan>', 'sale price per ticket; required without product pull and price calendar')
     .option('--buy-price <yuan>', 'settlement price per ticket; required likewise')
     .option('--quantity <number>', 'tickets per order (default: 2)', numberIfOne)
-    .option('--days-ahead <number>', `move the run by this many days (0 to ${MOST_DAYS_AHEAD})`, numberIfOne)
+    .option('--days-ahead <number>', `move the run by this many days (0 to ${MAX_DAYS_AHEAD})`, numberIfOne)
     .option('--send-twice', 'send each call twice')
     .option('--slow', 'send the body of each request in two parts')
     .option('--out-of-order', 'after each call about an order send the one before it again')

@@ -18,7 +18,7 @@ const HOUR_S = 3_600
 const SPAN_S = 300
 const SPANS = HOUR_S / SPAN_S
 /** Partners named on the page. */
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 export async function homePage(context: PageContext, gather: GatherMetrics) {
   const { deps, t, role } = context
@@ -87,7 +87,7 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
   return { facts, charts, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
 }
 
-const MOST_COUNTED = 100
+const MAX_COUNTED = 100
 
 /** Whose sign-ins: the beginning of their events, and their text. */
 const SIGN_INS = [
@@ -99,7 +99,7 @@ const SIGN_INS = [
 const refusedSignIns = ({ deps, t }: PageContext, since: Date): Promise<Cell[]> =>
   Promise.all(
     SIGN_INS.map(async ([action, text]) => {
-      const { events, next } = await listAudit(deps, { action, from: since, limit: MOST_COUNTED })
+      const { events, next } = await listAudit(deps, { action, from: since, limit: MAX_COUNTED })
       const refused = `${count(events.length)}${next === null ? '' : '+'}`
       return link(t(text, { count: refused }), `${at('audit')}?${new URLSearchParams({ action })}`)
     }),
@@ -117,7 +117,7 @@ const partnerIfAny = ({ deps }: PageContext, id: bigint): Promise<OutputOf<typeo
   })
 
 async function openBreakers(context: PageContext): Promise<Cell[]> {
-  const { breakers } = await listBreakers(context.deps, { limit: MOST_NAMED })
+  const { breakers } = await listBreakers(context.deps, { limit: MAX_NAMED })
   return Promise.all(
     breakers.map(async ({ partner_id: id }): Promise<Cell> => {
       const partner = await partnerIfAny(context, id)
@@ -133,7 +133,7 @@ const originOf = (url: string | null): string | undefined =>
 async function endingCertificates(context: PageContext): Promise<Cell[]> {
   const { deps, t } = context
   const now = deps.clock.now()
-  const found = await certificatesEndingSoon(deps, MOST_NAMED)
+  const found = await certificatesEndingSoon(deps, MAX_NAMED)
   const cells = found.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
     const partner = await partnerIfAny(context, partner_id)
     if (!partner) return []

@@ -14,7 +14,7 @@ import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Sect
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import { doneQuery, fieldsOf, pathParams } from './wire.ts'
+import { doneQuery, formFields, pathParams } from './wire.ts'
 
 type ContextOf = (request: FastifyRequest) => PageContext
 
@@ -26,7 +26,7 @@ const contextFrom =
     locale: localeOfRequest(request),
     role: whoIs(request).role,
     params: paramsOf(request),
-    fields: { ...fieldsOf(request.query), ...fieldsOf(request.body) },
+    fields: { ...formFields(request.query), ...formFields(request.body) },
   })
 
 /** Of the path. What the database cannot hold names nothing. */

@@ -36,7 +36,7 @@ export const doneQuery = z.object({ done: z.literal('1') })
 export const pathParams = z.record(z.string(), z.string())
 
 /** Of a form or an address: each field once, as text, without NUL, which the database cannot hold. Empty ones count as not given. */
-export const fieldsOf = (given: unknown): Record<string, string> =>
+export const formFields = (given: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(Object(given ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
       const text = typeof value === 'string' ? value.replaceAll('\0', '').trim() : ''

@@ -14,7 +14,7 @@ export interface Page<Row> {
 }
 
 const USUAL = 100
-const MOST = 1_000
+const MAX_ROWS = 1_000
 
 /** The database cannot hold it. */
 const holdsNul = (keys: unknown): boolean =>
@@ -41,7 +41,7 @@ function jsonOrUndefined(text: string): unknown {
 }
 
 /** Fields of a list's input. `keys`: what the list is ordered by, as cursorOf writes it. */
-export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, most = MOST } = {}) => ({
+export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, most = MAX_ROWS } = {}) => ({
   limit: z.coerce.number().int().min(1).max(most).default(usual),
   after: cursor(keys).optional(),
 })
@@ -52,10 +52,10 @@ export const momentKey = z.iso
   .regex(/^[1-9]\d{3}-[^.]{14}(\.\d{1,6})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/)
 
 /** The largest number of PostgreSQL's `bigint`. */
-const MOST_BIGINT = 2n ** 63n - 1n
+const MAX_BIGINT = 2n ** 63n - 1n
 
 /** Whether a text is a number that PostgreSQL's `bigint` holds. */
-export const isBigint = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= MOST_BIGINT
+export const isBigint = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= MAX_BIGINT
 
 /** An id in a cursor: a `bigint` as text. */
 export const idKey = z.string().refine(isBigint)

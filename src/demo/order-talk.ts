@@ -98,10 +98,10 @@ async function bought(
   return order
 }
 
-const MOST_QUESTIONS = 20
+const MAX_QUESTIONS = 20
 
 async function issued({ deps, wait }: DemoScript, orderId: bigint): Promise<void> {
-  for (let question = 0; question < MOST_QUESTIONS; question++) {
+  for (let question = 0; question < MAX_QUESTIONS; question++) {
     await wait(1)
     // Refused while the service itself is querying.
     const answer = await queryOrder(deps, orderId, OPERATOR).catch((error: unknown) => {

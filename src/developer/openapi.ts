@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import type { ReportedFailure } from './failures.ts'
-import { type Answer, type DescribedOperation, describeOperations, type RequestKind } from './reference.ts'
+import { type DescribedOperation, type DescribedResponse, describeOperations, type RequestKind } from './reference.ts'
 
 /** A part of the document. */
 type Part = Readonly<Record<string, unknown>>
@@ -103,7 +103,7 @@ function responses({ dialect, answers, failures }: DescribedOperation, t: Transl
   )
 }
 
-function redirect(answer: Answer | undefined, refused: readonly ReportedFailure[], t: Translate): Part {
+function redirect(answer: DescribedResponse | undefined, refused: readonly ReportedFailure[], t: Translate): Part {
   const fields = (answer?.fields ?? []).map(({ name, meaning }) => `- \`${name}\`: ${meaning}`)
   const errors = [...new Set(refused.map(({ code }) => code))].map((code) => `\`${code}\``)
   const failed =
@@ -116,7 +116,7 @@ function redirect(answer: Answer | undefined, refused: readonly ReportedFailure[
 
 function response(
   dialect: DescribedOperation['dialect'],
-  answer: Answer | undefined,
+  answer: DescribedResponse | undefined,
   refused: readonly ReportedFailure[],
   t: Translate,
 ): Part {

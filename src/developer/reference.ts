@@ -30,7 +30,7 @@ export interface RequestKind {
   readonly example: Readonly<Record<string, string>>
 }
 
-export interface Answer {
+export interface DescribedResponse {
   readonly status: number
   readonly kind: 'page' | 'redirect' | 'json'
   readonly schema: Schema
@@ -53,7 +53,7 @@ export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' 
   /** Where its parameters go. */
   readonly place: 'query' | 'form'
   readonly requests: readonly RequestKind[]
-  readonly answers: readonly Answer[]
+  readonly answers: readonly DescribedResponse[]
   readonly failures: readonly ReportedFailure[]
 }
 
@@ -98,7 +98,7 @@ function answerOf(
   answer: ApiOperation['answers'][number],
   { dialect }: ApiOperation,
   t: Translate,
-): Answer {
+): DescribedResponse {
   if (answer === 'page') return { status, kind: 'page', schema: {}, fields: [], example: undefined }
   const kind = 'json' in answer ? 'json' : 'redirect'
   const data = schemaOf('json' in answer ? answer.json : answer.redirect, t, dialect)

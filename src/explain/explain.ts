@@ -12,7 +12,7 @@ import { listGrants, tokensWithPrefix } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
-import { type FailedCheck, failedCheckOf } from './steps.ts'
+import { type RefusingCheck, refusingCheckOf } from './steps.ts'
 import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
 import { parseTokenPrefix } from './token-prefix.ts'
 
@@ -33,7 +33,7 @@ export interface ExplainedRefusal extends RefusedRow {
   /** The name of the rescode. */
   readonly answer: string
   /** In which row of its sequence of checks; null where it is in none. */
-  readonly step: FailedCheck | null
+  readonly step: RefusingCheck | null
 }
 
 /** What is known of one request: as far as it was refused, or is a notice. */
@@ -90,7 +90,7 @@ const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is lar
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
   answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
-  step: failedCheckOf(row),
+  step: refusingCheckOf(row),
 })
 
 /** Everything known of a request by its id; throws 20007 (404) where nothing is. */

@@ -29,8 +29,8 @@ const PARAMETERS = new Set(
 
 const EVERY_MS = 1_000
 /** In memory until the next writing: of one caller, and of all. */
-const MOST_OF_CALLER = 50
-const MOST_WAITING = 500
+const MAX_OF_CALLER = 50
+const MAX_WAITING = 500
 const DAY_S = 86_400
 /** Rows a day, for all processes: of one app; of callers that are not authenticated, from one network, and altogether. */
 const OF_APP = { kind: 'refusal kept of app', most: 1_000, windowS: DAY_S }
@@ -107,7 +107,7 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
       const isAuthenticated = note.appKey !== undefined && !note.isAppUnauthenticated
       const caller = isAuthenticated ? `app ${note.appKey}` : networkOf(address)
       const own = callers.get(caller) ?? 0
-      if (waiting.length >= MOST_WAITING || own >= MOST_OF_CALLER) {
+      if (waiting.length >= MAX_WAITING || own >= MAX_OF_CALLER) {
         metrics.refusalsLeftOut.inc()
         return
       }

@@ -5,7 +5,7 @@ import { OAUTH_CHECKS } from '../oauth/index.ts'
 
 export type Endpoint = 'A1' | 'A2' | 'A3' | 'A4' | 'A5'
 
-export interface FailedCheck {
+export interface RefusingCheck {
   readonly row: number
   readonly check: string
 }
@@ -42,7 +42,7 @@ interface Refused {
 }
 
 /** Which row of its endpoint's table refused it; null where it is in none (a fault of ours, the standard dialect). */
-export function failedCheckOf({ endpoint, failure, detail }: Refused): FailedCheck | null {
+export function refusingCheckOf({ endpoint, failure, detail }: Refused): RefusingCheck | null {
   const sequence = Object.entries(CHECK_SEQUENCES).find(([name]) => name === endpoint)?.[1]
   if (!sequence) return null
   const name = failure === 'parameter_missing' ? `${failure} ${detail}` : failure

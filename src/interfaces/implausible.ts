@@ -104,7 +104,7 @@ export const implausibleInCalendar = (entries: readonly Entry[], day: 'date' | '
 ]
 
 const DATE_FIELDS = ['scheduleOnlineTime', 'scheduleOfflineTime', 'voucherDateBegin', 'voucherDateEnd'] as const
-const MOST_UNAVAILABLE = 400
+const MAX_UNAVAILABLE = 400
 
 /** Whether a text begins like a date of a day that does not exist, such as 2026-02-30. */
 function isImpossible(value: unknown): boolean {
@@ -116,7 +116,7 @@ function isImpossible(value: unknown): boolean {
 
 function dateProblems(product: Entry): ShapeProblem[] {
   const { unavailableDates } = product
-  const days = Array.isArray(unavailableDates) ? unavailableDates.slice(0, MOST_UNAVAILABLE) : []
+  const days = Array.isArray(unavailableDates) ? unavailableDates.slice(0, MAX_UNAVAILABLE) : []
   const dates: [string, unknown][] = [
     ...DATE_FIELDS.map((field): [string, unknown] => [field, product[field]]),
     ...days.map((day, index): [string, unknown] => [`unavailableDates[${index}]`, day]),

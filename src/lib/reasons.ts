@@ -1,6 +1,6 @@
 /**
  * What the platform says, in English, of calls that it refuses and of calls that fail: clauses that are logged, kept with the
- * call and in part answered. Each has an id, so that a page can say it in the reader's language (reason-said.ts). Of two that
+ * call and in part answered. Each has an id, so that a page can say it in the reader's language (reason-detail.ts). Of two that
  * fit a clause the first one counts, so the narrower one comes first. A test compares them with where they are made.
  */
 export const REASONS = {

@@ -30,7 +30,7 @@ interface Sample {
 
 const EVERY_MS = 60_000
 /** Beyond that, kinds share one sample: a kind that is not bounded as it should be must not make the log grow. */
-const MOST_KINDS = 200
+const MAX_KINDS = 200
 const OTHER = 'other'
 
 export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
@@ -55,7 +55,7 @@ export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
     write: (line, writer = log) => {
       if (!log.isLevelEnabled(line.level)) return
       const now = performance.now()
-      const kind = samples.has(line.kind) || samples.size < MOST_KINDS ? line.kind : OTHER
+      const kind = samples.has(line.kind) || samples.size < MAX_KINDS ? line.kind : OTHER
       const sample = samples.get(kind)
       if (sample && sample.endsAt > now) {
         sample.leftOut += 1

@@ -10,9 +10,9 @@ import * as store from './store.ts'
 import { mailKeyOf, type NewMember, newMember } from './wire.ts'
 
 /** Members and invitations of one partner. */
-export const MOST_MEMBERS = 50
+export const MAX_MEMBERS = 50
 /** Invitations of one partner that can be used. */
-export const MOST_INVITATIONS = 20
+export const MAX_INVITATIONS = 20
 
 const DAY_S = 86_400
 const MAILS_PER_ADDRESS = 10
@@ -34,8 +34,8 @@ export const inviteMember = operation(
       if (await store.findMemberByMail(db, partnerId, mail_key)) throw new MemberRefusal('taken')
       const { all, owners, open } = await store.countMembers(db, partnerId, now)
       if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
-      if (all >= MOST_MEMBERS) throw new MemberRefusal('full')
-      if (open >= MOST_INVITATIONS) throw new MemberRefusal('invitations')
+      if (all >= MAX_MEMBERS) throw new MemberRefusal('full')
+      if (open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
       if (!(await mayMail({ ...deps, db }, partnerId, mail))) throw new MemberRefusal('mails')
       const member_id = randomUUID()
       await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
@@ -52,7 +52,7 @@ export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Pr
     if (!found) throw noSuchMember()
     if (found.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)
-    if ((await store.countMembers(db, partnerId, now)).open >= MOST_INVITATIONS) throw new MemberRefusal('invitations')
+    if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
     if (!(await mayMail({ ...deps, db }, partnerId, found.mail))) throw new MemberRefusal('mails')
     await sendLink({ ...deps, db }, memberId, 'invitation')
     await record('member_invited', { member_id: memberId, role: found.role, again: true })

@@ -24,7 +24,7 @@ import type { Span, SpanAttributes, Tracing } from '../lib/tracing.ts'
 import { VERSION } from '../lib/version.ts'
 
 /** Spans that wait to be sent; more are dropped. */
-const MOST_WAITING = 4_096
+const MAX_WAITING = 4_096
 const LONGEST_TEXT = 2_000
 const EXPORT_MS = 5_000
 
@@ -47,7 +47,7 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: EXPORT_MS }),
-        maxQueueSize: MOST_WAITING,
+        maxQueueSize: MAX_WAITING,
         scheduledDelayMillis: 1_000,
       }),
     ],

@@ -95,7 +95,7 @@ export function requireJson(type = ''): void {
  * Values in a body: lists of the most entries have some 11,000, and there may be fields that are not ours. More values in
  * a mebibyte would block the process for tens of milliseconds.
  */
-export const MOST_VALUES = 40_000
+export const MAX_VALUES = 40_000
 
 /**
  * Reads the JSON of a notice; the problem is the text for `describe`, naming field and problem. For a decrypted body it
@@ -106,7 +106,7 @@ export function readNotice<Notice extends z.ZodType>(
   bytes: Uint8Array,
   decrypted = false,
 ): { notice: z.output<Notice> } | { problem: string; where?: string } {
-  const json = parseLossless(bytes, MOST_VALUES)
+  const json = parseLossless(bytes, MAX_VALUES)
   if ('problem' in json) {
     if (decrypted) return { problem: KEY_DOES_NOT_FIT }
     return { problem: `HTTP body: ${echo(json.problem)}`, where: placeText(json) }

@@ -9,7 +9,7 @@ const ROUTING_KEYS = 2 ** 16
 const REFRESHES = 128
 /** Keys with more tokens are read less often, so that the cost for each refresh stays the same. */
 const TOKENS_PER_REFRESH = 4
-const MOST_REFRESHES = 2 ** 16 - 1
+const MAX_REFRESHES = 2 ** 16 - 1
 const REFRESHES_AFTER_FAILURE = 4_096
 const LOOK_EVERY_MS = 100
 /** Routing keys of one statement at most. */
@@ -56,7 +56,7 @@ export class TokenCap {
     for (const routingKey of routingKeys) this.#due.delete(routingKey)
     try {
       for (const { routing_key, tokens } of await deleteOldestAccessTokens(this.#db, routingKeys, this.#most)) {
-        this.#left[routing_key] = Math.min(MOST_REFRESHES, Math.max(REFRESHES, tokens / TOKENS_PER_REFRESH))
+        this.#left[routing_key] = Math.min(MAX_REFRESHES, Math.max(REFRESHES, tokens / TOKENS_PER_REFRESH))
       }
     } catch (err) {
       for (const routingKey of routingKeys) this.#left[routingKey] = REFRESHES_AFTER_FAILURE

@@ -22,7 +22,7 @@ const TABLES = {
   code: sql.part`(select routing_key, grant_id, used_at, expires_at from authorization_code)`,
 } as const
 
-const MOST = 20
+const MAX_TOKENS = 20
 
 /** The tokens that its beginning allows: of one routing key, which a few people share, those that end in that second. */
 export const tokensWithPrefix = (
@@ -36,5 +36,5 @@ export const tokensWithPrefix = (
     sql`select g.grant_id, g.app_key, g.cid, g.user_id, g.scopes, t.used_at, ${GRANT_REVOKED_AT} as revoked_at
         from ${TABLES[kind]} t join user_grant g on g.routing_key = ${routingKey} and g.grant_id = t.grant_id
         ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-        where t.routing_key = ${routingKey} and t.expires_at = ${expiresAt} limit ${MOST}`,
+        where t.routing_key = ${routingKey} and t.expires_at = ${expiresAt} limit ${MAX_TOKENS}`,
   )

@@ -15,12 +15,12 @@ const STALE_S = 3_600
 const UNKNOWN_KEY_S = 60
 const FAILED_S = 10
 /** Key sets that a process keeps; the one that has not been asked for longest goes first. */
-const MOST_SETS = 100
-const MOST_KEYS = 50
+const MAX_SETS = 100
+const MAX_KEYS = 50
 /** Answers that say for certain that there is no key set any more: what was read before ends with them. */
 const GONE: readonly number[] = [404, 410]
 
-const keySet = z.object({ keys: listOf('registered', z.unknown()).max(MOST_KEYS) })
+const keySet = z.object({ keys: listOf('registered', z.unknown()).max(MAX_KEYS) })
 type PublicKey = z.output<typeof publicKey>
 
 interface Known {
@@ -74,7 +74,7 @@ export class ClientKeys {
     this.#known.delete(url)
     this.#known.set(url, known)
     const [oldest] = this.#known.keys()
-    if (this.#known.size > MOST_SETS && oldest !== undefined) this.#known.delete(oldest)
+    if (this.#known.size > MAX_SETS && oldest !== undefined) this.#known.delete(oldest)
   }
 
   /** One call a URL at a time, which all who wait for it share. */

@@ -3,7 +3,7 @@ import { stringifyLossless } from '../lib/json/lossless.ts'
 import { saveAdditional } from './additional-store.ts'
 
 /** Characters of JSON that are kept of one list. */
-export const MOST_ADDITIONAL = 16_384
+export const MAX_ADDITIONAL = 16_384
 
 interface Lists {
   readonly voucherAdditionalList?: unknown
@@ -12,7 +12,7 @@ interface Lists {
 
 /**
  * Keeps the lists without a documented format, to be shown with the order (within a transaction that holds its lock).
- * They decide nothing, so nothing in them is refused: entries beyond MOST_ADDITIONAL are counted and left out.
+ * They decide nothing, so nothing in them is refused: entries beyond MAX_ADDITIONAL are counted and left out.
  */
 export async function storeAdditional(
   { db }: Pick<Deps, 'db'>,
@@ -35,7 +35,7 @@ function boundedList(value: unknown): { readonly text: string; readonly given: n
   for (const entry of given) {
     const text = stringifyLossless([entry]).slice(1, -1)
     size += text.length + 1
-    if (size > MOST_ADDITIONAL) break
+    if (size > MAX_ADDITIONAL) break
     kept.push(text)
   }
   return { text: `[${kept.join(',')}]`, given: given.length, leftOut: given.length - kept.length }

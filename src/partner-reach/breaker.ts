@@ -11,7 +11,7 @@ export const BREAKER = { failures: FAILURES, openS: OPEN_S } as const
 /** A response that takes longer is slow. */
 const SLOW_MS = 5_000
 /** Milliseconds of slow responses above which background calls wait. The sum halves each minute. */
-const MOST_SLOW_MS = 30_000
+const MAX_SLOW_MS = 30_000
 const HALF_FORGOTTEN_S = 60
 
 interface Breaker {
@@ -65,7 +65,7 @@ export class CircuitBreakers {
   allowsCall(partnerId: bigint, background: boolean): true | RefusedCall {
     const breaker = this.#breakerOf(partnerId)
     const now = this.#clock.now()
-    if (background && slowMsAt(breaker, now) > MOST_SLOW_MS) {
+    if (background && slowMsAt(breaker, now) > MAX_SLOW_MS) {
       return { refused: 'the partner’s last responses were slow; the next pull has to wait', isKept: false }
     }
     if (breaker.retryAt === null) return true
@@ -100,7 +100,7 @@ export class CircuitBreakers {
     const breakers = [...this.#breakers.values()]
     return {
       open: breakers.filter(({ retryAt }) => retryAt !== null).length,
-      slow: breakers.filter((breaker) => slowMsAt(breaker, now) > MOST_SLOW_MS).length,
+      slow: breakers.filter((breaker) => slowMsAt(breaker, now) > MAX_SLOW_MS).length,
     }
   }
 

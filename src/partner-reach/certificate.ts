@@ -19,7 +19,7 @@ const ALERT_WITHIN_S = 14 * 86_400
 /** A row is written again so often, so that it shows that the host is still called. */
 const WRITTEN_EVERY_S = 86_400
 /** Partners have a few hosts each. */
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 interface Known {
   readonly endsAt: Date
@@ -42,7 +42,7 @@ export class KnownCertificates {
     const known = this.#known.get(key)
     const isKnown = known?.endsAt.getTime() === endsAt.getTime()
     if (known && isKnown && now < addSeconds(known.writtenAt, WRITTEN_EVERY_S)) return false
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(key, { endsAt, writtenAt: now })
     return true
   }

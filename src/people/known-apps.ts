@@ -15,11 +15,11 @@ export interface KnownApp {
 }
 
 /** The newest grants that are looked at. */
-const MOST_GRANTS = 200
+const MAX_GRANTS = 200
 
 /** The apps of a person's newest grants, and those that have read something; who has read last comes first. */
 export async function knownApps(deps: Deps, { routingKey, cid, userId }: SignedIn): Promise<KnownApp[]> {
-  const { grants } = await listGrants(deps, listGrants.input.parse({ cid, user_id: userId, limit: MOST_GRANTS }))
+  const { grants } = await listGrants(deps, listGrants.input.parse({ cid, user_id: userId, limit: MAX_GRANTS }))
   const reads = await totalsOfUser(deps.db, { routingKey, cid, userId })
   const live = grants.filter(({ revoked_at }) => revoked_at === null)
   const keys = [...new Set([...reads, ...live].map(({ app_key }) => app_key))]

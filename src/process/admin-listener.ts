@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Config } from '../config/index.ts'
-import { MOST_HEADER_BYTES, rawRequestError } from '../lib/web/bad-request.ts'
+import { MAX_HEADER_BYTES, rawRequestError } from '../lib/web/bad-request.ts'
 import { drainingResponse } from '../lib/web/drain.ts'
 import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from '../lib/web/envelope.ts'
 import type { Readiness } from '../lib/web/health.ts'
@@ -29,7 +29,7 @@ export class AdminListener {
     const { ADMIN_HOST: host, MAX_CONNECTIONS, SHUTDOWN_GRACE_S } = config
     const server = createServer(
       {
-        maxHeaderSize: MOST_HEADER_BYTES,
+        maxHeaderSize: MAX_HEADER_BYTES,
         connectionsCheckingInterval: 5_000,
         requestTimeout: 30_000,
         ServerResponse: drainingResponse(readiness),

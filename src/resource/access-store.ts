@@ -101,7 +101,7 @@ const total = z.object({
 export type TotalReads = z.output<typeof total>
 
 /** The newest hours that are summed: over a year of one app that reads all the time. */
-const MOST_HOURS = 10_000
+const MAX_HOURS = 10_000
 
 /** By app and kind, what was read last first. */
 export const totalsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<TotalReads[]> =>
@@ -110,7 +110,7 @@ export const totalsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): P
     sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at
         from (select app_key, kind, reads, last_at from data_access
               where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
-              order by hour desc, app_key desc, kind desc limit ${MOST_HOURS}) r
+              order by hour desc, app_key desc, kind desc limit ${MAX_HOURS}) r
         left join ${joinedMicroApp(sql.part`r.app_key`)}
         group by r.app_key, r.kind order by last_at desc, r.app_key, r.kind`,
   )

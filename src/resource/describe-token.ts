@@ -27,7 +27,7 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
 
 /** Cache: by the scopes of token and app, of which there are few combinations: this is asked for every request. */
 const known = new Map<string, readonly string[]>()
-const MOST_KNOWN = 1_000
+const MAX_KNOWN = 1_000
 
 /** The scopes of a token, without what its app has lost since. */
 function scopesInForce({ scopes, app_scopes: ofApp }: DescribedToken): readonly string[] {
@@ -36,7 +36,7 @@ function scopesInForce({ scopes, app_scopes: ofApp }: DescribedToken): readonly 
   if (cached) return cached
   const grantable = grantableScopes((ofApp ?? '').split(' ').filter(isScope))
   const inForce = scopes.split(' ').filter((scope) => grantable.includes(scope))
-  if (known.size >= MOST_KNOWN) known.clear()
+  if (known.size >= MAX_KNOWN) known.clear()
   known.set(key, inForce)
   return inForce
 }

@@ -12,7 +12,7 @@ import { endPartnerSession, startPartnerSession } from './session.ts'
  * A partner has at most two live secrets. Missing ones are replaced by this, so that every sign-in makes as many
  * comparisons.
  */
-const MOST_SECRETS = 2
+const MAX_SECRETS = 2
 const DUMMY_SECRET = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
 interface Attempt {
@@ -95,7 +95,7 @@ export async function signInMember(deps: Deps, input: MemberSignIn): Promise<str
 /** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
 function liveSecret(partner: PartnerWithSecrets | undefined, given: string): string | undefined {
   const live = partner?.secrets ?? []
-  const compared = [...live, ...Array<typeof DUMMY_SECRET>(Math.max(0, MOST_SECRETS - live.length)).fill(DUMMY_SECRET)]
+  const compared = [...live, ...Array<typeof DUMMY_SECRET>(Math.max(0, MAX_SECRETS - live.length)).fill(DUMMY_SECRET)]
   const fits = compared.map(({ secret_id, secret }) => (equalSecrets(secret, given) ? secret_id : ''))
   return fits.find((id) => id !== '')
 }

@@ -1,7 +1,7 @@
 import type { RunRefusal } from '../certification/index.ts'
 import type { CheckId } from '../checks/index.ts'
-import { reasonDetail } from '../lib/reason-said.ts'
-import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
+import { type Detail, type LocalizedText, TEXT_IDS } from '../lib/localized-text.ts'
+import { reasonDetail } from '../lib/reason-detail.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import type { MemberRefusal, MemberRole } from '../members/index.ts'
 import { ORDER_STATES, REFUND_STATES } from '../orders/index.ts'
@@ -33,12 +33,12 @@ export const refusalText = (reason: RunRefusal['reason'], t: Translate): string 
 const MISTAKES_ALONE: readonly string[] = ['partner-id-missing', 'query-signed']
 
 /** A detail in words. One whose text only a newer process knows is shown by its values. */
-export function saidText({ text, values }: Said, t: Translate): string {
+export function localizedText({ text, values }: LocalizedText, t: Translate): string {
   if (MISTAKES_ALONE.includes(text)) return explainMistake(t.locale, text)
   const told = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, shownValueOf(name, detailText(value, t), t)]),
   )
-  return SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
+  return TEXT_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
 }
 
 /** Interfaces are named, and mistakes of a signature explained; other values stay as they are. */
@@ -53,7 +53,7 @@ function shownValueOf(name: string, value: string, t: Translate): string {
 
 /** A detail in the reader's language. */
 export const detailText = (detail: Detail, t: Translate): string =>
-  typeof detail === 'string' ? detail : saidText(detail, t)
+  typeof detail === 'string' ? detail : localizedText(detail, t)
 
 /** A detail of a check; the state of an order or refund with what it means. */
 export function valueText(id: CheckId, detail: Detail, t: Translate): string {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { type Said, said } from '../lib/said.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import { type CallFaults, SLOW_MS } from '../partner-calls/index.ts'
 
 /** The furthest day that a run can be moved to. */
-export const MOST_DAYS_AHEAD = 30
+export const MAX_DAYS_AHEAD = 30
 
 /** What a run pretends: its own date, and faults of the platform. It can be changed while the run is under way. */
 export const conditions = z.strictObject({
   /** Days by which the run is ahead: of travel dates, calendars and refund times. Date headers stay right. */
-  days_ahead: z.coerce.number().int().min(0).max(MOST_DAYS_AHEAD).default(0),
+  days_ahead: z.coerce.number().int().min(0).max(MAX_DAYS_AHEAD).default(0),
   /** Each call is sent twice, as by a platform that repeats itself. */
   sends_twice: z.boolean().default(false),
   /** The body of each request comes in two parts, with two seconds in between. */
@@ -42,9 +42,9 @@ export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: 
 })
 
 /** The lines about them in the log of an attempt. */
-export const saidOf = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): Said[] => [
-  ...(days_ahead > 0 ? [said('days-ahead', { days: String(days_ahead) })] : []),
-  ...(sends_twice ? [said('sent-twice')] : []),
-  ...(is_slow ? [said('sent-slowly', { seconds: String(SLOW_MS / 1_000) })] : []),
-  ...(out_of_order ? [said('sent-late')] : []),
+export const saidOf = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): LocalizedText[] => [
+  ...(days_ahead > 0 ? [localized('days-ahead', { days: String(days_ahead) })] : []),
+  ...(sends_twice ? [localized('sent-twice')] : []),
+  ...(is_slow ? [localized('sent-slowly', { seconds: String(SLOW_MS / 1_000) })] : []),
+  ...(out_of_order ? [localized('sent-late')] : []),
 ]

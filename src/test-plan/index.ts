@@ -4,7 +4,7 @@ export {
   conditions,
   FAULTS,
   faultsUnder,
-  MOST_DAYS_AHEAD,
+  MAX_DAYS_AHEAD,
   NO_CONDITIONS,
   saidOf,
 } from './conditions.ts'

@@ -12,7 +12,7 @@ import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 
 export const DEVICE_LIFETIME_S = 180 * 86_400
 /** Of people who share a browser, the latest few are known. */
-const MOST_MARKS = 3
+const MAX_MARKS = 3
 const ID_BYTES = 12
 const MARK = /^([\w-]{16})\.([0-9a-z]{6,8})\.[\w-]{22}$/
 
@@ -23,7 +23,7 @@ export interface Account {
 }
 
 const marksOf = (cookie: string | undefined): string[] =>
-  (cookie ?? '').split('~', MOST_MARKS).filter((mark) => MARK.test(mark))
+  (cookie ?? '').split('~', MAX_MARKS).filter((mark) => MARK.test(mark))
 
 function signed(keys: Pick<DerivedKeys, 'device'>, { kind, name }: Account, id: string, endsAt: string): string {
   const mac = hmacSha256(keys.device, `${kind}\n${id}.${endsAt}\n${name}`)
@@ -56,5 +56,5 @@ export function rememberDevice(
   const endsAt = epochSeconds(addSeconds(deps.clock.now(), DEVICE_LIFETIME_S)).toString(36)
   const mark = signed(deps.keys, account, randomBytes(ID_BYTES).toString('base64url'), endsAt)
   const others = marksOf(cookie).filter((other) => !belongsTo(deps, account, other))
-  return [mark, ...others].slice(0, MOST_MARKS).join('~')
+  return [mark, ...others].slice(0, MAX_MARKS).join('~')
 }

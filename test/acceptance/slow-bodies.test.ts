@@ -18,7 +18,7 @@ const CALLERS = 250
  * If the bodies were kept it would be 240; what is read and dropped stays in memory until the next collection, which may be
  * late on a busy machine.
  */
-const MOST_GROWTH_MB = 180
+const MAX_GROWTH_MB = 180
 const BODY_TIMEOUT_S = 3
 
 let system: System
@@ -108,12 +108,12 @@ describe('a body that never ends', () => {
     ['a notice', CONSUME],
     ['the headless API', '/sandbox/api/runs'],
   ])('is not read when the signature is wrong: %s', async (_name, path) => {
-    expect(await growthOf(path, () => wrongHeaders(path))).toBeLessThan(MOST_GROWTH_MB)
+    expect(await growthOf(path, () => wrongHeaders(path))).toBeLessThan(MAX_GROWTH_MB)
     await untilTold(() => told(failure(seller, BA_FAILED)))
   })
 
   it.each(['/mtp/api/nowhere', '/nowhere', '/oauth/v2/nowhere'])('is not read where nobody reads: %s', async (path) => {
-    expect(await growthOf(path, () => ({ 'Content-Type': 'application/json' }))).toBeLessThan(MOST_GROWTH_MB)
+    expect(await growthOf(path, () => ({ 'Content-Type': 'application/json' }))).toBeLessThan(MAX_GROWTH_MB)
     await untilTold(() => told('404 Not Found'))
   })
 
@@ -122,7 +122,7 @@ describe('a body that never ends', () => {
     await sleep(500)
     const answer = await send(system.origin, neighbour, { body: consumption({ orderId: 1n }) })
     expect(answer.text).toBe(failure(neighbour, 'order 1 does not exist'))
-    expect(await growth).toBeLessThan(MOST_GROWTH_MB)
+    expect(await growth).toBeLessThan(MAX_GROWTH_MB)
     const tooSlow = failure(seller, `HTTP body: did not arrive within ${BODY_TIMEOUT_S} seconds`)
     await untilTold(() => told(tooSlow) + told('503 Service Unavailable'))
     expect(told(tooSlow), 'whoever had a place is told why it lost it').toBeGreaterThan(0)

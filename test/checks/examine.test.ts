@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/checks/examine.ts'
-import { said } from '../../src/lib/said.ts'
+import { localized } from '../../src/lib/localized-text.ts'
 import type { CallRecord } from '../../src/partner-calls/call-store.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { inEnglish } from '../sandbox/in-english.ts'
@@ -18,7 +18,7 @@ const answered = (http_status: number, body: unknown, name = 'order-query'): Cal
     failure_detail: null,
   }) as unknown as CallRecord
 
-const refusal = { check: 'signature-checked', accepted: said('accepted-signature') } as const
+const refusal = { check: 'signature-checked', accepted: localized('accepted-signature') } as const
 const failed = (...of: Parameters<typeof examine>) =>
   examine(...of)
     .map(inEnglish)

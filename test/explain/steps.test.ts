@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CHECK_SEQUENCES, type Endpoint, failedCheckOf } from '../../src/explain/steps.ts'
+import { CHECK_SEQUENCES, type Endpoint, refusingCheckOf } from '../../src/explain/steps.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
 import { cellsOf, read } from '../documents/document.ts'
@@ -49,7 +49,7 @@ describe.each(Object.entries(CHECK_SEQUENCES))('the sequence of checks of %s', (
 
 it('a failure that is in no table has no step', () => {
   const refused = { endpoint: 'A2', failure: null, detail: null }
-  expect(failedCheckOf(refused)).toBeNull()
-  expect(failedCheckOf({ ...refused, endpoint: '/oauth2/token', failure: 'code_expired' })).toBeNull()
-  expect(failedCheckOf({ ...refused, failure: 'method_not_allowed' })).toEqual({ row: 1, check: 'not POST' })
+  expect(refusingCheckOf(refused)).toBeNull()
+  expect(refusingCheckOf({ ...refused, endpoint: '/oauth2/token', failure: 'code_expired' })).toBeNull()
+  expect(refusingCheckOf({ ...refused, failure: 'method_not_allowed' })).toEqual({ row: 1, check: 'not POST' })
 })

@@ -121,7 +121,7 @@ export type Json =
   | { readonly [name: string]: Json | undefined }
 
 /** Lists within lists that all repeat would become larger than a string can be. */
-const MOST_REPEATED = 4 * 1_048_576
+const MAX_REPEATED = 4 * 1_048_576
 
 /** `value` as JSON text in which each part, with this share of chance, is replaced, left out, repeated or wrapped. */
 export function brokenJson(random: Random, value: Json, share: number): string {
@@ -135,7 +135,7 @@ export function brokenJson(random: Random, value: Json, share: number): string {
     const items = (value as readonly Json[]).map((item) => brokenJson(random, item, share))
     const [first = 'null'] = items
     const again = random.chance(share)
-      ? Array.from({ length: Math.min(random.pick([1, 50, 1_500]), MOST_REPEATED / first.length) }, () => first)
+      ? Array.from({ length: Math.min(random.pick([1, 50, 1_500]), MAX_REPEATED / first.length) }, () => first)
       : []
     return `[${[...items, ...again].join(',')}]`
   }

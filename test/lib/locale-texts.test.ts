@@ -6,7 +6,7 @@ import { CHECK_IDS } from '../../src/checks/checks.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { openApi } from '../../src/developer/openapi.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
-import { SAID_IDS } from '../../src/lib/said.ts'
+import { TEXT_IDS } from '../../src/lib/localized-text.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { MEMBER_REFUSALS } from '../../src/members/errors.ts'
 import { MEMBER_ROLES } from '../../src/members/wire.ts'
@@ -44,7 +44,7 @@ const derived = [
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
   ...Object.keys(ORDER_STATES).map((state) => `sandbox.order_state.${state}`),
   ...Object.keys(REFUND_STATES).map((state) => `sandbox.refund_state.${state}`),
-  ...SAID_IDS.map((id) => `sandbox.said.${id}`),
+  ...TEXT_IDS.map((id) => `sandbox.said.${id}`),
   ...INTERFACES.map(({ name }) => `sandbox.interface.${name}`),
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeMember, setMemberRole } from '../../src/members/change.ts'
-import { inviteAgain, inviteMember, MOST_INVITATIONS, MOST_MEMBERS } from '../../src/members/invite.ts'
+import { inviteAgain, inviteMember, MAX_INVITATIONS, MAX_MEMBERS } from '../../src/members/invite.ts'
 import { useLink } from '../../src/members/join.ts'
 import { openMemberLink } from '../../src/members/link.ts'
 import { spendLink } from '../../src/members/link-store.ts'
@@ -82,7 +82,7 @@ describe('of calls that race', () => {
     const invite = (mail: string) => reasonOf(inviteMember(world.deps, partner.partner_id, { mail, role: 'developer' }))
     const same = await Promise.all([invite('bob@example.com'), invite('BOB@example.com')])
     expect(same.sort()).toEqual(['done', 'taken'])
-    const many = Array.from({ length: MOST_INVITATIONS + 3 }, (_, number) => invite(`dev${number}@example.com`))
+    const many = Array.from({ length: MAX_INVITATIONS + 3 }, (_, number) => invite(`dev${number}@example.com`))
     const refused = (await Promise.all(many)).filter((reason) => reason !== 'done')
     expect(refused).toEqual(Array(4).fill('invitations'))
   })
@@ -140,7 +140,7 @@ describe('an invitation', () => {
       `insert into partner_member (member_id, partner_id, mail, mail_key, role, invited_at)
        select gen_random_uuid(), $1, n || '@example.com', n || '@example.com', 'developer', now()
        from generate_series(2, $2) n`,
-      [partner.partner_id, MOST_MEMBERS],
+      [partner.partner_id, MAX_MEMBERS],
     )
     const one = { mail: 'more@example.com', role: 'owner' } as const
     expect(await reasonOf(inviteMember(world.deps, partner.partner_id, one))).toBe('full')

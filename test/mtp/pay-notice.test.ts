@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { MOST_ADDITIONAL } from '../../src/orders/additional.ts'
+import { MAX_ADDITIONAL } from '../../src/orders/additional.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
 import { historyOf, waitingJobs } from '../orders/orders.ts'
@@ -207,7 +207,7 @@ describe('a pay notice that says issued', () => {
       order_additional: [{ single: true }],
       additional_left_out: 0,
     })
-    const many = Array.from({ length: 3 }, () => ({ text: 'y'.repeat(MOST_ADDITIONAL / 2) }))
+    const many = Array.from({ length: 3 }, () => ({ text: 'y'.repeat(MAX_ADDITIONAL / 2) }))
     await send(issued(['a', 'b'], { voucherAdditionalList: many }))
     expect((await showOrder(world.deps, orderId)).order).toMatchObject({
       voucher_additional: many.slice(0, 1),

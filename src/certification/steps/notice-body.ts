@@ -1,6 +1,6 @@
 import { jsonFields } from '../../interfaces/index.ts'
 import { isRounded, parseLossless } from '../../lib/json/lossless.ts'
-import { type Said, said } from '../../lib/said.ts'
+import { type LocalizedText, localized } from '../../lib/localized-text.ts'
 
 const bodyOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))
@@ -30,8 +30,8 @@ export function listIn(text: string, field: string): readonly unknown[] {
  * What a notice is about if it names another order: that of an attempt before, or one that is not known. An id that was
  * rounded on the way means this order; the notice has been refused, and the step fails with it.
  */
-export function otherOrder(wanted: bigint, body: string): Said | undefined {
+export function otherOrder(wanted: bigint, body: string): LocalizedText | undefined {
   const named = fieldIn(body, 'orderId')
   if (named === undefined || named === String(wanted) || isRounded(named, wanted)) return undefined
-  return said('other-order', { said: named, wanted: String(wanted) })
+  return localized('other-order', { said: named, wanted: String(wanted) })
 }

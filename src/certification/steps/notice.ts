@@ -1,6 +1,6 @@
 import { MOUNT } from '../../config/mounts.ts'
 import { jsonFields } from '../../interfaces/index.ts'
-import { type Detail, said } from '../../lib/said.ts'
+import { type Detail, localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { showOrder } from '../../orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
@@ -11,7 +11,7 @@ import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
 import { wantedConsumption, wantedProductChange } from './wanted-notice.ts'
 
 /** Products that are named of a notice about others. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 /** "Information changed": the value for a script to send where any status is accepted. */
 const CHANGED = '2'
@@ -31,7 +31,7 @@ export const productChange = defineStep({
       concernsOther: (body) => {
         const named = fieldsIn(body, 'partnerDealId')
         if (named.length === 0 || named.includes(main)) return undefined
-        return said('other-product', { said: named.slice(0, MOST_NAMED).join(', '), wanted: main })
+        return localized('other-product', { said: named.slice(0, MAX_NAMED).join(', '), wanted: main })
       },
     })
   },
@@ -76,7 +76,10 @@ export const consumption = defineStep({
         )
         if (used + refunded >= quantity) return undefined
         const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNone(body)
-        return said(isUnmarked ? 'partly-used-unmarked' : 'partly-used', { used: `${used}`, quantity: `${quantity}` })
+        return localized(isUnmarked ? 'partly-used-unmarked' : 'partly-used', {
+          used: `${used}`,
+          quantity: `${quantity}`,
+        })
       },
       onTimeout: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
     })

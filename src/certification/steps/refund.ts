@@ -4,7 +4,7 @@ import { MOUNT } from '../../config/mounts.ts'
 import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { jsonFields } from '../../interfaces/index.ts'
-import { said } from '../../lib/said.ts'
+import { localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
@@ -66,7 +66,7 @@ export const refundNotice = defineStep({
         const other = otherOrder(orderId, body)
         const named = fieldIn(body, 'refundId')
         if (other || !accepted || named === refundId) return other
-        return said('other-refund', { said: named ?? '', wanted: refundId })
+        return localized('other-refund', { said: named ?? '', wanted: refundId })
       },
       since: order.created_at,
     })
@@ -171,9 +171,9 @@ export async function checkRefund(
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
   const passed = refund !== undefined && states.includes(refund.state)
   const [expected = ''] = states
-  const actual = refund?.state ?? said('none')
+  const actual = refund?.state ?? localized('none')
   // Without an answer of the partner the reason is ours; the log has it with the call, redacted.
   const reason = refund?.decision_code === null ? null : refund?.reason
-  const stateAndReason = reason ? said('state-and-reason', { state: actual, reason }) : actual
+  const stateAndReason = reason ? localized('state-and-reason', { state: actual, reason }) : actual
   await context.check('refund-state', passed, { expected, actual: stateAndReason })
 }

@@ -2,7 +2,7 @@ import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
 import { OPERATOR } from '../../history/index.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
-import { said } from '../../lib/said.ts'
+import { localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
 import type { AnswerOf } from '../../partner-calls/index.ts'
@@ -51,7 +51,7 @@ async function warnOfSharedId(context: Creating, { order_id, partner_order_id: i
   const others = await storedOrders(context.deps.db, await linkedOrders(context.deps.db, context.runId))
   const same = others.find((other) => other.order_id !== order_id && other.partner_order_id === id)
   if (id === null || !same) return
-  const actual = said('id-of-order', { value: id, order: String(same.order_id) })
+  const actual = localized('id-of-order', { value: id, order: String(same.order_id) })
   await context.check('distinct-orders', false, { path: 'body.partnerOrderId', actual })
 }
 
@@ -87,7 +87,7 @@ async function issuedLater(context: Paying, orderId: bigint): Promise<Order> {
     path: MOUNT + PATH.pay,
     concernsOther: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
-    stillMissing: async () => ((await isPaying()) ? said('codes-follow') : undefined),
+    stillMissing: async () => ((await isPaying()) ? localized('codes-follow') : undefined),
   })
   const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
   await askUntil(

@@ -1,5 +1,5 @@
 import { strictness } from '../../checks/index.ts'
-import { said } from '../../lib/said.ts'
+import { localized } from '../../lib/localized-text.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Order } from './test-order.ts'
 
@@ -45,7 +45,7 @@ export async function lacksVouchers(
 ): Promise<boolean> {
   if (!required || reported > 0) return false
   const level = strictness(context.partner.stage)
-  const details = { level, path: PATH, expected: said('required'), actual: said('missing') }
+  const details = { level, path: PATH, expected: localized('required'), actual: localized('missing') }
   await context.check('voucher-list', false, details)
   return true
 }
@@ -66,14 +66,14 @@ async function checkUsedVouchers(
   const largest = Math.max(...codes.map((code) => code.quantity))
   await context.check('voucher-list', marked <= used && used - marked < largest + withoutCode, {
     path: `${PATH}[].status`,
-    expected: said('used-codes', { used: String(used) }),
-    actual: said('used-codes', { used: String(marked) }),
+    expected: localized('used-codes', { used: String(used) }),
+    actual: localized('used-codes', { used: String(marked) }),
   })
 }
 
-const MOST_SHOWN = 500
+const MAX_SHOWN = 500
 
 const codesText = (codes: ReadonlySet<string> = new Set()): string => {
   const text = [...codes].sort().join(', ') || '–'
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

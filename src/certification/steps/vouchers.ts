@@ -1,4 +1,4 @@
-import { said } from '../../lib/said.ts'
+import { localized } from '../../lib/localized-text.ts'
 import { issuedCodes, promisedCodes } from '../../orders/index.ts'
 import type { AnswerOf } from '../../partner-calls/index.ts'
 import type { StepContext } from '../step-context.ts'
@@ -52,10 +52,10 @@ export async function checkSameVouchers(
   })
 }
 
-const MOST_SHOWN = 500
+const MAX_SHOWN = 500
 
 /** Characters of a list of codes that are shown. */
-const startOf = (text = ''): string => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)
+const startOf = (text = ''): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 
 const sorted = (vouchers: readonly string[]): string => [...new Set(vouchers)].sort().join(', ')
 
@@ -76,10 +76,10 @@ async function checkVouchers(
   const doubled = vouchers.length - new Set(vouchers).size
   await context.check('vouchers', given === wanted && doubled === 0, {
     path: 'body.vouchers',
-    expected: said('count-of-type', { count: String(wanted), type: String(voucherType) }),
+    expected: localized('count-of-type', { count: String(wanted), type: String(voucherType) }),
     actual:
       doubled === 0
         ? String(given)
-        : said('different-ones', { count: String(vouchers.length), different: String(vouchers.length - doubled) }),
+        : localized('different-ones', { count: String(vouchers.length), different: String(vouchers.length - doubled) }),
   })
 }

@@ -11,7 +11,7 @@ type ShownPartner = OutputOf<typeof showPartner>
 export const pageOf = (id: bigint, ...more: string[]): string => at('partners', String(id), ...more)
 
 export const idOf = ({ params }: PageContext): bigint => parseInput(positiveId, params.partner_id)
-export const partnerOf = (context: PageContext): Promise<ShownPartner> => showPartner(context.deps, idOf(context))
+export const shownPartnerOf = (context: PageContext): Promise<ShownPartner> => showPartner(context.deps, idOf(context))
 
 export const actionsOf = ({ partner_id, status, stage }: ShownPartner, { t }: PageContext) => [
   status === 'active'
@@ -38,7 +38,7 @@ const simple = (
   operation: `${ONE}/${what}`,
   title: texts.title,
   confirm: async (context) => {
-    const { name, partner_id } = await partnerOf(context)
+    const { name, partner_id } = await shownPartnerOf(context)
     return { says: [context.t(texts.says, { name })], back: pageOf(partner_id) }
   },
   run: async (context) => {
@@ -53,7 +53,7 @@ const rotate: Action = {
   title: 'console.partners.rotate',
   confirm: async (context) => {
     const { t } = context
-    const { name, partner_id } = await partnerOf(context)
+    const { name, partner_id } = await shownPartnerOf(context)
     const overlap = { name: 'overlap_s', label: t('console.field.overlap'), kind: 'number' as const, required: true }
     return {
       says: [t('console.partners.rotate_says', { name })],
@@ -77,7 +77,7 @@ const moveStage: Action = {
   title: 'console.partners.move',
   confirm: async (context) => {
     const { t } = context
-    const partner = await partnerOf(context)
+    const partner = await shownPartnerOf(context)
     const to = otherStage(partner)
     return {
       says: [t('console.partners.move_says', { name: partner.name, stage: stateCell(to, t).text })],
@@ -87,7 +87,7 @@ const moveStage: Action = {
   },
   run: async (context) => {
     const change = parseInput(setStage.input, { stage: context.fields.stage })
-    if (change.stage !== otherStage(await partnerOf(context)))
+    if (change.stage !== otherStage(await shownPartnerOf(context)))
       throw new InvalidInput([{ field: 'stage', problem: 'is already set to this; nothing was changed' }])
     await setStage(context.deps, idOf(context), change)
     return undefined

@@ -7,7 +7,7 @@ import { trafficLink } from '../explained.ts'
 import type { PageContext, Section } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import { at, code, link, orDash, stateCell, stateChoices, text, time, yesNo } from '../texts.ts'
-import { actionsOf, idOf, pageOf, partnerActions, partnerOf } from './partner-actions.ts'
+import { actionsOf, idOf, pageOf, partnerActions, shownPartnerOf } from './partner-actions.ts'
 import { reachLinks, reachPages } from './partner-reach.ts'
 import { runPage, runTable } from './partner-runs.ts'
 
@@ -43,7 +43,7 @@ const SHOWN_NOTICES = 20
 
 async function readOne(context: PageContext) {
   const { deps, t } = context
-  const partner = await partnerOf(context)
+  const partner = await shownPartnerOf(context)
   const notices = await listNotices(
     deps,
     parseInput(listNotices.input, { partner_id: idOf(context), limit: SHOWN_NOTICES }),

@@ -6,7 +6,7 @@ import { followedTable, noticeFacts, refusalFacts, refusalTable, rejectedFacts }
 import type { PageContext, Section, Table } from '../page-model.ts'
 import { eventTable } from './audit.ts'
 
-const MOST_EVENTS = 50
+const MAX_EVENTS = 50
 
 /** What is kept of a request by its id; undefined where nothing is. */
 export async function knownRequest({ deps }: PageContext, id: string) {
@@ -15,7 +15,7 @@ export async function knownRequest({ deps }: PageContext, id: string) {
       if (error instanceof RescodeError && error.failure.status === 404) return {}
       throw error
     }),
-    listAudit(deps, parseInput(listAudit.input, { request_id: id, limit: MOST_EVENTS })),
+    listAudit(deps, parseInput(listAudit.input, { request_id: id, limit: MAX_EVENTS })),
   ])
   return Object.keys(found).length > 0 || events.length > 0 ? { found, events } : undefined
 }

@@ -16,7 +16,7 @@ import type { OidcClient } from './oidc.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'
 
 const COOKIE = 'demo_visit'
-const MOST_VISITS = 1_000
+const MAX_VISITS = 1_000
 
 /** Loaded with the first visit that signs in this way. */
 const openIdConnect = () => import('./oidc.ts')
@@ -87,7 +87,7 @@ function visitOf(visits: Map<string, Visit>, request: FastifyRequest, reply: Fas
   const known = visits.get(request.cookies[COOKIE] ?? '')
   if (known) return known
   const [oldest] = visits.keys()
-  if (oldest !== undefined && visits.size >= MOST_VISITS) visits.delete(oldest)
+  if (oldest !== undefined && visits.size >= MAX_VISITS) visits.delete(oldest)
   const id = randomBytes(16).toString('hex')
   const visit: Visit = { calls: [], oidc: {} }
   visits.set(id, visit)

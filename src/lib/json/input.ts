@@ -58,13 +58,13 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
 }
 
 /** Further problems are reported after these are fixed. */
-const MOST_PROBLEMS = 50
+const MAX_PROBLEMS = 50
 
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value, { error: inWords })
   if (parsed.success) return parsed.data
-  throw new InvalidInput(parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap(problemsOf).slice(0, MOST_PROBLEMS))
+  throw new InvalidInput(parsed.error.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf).slice(0, MAX_PROBLEMS))
 }
 
 /**

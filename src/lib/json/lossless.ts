@@ -15,7 +15,7 @@ const MAX_DEPTH = 32
  * A mebibyte holds 350,000 empty objects, which take a quarter of a second to read. Real values have names and digits:
  * a full calendar of a mebibyte has some 60,000.
  */
-const MOST_VALUES = 100_000
+const MAX_VALUES = 100_000
 
 /** What must not be read further, and at which character it is, from 0. */
 interface JsonObjection {
@@ -66,7 +66,7 @@ function textProblem(text: string, names: Set<string> | null): string | undefine
  * which lossless-json lets pass when their values are equal. Undefined if there is nothing to object to; the text may
  * still not be JSON.
  */
-function inspectJson(json: string, most = MOST_VALUES): JsonObjection | undefined {
+function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined {
   const open: Open[] = []
   let values = 1
   for (let at = 0; at < json.length; at++) {

@@ -14,7 +14,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
 
 /**
  * Checks a value against a schema; problems come each with its path, in words for the partner's engineer. In a list,
- * only one more is looked for than are reported (MOST_PROBLEMS).
+ * only one more is looked for than are reported (MAX_PROBLEMS).
  */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
@@ -51,7 +51,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** `body.quantity is required; body.orderId must be …`, at most five of them, and whether there are more. */
 export function problemsText(problems: readonly ShapeProblem[]): string {
-  const shown = problems.slice(0, MOST_PROBLEMS).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
+  const shown = problems.slice(0, MAX_PROBLEMS).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
   return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')
 }
 
@@ -101,7 +101,7 @@ export function requireField(
 }
 
 /** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
-export const MOST_PROBLEMS = 5
+export const MAX_PROBLEMS = 5
 
 /**
  * As zod's own array, but it stops after more problems than are reported: zod would make an issue of each, which takes
@@ -123,7 +123,7 @@ const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, de
       output[place] = result.value
       if (result.issues.length === 0) continue
       payload.issues.push(...z.core.util.prefixIssues(place, result.issues))
-      if (payload.issues.length > MOST_PROBLEMS) break
+      if (payload.issues.length > MAX_PROBLEMS) break
     }
     return payload
   }

@@ -8,7 +8,7 @@ import { invalidRequest } from './rescode.ts'
  * Request line and headers together. The URL may be 8 KiB long (A1); a longer one must be read to be refused with the
  * right message.
  */
-export const MOST_HEADER_BYTES = 32 * 1024
+export const MAX_HEADER_BYTES = 32 * 1024
 
 const LINGER_MS = 1_000
 /** The beginning of a request to area B, as far as it came with the bytes that could not be read. */
@@ -22,7 +22,7 @@ export const unreadableRequest =
     sendFailure(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply, native)
   }
 
-/** For what Node cannot parse as HTTP (headers beyond MOST_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
+/** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
 export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

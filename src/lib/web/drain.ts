@@ -18,7 +18,7 @@ export function drainingResponse(readiness: Readiness): typeof ServerResponse {
 }
 
 const QUIET_MS = 0.1
-const MOST_TICKS = 200
+const MAX_TICKS = 200
 
 /**
  * Waits for a tick of the event loop in which nothing arrived. Closing the listener would reset connections that the
@@ -26,7 +26,7 @@ const MOST_TICKS = 200
  */
 async function quietTick(): Promise<void> {
   let before = performance.now()
-  for (let ticks = 0; ticks < MOST_TICKS; ticks++) {
+  for (let ticks = 0; ticks < MAX_TICKS; ticks++) {
     await tick()
     const now = performance.now()
     if (now - before < QUIET_MS) return

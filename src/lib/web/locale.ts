@@ -11,7 +11,7 @@ export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 
 /** The most languages that are read from `ui_locales`. */
-const MOST_ASKED = 32
+const MAX_ASKED = 32
 
 /** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
 export function supportedLocale(tags: readonly string[]): Locale | undefined {
@@ -31,7 +31,7 @@ export interface LocalePreferences {
 
 /** What was asked for in the address, else what was chosen earlier, else what the browser prefers, else English. */
 export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocalePreferences): Locale {
-  return supportedLocale([...asked.split(' ', MOST_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
+  return supportedLocale([...asked.split(' ', MAX_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
 }
 
 type Texts = Readonly<Record<string, string>>

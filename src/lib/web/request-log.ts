@@ -7,12 +7,12 @@ import type { Metrics } from '../metrics.ts'
  * Lines a second: of one caller, and of all; as many again of what failed by our fault, which no refusals may hide. What
  * is beyond that is counted in the summary.
  */
-const MOST_OF_CALLER = 10
-const MOST_OF_ALL = 100
+const MAX_OF_CALLER = 10
+const MAX_OF_ALL = 100
 const WINDOW_MS = 1_000
 const SUMMARY_EVERY_MS = 60_000
 /** Kinds of refusals that a summary tells apart, and how many of them it names. */
-const MOST_KINDS = 200
+const MAX_KINDS = 200
 const NAMED_KINDS = 10
 
 /** Options of Fastify: each request has an id, under which its lines are found; Fastify writes none itself. */
@@ -48,9 +48,9 @@ class LineBudget {
       this.#ofAll = 0
       this.#lines.clear()
     }
-    if (this.#ofAll >= MOST_OF_ALL) return false
+    if (this.#ofAll >= MAX_OF_ALL) return false
     const own = this.#lines.get(caller) ?? 0
-    if (own >= MOST_OF_CALLER) return false
+    if (own >= MAX_OF_CALLER) return false
     this.#lines.set(caller, own + 1)
     this.#ofAll++
     return true
@@ -84,7 +84,7 @@ export class RequestLog {
 
   write(what: 'refused' | 'failed' | 'slow', line: RequestLine, writer: Writer): void {
     this.#counted[what]++
-    const kind = this.#kinds.has(line.kind) || this.#kinds.size < MOST_KINDS ? line.kind : 'other'
+    const kind = this.#kinds.has(line.kind) || this.#kinds.size < MAX_KINDS ? line.kind : 'other'
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
     const share = what === 'failed' ? this.#failed : this.#others
     if (share.mayWrite(line.caller)) writer[line.level](line.fields(), 'request')

@@ -10,7 +10,7 @@ export type RequestOutcome = typeof OK | typeof REFUSED | typeof FAILED
 /** Upper ends of the buckets of durations, in milliseconds. */
 const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const
 /** Codes that one route can answer; there are fewer, and what is beyond that is not counted. */
-const MOST_CODES = 60
+const MAX_CODES = 60
 
 /** The requests of one route. Counting one is a few additions: this runs for every request. */
 export class RouteMeter {
@@ -43,7 +43,7 @@ export class RouteMeter {
   /** A code of area A or B that is no success. */
   countCode(code: number): void {
     const known = this.codes.get(code)
-    if (known !== undefined || this.codes.size < MOST_CODES) this.codes.set(code, (known ?? 0) + 1)
+    if (known !== undefined || this.codes.size < MAX_CODES) this.codes.set(code, (known ?? 0) + 1)
   }
 }
 

@@ -2,7 +2,7 @@ import { openBody } from '../../lib/crypto/aes-body.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { CallRejected } from '../../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
-import { MOST_VALUES, requireJson } from '../body-guard.ts'
+import { MAX_VALUES, requireJson } from '../body-guard.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { SigningMistake } from './recipe.ts'
@@ -62,7 +62,7 @@ export function contentWarnings(partner: ContentOwner, { type, encryption, bytes
   const refusedType = isRefused(() => requireJson(type))
   const tooLong = isRefused(bytes)
   const opened = tooLong ? undefined : openBody(bytes(), encryption, partner.aes_key)
-  const json = opened && ('problem' in opened ? opened : parseLossless(opened.bytes, MOST_VALUES))
+  const json = opened && ('problem' in opened ? opened : parseLossless(opened.bytes, MAX_VALUES))
   return [
     ...(refusedType ? [WARNINGS.contentType.name] : []),
     ...(tooLong ? [WARNINGS.bodyTooLong.name] : []),

@@ -9,12 +9,12 @@ import {
 } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
-import type { Said } from '../../lib/said.ts'
+import type { LocalizedText } from '../../lib/localized-text.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerProgress } from '../seller-progress.ts'
-import { checkText, detailText, reasonText, saidText, stepName } from '../texts.ts'
+import { checkText, detailText, localizedText, reasonText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
@@ -108,14 +108,14 @@ interface LineTexts {
 export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
   if (event.kind === 'waiting') return { ...event, data: { ...event.data, curl: curlOf(event.data) } }
   if (event.kind === 'check') return { ...event, data: findingAnswer(event.data, t, event.data.passed) }
-  if (event.kind === 'fault') return { ...event, data: { fault: saidText(event.data.fault, t) } }
+  if (event.kind === 'fault') return { ...event, data: { fault: localizedText(event.data.fault, t) } }
   if (event.kind === 'notice') return { ...event, data: { ...event.data, ...remarkOf(event.data, t) } }
   if (event.kind !== 'rejected' && event.kind !== 'unverified' && event.kind !== 'wrong-path') return event
   return { ...event, data: { ...event.data, reason: reasonText(event.data.reason, t), ...remarkOf(event.data, t) } }
 }
 
-const remarkOf = ({ remark }: { readonly remark?: Said }, t: Translate) =>
-  remark ? { remark: saidText(remark, t) } : {}
+const remarkOf = ({ remark }: { readonly remark?: LocalizedText }, t: Translate) =>
+  remark ? { remark: localizedText(remark, t) } : {}
 
 export interface AcceptanceAnswer {
   readonly passed: boolean

@@ -27,7 +27,7 @@ export async function linesAfter(
 }
 
 /** Requests that may wait for lines at once: of one partner, and of this process. */
-const MOST = { partner: 20, process: 1_000 }
+const MAX_WAITING = { partner: 20, process: 1_000 }
 const RETRY_S = 2
 
 /** Requests that wait. Each holds a connection, so they are counted, and all end when the service stops. */
@@ -37,7 +37,7 @@ export class Waits {
   /** Runs `work`, whose signal is aborted by `endAll` or when the caller disconnects. Throws 429. */
   async during<Result>(partnerId: bigint, work: (leaving: AbortController) => Promise<Result>): Promise<Result> {
     const ofPartner = [...this.#waiting.values()].filter((other) => other === partnerId).length
-    if (ofPartner >= MOST.partner || this.#waiting.size >= MOST.process) throw tooManyCalls(RETRY_S)
+    if (ofPartner >= MAX_WAITING.partner || this.#waiting.size >= MAX_WAITING.process) throw tooManyCalls(RETRY_S)
     const leaving = new AbortController()
     this.#waiting.set(leaving, partnerId)
     return work(leaving).finally(() => this.#waiting.delete(leaving))

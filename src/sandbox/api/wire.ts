@@ -25,11 +25,11 @@ export const PRESENT = 'present'
 
 export const isRunId = (text: string): boolean => UUID.test(text)
 
-const MOST_WAIT_S = 30
+const MAX_WAIT_S = 30
 
 /** GET …/events: lines after `after`; with `wait`, seconds, not before there is one. */
 export const eventsQuery = z.object({
   after: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
-  wait: z.coerce.number().min(0).max(MOST_WAIT_S).default(0),
+  wait: z.coerce.number().min(0).max(MAX_WAIT_S).default(0),
 })
 export type EventsQuery = z.output<typeof eventsQuery>

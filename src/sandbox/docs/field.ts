@@ -75,7 +75,7 @@ function fieldOf(schema: z.ZodType, name: string, path: string): SchemaField {
 }
 
 /** The fields of an object schema. */
-export const fieldsOf = (schema: z.ZodType, path = ''): SchemaField[] => [...shapeOf(schema, path).fields]
+export const schemaFields = (schema: z.ZodType, path = ''): SchemaField[] => [...shapeOf(schema, path).fields]
 
 function shapeOf(schema: z.ZodType, path: string): Shape {
   const { wire, least } = schema.meta() ?? {}
@@ -113,7 +113,7 @@ const pipeShape = (first: z.ZodType, then: z.ZodType, path: string): Shape =>
 
 /** The fields of all variants of a request, each once; the discriminating field has all its values. */
 function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>, path: string): SchemaField[] {
-  const all = options.map((option) => fieldsOf(option, path))
+  const all = options.map((option) => schemaFields(option, path))
   const chosen = all.flatMap((fields) => fields.filter(({ name }) => name === discriminator))
   const [first] = chosen
   if (first === undefined) return []

@@ -7,7 +7,7 @@ import { failureCodeOf } from '../../mws-wire/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
 import { conditionOf } from './conditions.ts'
 import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'
-import { fieldsOf, flattened, type SchemaField } from './field.ts'
+import { flattened, type SchemaField, schemaFields } from './field.ts'
 import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
 import { NOTICES } from './notices.ts'
 
@@ -45,19 +45,21 @@ interface Message {
   readonly fields: readonly SchemaField[]
 }
 
-const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partnerId: numericText(), body: request }))
+const requestOf = ({ request }: PartnerInterface) => schemaFields(z.object({ partnerId: numericText(), body: request }))
 
 const answerOf = (entry: PartnerInterface): SchemaField[] => {
   const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }
   // Where nothing in it is required, a success may leave it out.
   const isNeeded = readAnswer(entry, { code: SUCCESS }).outcome !== 'success'
-  return fieldsOf(z.object(shape)).map((field) => (field.name === 'body' ? { ...field, required: isNeeded } : field))
+  return schemaFields(z.object(shape)).map((field) =>
+    field.name === 'body' ? { ...field, required: isNeeded } : field,
+  )
 }
 
 const othersThan300 = (path: string): number[] => (failureCodeOf(path) === 300 ? [] : [failureCodeOf(path)])
 
 const ourAnswer = (path: string) =>
-  fieldsOf(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))
+  schemaFields(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))
 
 /** A message with every field that it can have; of a request with variants, the first. */
 function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
@@ -110,7 +112,7 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
 /** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
 export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
   const notices = NOTICES.map(({ name, path, shape }) => {
-    const notice = { name, direction: 'notice', fields: fieldsOf(shape) } as const
+    const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const
     const refusals = ourRefusals(path, shape, exampleOf(notice), locale)
     const answer = partOf({ name, direction: 'answer', fields: ourAnswer(path) }, locale, refusals)
     return { name, path, parts: [partOf(notice, locale), answer], codes: [] }

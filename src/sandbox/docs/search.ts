@@ -2,7 +2,7 @@ import type { ReferenceSection } from './reference.ts'
 
 /** Longer texts are cut. */
 const LONGEST_QUERY = 100
-const MOST_FOUND = 100
+const MAX_FOUND = 100
 
 interface Found {
   readonly anchor: string
@@ -50,5 +50,5 @@ export function searchReference(sections: readonly ReferenceSection[], titleOf: 
   const found = sections
     .flatMap((section) => entriesOf(section, titleOf))
     .filter((entry) => words.every((word) => entry.words.toLowerCase().includes(word)))
-  return { query: asked, found: found.slice(0, MOST_FOUND), isCut: found.length > MOST_FOUND }
+  return { query: asked, found: found.slice(0, MAX_FOUND), isCut: found.length > MAX_FOUND }
 }

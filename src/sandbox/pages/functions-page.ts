@@ -4,7 +4,7 @@ import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
 import { showPartner } from '../../partners/index.ts'
-import { FAULTS, type FunctionId, MOST_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import { FAULTS, type FunctionId, MAX_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { isDemo } from '../demo-partner.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
@@ -139,7 +139,7 @@ export async function functionsPage(
     quantity: field('quantity', t('sandbox.choice.quantity'), form.quantity),
     conditions: {
       daysAhead: field('days_ahead', t('sandbox.conditions.days_ahead'), form.conditions.days_ahead),
-      mostDays: MOST_DAYS_AHEAD,
+      mostDays: MAX_DAYS_AHEAD,
       faults: FAULTS.map((name) => ({
         name,
         label: faultText(name, t),

@@ -1,11 +1,11 @@
 import type { Outcome, RunEvent } from '../../certification/index.ts'
 import { CHECK_IDS, type Finding } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
-import type { Detail, Said } from '../../lib/said.ts'
+import type { Detail, LocalizedText } from '../../lib/localized-text.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { anchorText } from '../docs/texts.ts'
 import { interfaceName, messageName } from '../interface-title.ts'
-import { checkText, detailText, reasonText, saidText, valueText } from '../texts.ts'
+import { checkText, detailText, localizedText, reasonText, valueText } from '../texts.ts'
 import { noticeName } from '../traffic/problems.ts'
 import { findExchange, type ShownExchange } from './exchange.ts'
 
@@ -79,7 +79,7 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
       return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
     }
     case 'fault':
-      return { text: t('sandbox.log.fault', { fault: saidText(event.data.fault, t) }) }
+      return { text: t('sandbox.log.fault', { fault: localizedText(event.data.fault, t) }) }
     case 'waiting':
       return { text: t('sandbox.log.waiting', { path: event.data.path, notice: noticeText(context, event.data.path) }) }
     case 'notice':
@@ -125,8 +125,8 @@ const toldOf = (context: LineContext, { path, reason }: { readonly path: string;
   reason: reasonText(reason, context.t),
 })
 
-const remarkText = (remark: Said | undefined, t: Translate): string =>
-  remark ? t('sandbox.log.still_waiting', { remark: saidText(remark, t) }) : ''
+const remarkText = (remark: LocalizedText | undefined, t: Translate): string =>
+  remark ? t('sandbox.log.still_waiting', { remark: localizedText(remark, t) }) : ''
 
 const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) as const
 
@@ -141,11 +141,11 @@ export function shownCheck(
   t: Translate,
 ): LineContent {
   // What a state means matters where it is the wrong one.
-  const said = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
+  const words = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
-  if (expected !== undefined) facts.push([t('sandbox.log.expected'), said(expected)])
-  if (actual !== undefined) facts.push([t('sandbox.log.actual'), said(actual)])
+  if (expected !== undefined) facts.push([t('sandbox.log.expected'), words(expected)])
+  if (actual !== undefined) facts.push([t('sandbox.log.actual'), words(actual)])
   return {
     ...verdict(passed, level, t),
     text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,

@@ -1,7 +1,7 @@
 import { tooManyRequests, unavailable } from '../../lib/web/rescode.ts'
 
 /** Streams that are open at once: of one browser session (a tab each), of one partner, of this process. */
-const MOST = { session: 12, partner: 120, process: 1_000 }
+const MAX_STREAMS = { session: 12, partner: 120, process: 1_000 }
 const RETRY_S = 5
 
 export interface Stream {
@@ -21,9 +21,9 @@ export class Streams {
   /** Throws 20003 (429) or 20013 (503), with Retry-After, when there are too many. */
   open(session: string, partner: bigint): Stream {
     const all = [...this.#open.values()]
-    if (all.length >= MOST.process) throw unavailable()
-    if (all.filter((one) => one.session === session).length >= MOST.session) throw tooManyRequests(RETRY_S)
-    if (all.filter((one) => one.partner === partner).length >= MOST.partner) throw tooManyRequests(RETRY_S)
+    if (all.length >= MAX_STREAMS.process) throw unavailable()
+    if (all.filter((one) => one.session === session).length >= MAX_STREAMS.session) throw tooManyRequests(RETRY_S)
+    if (all.filter((one) => one.partner === partner).length >= MAX_STREAMS.partner) throw tooManyRequests(RETRY_S)
     const abort = new AbortController()
     this.#open.set(abort, { session, partner })
     const close = () => {

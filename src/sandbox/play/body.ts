@@ -1,6 +1,6 @@
 import { int64 } from '../../lib/json/fields.ts'
 import { parseLossless, placed, withField } from '../../lib/json/lossless.ts'
-import { MOST_WRITTEN } from './wire.ts'
+import { MAX_WRITTEN } from './wire.ts'
 
 /** Why a text is not sent. `json` has the problem with its place. */
 export type BodyProblem =
@@ -20,7 +20,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 /** The text as it goes out: as it was written if it names this partner, else with `partnerId` set to it. */
 export function ownBody(written: string, partnerId: bigint): OwnBody | BodyProblem {
-  if (written.length > MOST_WRITTEN) return { kind: 'too-long' }
+  if (written.length > MAX_WRITTEN) return { kind: 'too-long' }
   // Browsers end the lines of a form with CR LF.
   const text = written.replaceAll('\r\n', '\n').trim()
   const parsed = parseLossless(Buffer.from(text))

@@ -3,7 +3,7 @@ import { date, price } from '../../lib/json/fields.ts'
 import { FORGERIES } from '../../partner-calls/index.ts'
 
 /** Characters of a body that a person writes. */
-export const MOST_WRITTEN = 16_384
+export const MAX_WRITTEN = 16_384
 
 /** How a call is signed: rightly, or forged so that it has to be refused. */
 export const SIGNINGS = ['right', ...FORGERIES] as const
@@ -56,12 +56,12 @@ export const PLAY_ORDER_FIELDS = ['product', 'quantity', 'travel_date', 'unit_pr
 const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
 export type Action = (typeof ACTIONS)[number]
 
-const MOST_ID = 2n ** 63n - 1n
+const MAX_ID = 2n ** 63n - 1n
 const orderId = z
   .string()
   .regex(/^\d{1,19}$/)
   .transform(BigInt)
-  .refine((id) => id <= MOST_ID)
+  .refine((id) => id <= MAX_ID)
 
 export const playOrderParams = z.object({ order_id: orderId })
 export const playActionParams = z.object({ order_id: orderId, action: z.enum(ACTIONS) })

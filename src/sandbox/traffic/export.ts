@@ -10,7 +10,7 @@ export const EXPORT_FORMATS = { ndjson: 'application/x-ndjson; charset=utf-8', h
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
 /** What one export holds at most: entries, characters, and pages of the list that are looked at for them. */
-const MOST_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
+const MAX_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
 
 /**
  * The calls of a list as text, newest first, made while it is sent: NDJSON, one call a line, or one HAR 1.2 document.
@@ -31,16 +31,16 @@ export async function* exported(
       ? `${count > 0 ? ',\n' : ''}${JSON.stringify(harEntry(entry, deps.config.PARTNER_URL))}`
       : `${JSON.stringify(exportedEntry(entry))}\n`
     characters += text.length
-    if (characters > MOST_EXPORTED.characters) break
+    if (characters > MAX_EXPORTED.characters) break
     yield text
-    if (++count >= MOST_EXPORTED.entries) break
+    if (++count >= MAX_EXPORTED.entries) break
   }
   if (isHar) yield harTail
 }
 
 async function* entriesOf(deps: Deps, partnerId: bigint, query: TrafficQuery): AsyncGenerator<TrafficEntry> {
   let before = query.before
-  for (let page = 0; page < MOST_EXPORTED.pages; page++) {
+  for (let page = 0; page < MAX_EXPORTED.pages; page++) {
     const { lines, next } = await listTraffic(deps, partnerId, { ...query, after: undefined, before })
     for (const { kind, id, left_out } of lines) {
       if (left_out !== null) continue

@@ -13,10 +13,10 @@ export interface LinkedProblem extends ShapeProblem {
 }
 
 /** Fields that are listed; the text of the failure says how many there are. */
-const MOST_PROBLEMS = 50
+const MAX_PROBLEMS = 50
 
 const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
-  problems.slice(0, MOST_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
+  problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
 
 const noticeAt = (deps: Deps, path: string) => {
   const endpoint = noticeEndpoint(deps, path)

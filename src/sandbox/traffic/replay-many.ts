@@ -5,7 +5,7 @@ import { replay } from './replay.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 
 /**
- * Replays entries one after the other, in the order in which they are given; at most MOST_REPLAYED of wire.ts. One that
+ * Replays entries one after the other, in the order in which they are given; at most MAX_REPLAYED of wire.ts. One that
  * cannot be replayed, or is more than a minute has room for, does not keep the others from being replayed.
  */
 export async function replayMany(

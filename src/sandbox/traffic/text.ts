@@ -11,7 +11,7 @@ export interface ShownText {
 
 /** Characters of a body that are shown: browsers are slow with more. */
 const SHOWN = 65_536
-const MOST_INDENTED = 4 * SHOWN
+const MAX_INDENTED = 4 * SHOWN
 
 /** A body as it came, for programs. Long ones are cut. */
 export const keptText = (text: string, encrypted = false): ShownText => ({
@@ -25,5 +25,5 @@ export function shownText(text: string, encrypted = false): ShownText {
   const mark = encrypted ? { encrypted } : {}
   if (text.length > SHOWN) return { text: text.slice(0, SHOWN), cutFrom: text.length, ...mark }
   const pretty = prettyJson(text)
-  return { text: pretty === undefined || pretty.length > MOST_INDENTED ? text : pretty, ...mark }
+  return { text: pretty === undefined || pretty.length > MAX_INDENTED ? text : pretty, ...mark }
 }

@@ -54,13 +54,13 @@ const LEFT_OUT_UNVERIFIED = {
   operator: 'console.traffic.left_out_unverified',
 } as const satisfies Record<Reader, string>
 
-const MOST_OF_LINE = 200
+const MAX_OF_LINE = 200
 
 /** Whole words where there are any, with an ellipsis for what is left out. */
 function beginning(text: string): string {
   const characters = [...text]
-  if (characters.length <= MOST_OF_LINE) return text
-  const begun = characters.slice(0, MOST_OF_LINE - 1).join('')
+  if (characters.length <= MAX_OF_LINE) return text
+  const begun = characters.slice(0, MAX_OF_LINE - 1).join('')
   return `${begun.replace(/[\s;,]+\S{0,30}$/, '')}…`
 }
 

@@ -32,13 +32,13 @@ export interface Timeline {
   readonly isCut: boolean
 }
 
-const MOST_CALLS = 200
+const MAX_CALLS = 200
 
 /** Throws 20007 (404) for an order that this partner has neither a record nor a call about. */
 export async function timelineOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<Timeline> {
   const search = { by: 'order', value: String(orderId) } as const
-  const found = await trafficAbout(deps, partnerId, search, MOST_CALLS + 1)
-  const lines = found.slice(0, MOST_CALLS)
+  const found = await trafficAbout(deps, partnerId, search, MAX_CALLS + 1)
+  const lines = found.slice(0, MAX_CALLS)
   const story = await storyOf(deps, partnerId, orderId)
   if (!story && lines.length === 0) throw noSuchEntry()
   const places = new Map<string, LogReference>()
@@ -56,7 +56,7 @@ export async function timelineOf(deps: Deps, partnerId: bigint, orderId: bigint)
   const byId = new Map(lines.map((line) => [line.id, line]))
   const states = (story?.history ?? []).flatMap((row) => stateIn(row, byId))
   const moments = [...calls, ...states].sort((one, other) => one.at.getTime() - other.at.getTime())
-  return { orderId: search.value, moments, isCut: found.length > MOST_CALLS }
+  return { orderId: search.value, moments, isCut: found.length > MAX_CALLS }
 }
 
 /** Undefined for an order that does not exist, and for another partner's alike. */

@@ -15,7 +15,7 @@ const cursor = z
   .optional()
   .catch(undefined)
 
-const MOST_ID = 2n ** 63n - 1n
+const MAX_ID = 2n ** 63n - 1n
 
 interface SearchQuery {
   readonly by?: TrafficSearch['by'] | undefined
@@ -26,7 +26,7 @@ interface SearchQuery {
 function searchOf({ by, value = '' }: SearchQuery): TrafficSearch | 'unusable' | undefined {
   if (by === undefined || value === '') return undefined
   const isUsable =
-    by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MOST_ID : by !== 'code' || /^\d{1,9}$/.test(value)
+    by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MAX_ID : by !== 'code' || /^\d{1,9}$/.test(value)
   return isUsable ? { by, value: by === 'order' || by === 'code' ? String(BigInt(value)) : value } : 'unusable'
 }
 
@@ -68,7 +68,7 @@ export const timelineParams = z.object({
     .string()
     .regex(/^\d{1,19}$/)
     .transform(BigInt)
-    .refine((id) => id <= MOST_ID),
+    .refine((id) => id <= MAX_ID),
 })
 
 export const exportParams = z.object({ format: z.enum(['ndjson', 'har']) })

@@ -46,14 +46,14 @@ export function queryLevelPrices(shop: Shop, body: Fields): Answer {
 }
 
 /** A year of notices at most, however long a range is asked for. */
-const MOST_NOTICES = 37
+const MAX_NOTICES = 37
 /** One notice for so many days that its entries are no more than it may have. */
 const DAYS_A_NOTICE = 10
 
 /** A notice for some days at a time; days on which everything is sold out are not told, since the platform refuses these. */
 export function sendLevelPrices(shop: Shop, product: Product, [first, last]: readonly [string, string]): Notice[] {
   const notices: Notice[] = []
-  for (let from = first; from <= last && notices.length < MOST_NOTICES; from = daysAfter(from, DAYS_A_NOTICE)) {
+  for (let from = first; from <= last && notices.length < MAX_NOTICES; from = daysAfter(from, DAYS_A_NOTICE)) {
     const end = daysAfter(from, DAYS_A_NOTICE - 1)
     const range = [from, end < last ? end : last] as const
     const entries = levelEntries(shop, product, range)

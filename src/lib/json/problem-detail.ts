@@ -1,10 +1,10 @@
-import { type Detail, type SaidId, said } from '../said.ts'
+import { type Detail, localized, type TextId } from '../localized-text.ts'
 
 /**
  * The problems of fields that schemas name (fields.ts, lossless.ts, shape.ts), as texts with values. A
  * schema says its problem in English, which is what answers and logs hold; one that is not listed here stays as it is.
  */
-const PROBLEMS: readonly (readonly [problem: RegExp, text: SaidId])[] = [
+const PROBLEMS: readonly (readonly [problem: RegExp, text: TextId])[] = [
   [/^is required$/, 'must-be-required'],
   [/^is required because (?<field>\w+) is not (?<value>\w+)$/, 'required-because-not'],
   [/^is required because (?<field>\w+) is (?<value>\w+)$/, 'required-because'],
@@ -33,7 +33,7 @@ const PROBLEMS: readonly (readonly [problem: RegExp, text: SaidId])[] = [
 export function problemDetail(problem: string): Detail {
   for (const [pattern, text] of PROBLEMS) {
     const found = pattern.exec(problem)
-    if (found) return said(text, { ...found.groups })
+    if (found) return localized(text, { ...found.groups })
   }
   return problem
 }

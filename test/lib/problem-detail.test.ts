@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { INTERFACES } from '../../src/interfaces/index.ts'
-import { problemDetail } from '../../src/lib/json/problem-said.ts'
+import { problemDetail } from '../../src/lib/json/problem-detail.ts'
 import { readShape } from '../../src/lib/json/shape.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { detailText } from '../../src/sandbox/texts.ts'

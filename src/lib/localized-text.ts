@@ -70,17 +70,17 @@ const DETAIL_IDS = [
   'sent-late',
 ] as const
 
-export type SaidId = (typeof DETAIL_IDS)[number] | ReasonId
+export type TextId = (typeof DETAIL_IDS)[number] | ReasonId
 
-export const SAID_IDS: readonly SaidId[] = [...DETAIL_IDS, ...(Object.keys(REASONS) as ReasonId[])]
+export const TEXT_IDS: readonly TextId[] = [...DETAIL_IDS, ...(Object.keys(REASONS) as ReasonId[])]
 
 /** A detail in words: which text, and its values. */
-export interface Said {
-  readonly text: SaidId
+export interface LocalizedText {
+  readonly text: TextId
   readonly values: Readonly<Record<string, Detail>>
 }
 
 /** A value as it came over the wire, or words. */
-export type Detail = string | Said
+export type Detail = string | LocalizedText
 
-export const said = (text: SaidId, values: Said['values'] = {}): Said => ({ text, values })
+export const localized = (text: TextId, values: LocalizedText['values'] = {}): LocalizedText => ({ text, values })

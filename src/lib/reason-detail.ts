@@ -1,6 +1,6 @@
-import { problemDetail } from './json/problem-said.ts'
+import { problemDetail } from './json/problem-detail.ts'
+import { type Detail, localized } from './localized-text.ts'
 import { REASONS, type ReasonId } from './reasons.ts'
-import { type Detail, said } from './said.ts'
 
 /** What may stand for a name in a clause, where not anything may. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ export function reasonDetail(reason: string): Detail {
       name,
       NESTED.includes(name) ? reasonDetail(value) : value,
     ])
-    const detail = said(id, Object.fromEntries(values))
+    const detail = localized(id, Object.fromEntries(values))
     if (!goesOn || typeof detail.values.problem !== 'string') return detail
   }
   return reason

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { PARTNER_LIMITS } from '../../src/config/call-limits.ts'
-import { reasonDetail } from '../../src/lib/reason-said.ts'
+import { localized } from '../../src/lib/localized-text.ts'
+import { reasonDetail } from '../../src/lib/reason-detail.ts'
 import { REASONS } from '../../src/lib/reasons.ts'
-import { said } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { exceededLimit } from '../../src/outbound/exceeded.ts'
 import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
@@ -97,7 +97,7 @@ describe('the reasons of refused and failed calls', () => {
       )
       expect(reasonText(unfit, t)).toBe(`${begin}${line}${locale === 'en' ? ' ' : ''}${url}`)
       expect(reasonText('PartnerId is missing: partner-id-missing', t)).toBe(missing)
-      expect(detailText(said('only-unverified', { reason: reasonDetail(unfit) }), t)).toContain(
+      expect(detailText(localized('only-unverified', { reason: reasonDetail(unfit) }), t)).toContain(
         `${begin}${line}${locale === 'en' ? ' ' : ''}${url}`,
       )
       for (const reason of [unfit, 'PartnerId is missing: partner-id-missing', 'partnerId is required']) {

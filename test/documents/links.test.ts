@@ -120,3 +120,23 @@ describe('is reported', () => {
     expect(missingScripts('`npm run gone`, `npm run check`, npm start, npm ci')).toEqual(['gone'])
   })
 })
+
+describe('the walks of ARCHITECTURE', () => {
+  /** As long as they were before the rooms had doors. */
+  const MAX_FILES = { 'A code exchange': 26, 'A consumption notice': 37, 'Start of a sandbox step': 45 }
+
+  it.each(Object.entries(MAX_FILES))('%s enters each room once, by files that exist', (title, most) => {
+    const [, walk = ''] =
+      new RegExp(`\\*\\*${title}\\*\\*[^\\n]*\\n((?:[- ] .*\\n)+)`).exec(read('.github/ARCHITECTURE.md')) ?? []
+    const rooms = walk.split(/^- /m).slice(1)
+    const files = rooms.flatMap((room) => {
+      const [, folder = ''] = /^`(src\/[a-z-]+\/)`:/.exec(room) ?? []
+      return [...room.matchAll(/`([a-z/-]+\.ts)`/g)].map(([, file]) => folder + file)
+    })
+    expect(rooms.length).toBeGreaterThan(3)
+    expect(files.filter((file) => !existsSync(`${ROOT}${file}`))).toEqual([])
+    const entered = rooms.map((room) => room.split(':')[0])
+    expect(new Set(entered).size).toBe(entered.length)
+    expect(files.length).toBeLessThan(most)
+  })
+})

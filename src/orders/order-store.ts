@@ -168,6 +168,8 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         as s (order_id, state, used_quantity, refunded_quantity, partner_order_id, last_code, last_describe,
           vouchers_open, close_type, at)
       where o.order_id = s.order_id
+        -- looked up by key, however few orders there were when the plan was made
+        and o.order_id = any (${saves.map(({ order }) => order.order_id)}::bigint[])
     ), vouchers as (
       insert into voucher (order_id, voucher, state, quantity, picture, invalid_at)
       select order_id, voucher, state, quantity, picture, invalid_at

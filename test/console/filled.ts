@@ -92,7 +92,7 @@ export async function fill(world: World): Promise<Filled> {
   const { run_id } = (
     await world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, steps, current_step, created_at)
-       values (gen_random_uuid(), $1, 1, '{"functions": []}', '{heartbeat}', 'heartbeat', $2) returning run_id`,
+       values (gen_random_uuid(), $1, 1, '{"functions": [], "products": {"main": "DEMO-OPEN"}, "quantity": 2}', '{heartbeat}', 'heartbeat', $2) returning run_id`,
       [partner.partner_id, world.clock.now()],
     )
   ).rows[0]

@@ -99,7 +99,7 @@ describe('the page of a run', () => {
     const runId = randomUUID()
     await lab.world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, created_at)
-       values ($1, $2, 1, '{"functions":[],"products":{},"quantity":2}', $3)`,
+       values ($1, $2, 1, '{"functions":[],"products":{"main":"DEMO-OPEN"},"quantity":2}', $3)`,
       [runId, partner.partner_id, lab.world.clock.now()],
     )
     const page = await me.open(`/sandbox/run/${runId}`)
@@ -113,7 +113,7 @@ describe('the page of a run', () => {
     const runId = randomUUID()
     await lab.world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at)
-       values ($1, $2, 1, '{"functions":[],"products":{},"quantity":2}', $3, $3)`,
+       values ($1, $2, 1, '{"functions":[],"products":{"main":"DEMO-OPEN"},"quantity":2}', $3, $3)`,
       [runId, partner.partner_id, lab.world.clock.now()],
     )
     const shown = textOf(await me.open(`/sandbox/run/${runId}`))

@@ -169,6 +169,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 export const OWNERS: Readonly<Record<string, string>> = {
   access_token: 'oauth',
   authorization_code: 'oauth',
+  used_code: 'oauth',
   consent_decision: 'oauth',
   refresh_token: 'oauth',
   remembered_consent: 'oauth',

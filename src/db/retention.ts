@@ -21,7 +21,7 @@ export interface Retention {
   readonly mayBeForbidden?: true
   /** Rows of another table, not bound to this one by a key, that go with a row: those with the same value in a column. */
   readonly also?: { readonly table: string; readonly column: string }
-  /** Where the rows stay and only lose something: takes it away from the oldest rows, and says from how many. */
+  /** In place of deleting them: what is done with the oldest rows. Says with how many. */
   readonly remove?: (db: Db, batch: RetentionBatch) => Promise<RemovedBatch>
   /** What that is called beside the tables. */
   readonly what?: string
@@ -37,7 +37,7 @@ export interface RetentionBatch {
 }
 
 /** How many rows a batch was about, and the date of the last one. */
-interface RemovedBatch {
+export interface RemovedBatch {
   readonly rows: number
   readonly last: Date | null
 }

@@ -11,6 +11,7 @@ import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCo
 import { oauthFailure } from './failures.ts'
 import { refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
+import { findUsedCode, type UsedCode } from './used-code-store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3
@@ -58,7 +59,7 @@ export async function exchangeCode(deps: Deps, caller: TokenCaller, input: Excha
   const now = deps.clock.now()
   const { exchange, accessToken, refreshToken } = prepare(deps, caller.app, input, code, now)
   const found = await spendAuthorizationCode(deps.db, exchange, input.withSignIn)
-  if (!found) throw oauthFailure('code_unknown', { value: input.code })
+  if (!found) throw await whyNotFound(deps, caller, input, code)
   if (!found.spent) throw await whyNotExchanged(deps, caller, input, exchange, found)
   deps.metrics.tokensIssued.authorization_code++
   const { scopes, grant_id: grantId, signIn } = found
@@ -103,6 +104,21 @@ function prepare(
   return { exchange, accessToken, refreshToken }
 }
 
+/** Row 10, for a code of which the purge has left at most what recognises a replay, or that never was. */
+async function whyNotFound(
+  deps: Deps,
+  caller: TokenCaller,
+  input: ExchangeInput,
+  { routingKey, hash, expiresAt }: OpaqueToken,
+): Promise<NamedFailure> {
+  const used = await findUsedCode(deps.db, routingKey, hash)
+  if (used) {
+    await revokeReplayed(deps, caller, routingKey, used)
+    return oauthFailure('code_used', { value: input.code })
+  }
+  return oauthFailure(expiresAt <= deps.clock.now() ? 'code_expired' : 'code_unknown', { value: input.code })
+}
+
 /** Rows 10–15 in their order, for a code that was found but not spent. */
 async function whyNotExchanged(
   deps: Deps,
@@ -140,26 +156,25 @@ function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | 
 /** Double callbacks are common, so the same app may send a code twice within the window; any other replay is taken for theft. */
 async function answerReplay(
   deps: Deps,
-  { app, actor }: TokenCaller,
-  exchange: CodeExchange,
+  caller: TokenCaller,
+  { routingKey }: CodeExchange,
   found: FoundCode,
   usedAt: Date,
-) {
-  const { config, db, clock } = deps
-  const now = clock.now()
-  const duplicate = found.app_key === app.app_key && now < addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)
-  if (duplicate) return
-  await db.tx(async (tx) => {
-    if (!(await revokeGrant(tx, exchange.routingKey, found.grant_id, now))) return
-    await recordAudit(
-      { ...deps, db: tx },
-      {
-        event: 'code_replayed',
-        actor,
-        routingKey: exchange.routingKey,
-        appKey: found.app_key,
-        detail: { grant_id: found.grant_id, presented_by: app.app_key },
-      },
-    )
-  })
+): Promise<void> {
+  const { config, clock } = deps
+  const endsAt = addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)
+  const duplicate = found.app_key === caller.app.app_key && clock.now() < endsAt
+  if (!duplicate) await revokeReplayed(deps, caller, routingKey, found)
 }
+
+const revokeReplayed = (
+  deps: Deps,
+  { app, actor }: TokenCaller,
+  routingKey: number,
+  { grant_id, app_key: appKey }: UsedCode,
+): Promise<void> =>
+  deps.db.tx(async (tx) => {
+    if (!(await revokeGrant(tx, routingKey, grant_id, deps.clock.now()))) return
+    const detail = { grant_id, presented_by: app.app_key }
+    await recordAudit({ ...deps, db: tx }, { event: 'code_replayed', actor, routingKey, appKey, detail })
+  })

@@ -3,7 +3,6 @@ import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
-import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
@@ -25,46 +24,6 @@ export type Grant = z.infer<typeof Grant>
  */
 export const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
   sql.part`access_token t on t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`
-
-/** The longest that a refresh token lives, seconds. */
-export const LONGEST_REFRESH_S = 90 * DAY_S
-/** The longest ACCESS_TOKEN_LIFETIME_S that can be set. */
-const LONGEST_ACCESS_S = 365 * DAY_S
-
-/**
- * Tokens and consent forms say themselves when they end, so their rows may go at once. A rotated refresh token is kept
- * until its end like any other: sent again it still revokes the grant.
- *
- * A code that was used and is sent again revokes its grant (DECISIONS "Decided about area A"), so codes, used or not, stay for as
- * long as a token that came of one can live: a refresh token of 90 days, and an access token issued at its very end.
- *
- * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under
- * any setting, so no token ever loses its grant because a setting was changed: a year and 90 days from the consent,
- * revoked or not. Revocations, replays and refusals are in the audit log, which has a retention of its own (AUDIT_DAYS).
- */
-export const OAUTH_RETENTION: readonly Retention[] = [
-  { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'refresh_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  {
-    table: 'authorization_code',
-    key: ['routing_key', 'code_hash'],
-    column: 'expires_at',
-    keptS: ({ ACCESS_TOKEN_LIFETIME_S }) => LONGEST_REFRESH_S + ACCESS_TOKEN_LIFETIME_S + MARGIN_S,
-  },
-  { table: 'consent_decision', key: ['routing_key', 'form_id'], column: 'expires_at', keptS: () => MARGIN_S },
-  {
-    table: 'remembered_consent',
-    key: ['routing_key', 'cid', 'user_id', 'app_key'],
-    column: 'allowed_at',
-    keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S,
-  },
-  {
-    table: 'user_grant',
-    key: ['routing_key', 'grant_id'],
-    column: 'created_at',
-    keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S,
-  },
-]
 
 /**
  * One row by its primary key, for a statement of any room: `` cross join ${grantByKey(…)} g ``. `offset 0` keeps the

@@ -9,17 +9,11 @@ export { deleteGrantsOf } from './demo-store.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, oauthFailure } from './failures.ts'
 export { listGrants, liveGrantsOf, revokeGrantByOperator } from './grant.ts'
-export {
-  grantByKey,
-  joinedAccessToken,
-  LONGEST_REFRESH_S,
-  OAUTH_RETENTION,
-  revokedAt,
-  signInOfGrant,
-} from './grant-store.ts'
+export { grantByKey, joinedAccessToken, revokedAt, signInOfGrant } from './grant-store.ts'
 export { OAUTH_OF_PERSON } from './person-store.ts'
 export { withResponseParameters } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
+export { LONGEST_REFRESH_S, OAUTH_RETENTION } from './retention-store.ts'
 export { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'
 export { TokenCap } from './token-cap.ts'

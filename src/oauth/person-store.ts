@@ -18,6 +18,13 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
     shown: [...TOKEN_COLUMNS, 'app_key', 'redirect_uri', 'used_at'],
   },
   {
+    what: 'used_codes',
+    table: 'used_code',
+    of: ofGrants('grant_id'),
+    key: { code_hash: 'bytea' },
+    shown: TOKEN_COLUMNS,
+  },
+  {
     what: 'refresh_tokens',
     table: 'refresh_token',
     of: ofGrants('grant_id'),

@@ -30,6 +30,7 @@ const TABLES = [
   'access_token',
   'refresh_token',
   'authorization_code',
+  'used_code',
   'consent_decision',
   'user_grant',
   'browser_session',
@@ -67,7 +68,7 @@ describe('the purge', () => {
   it('takes an access token an hour after its end, which then still is expired and not illegal', async () => {
     const { tokens } = await granted()
     world.clock.advance(7 * DAY + HOUR)
-    expect(await purged()).toEqual({ consent_decision: 1, browser_session: 1 })
+    expect(await purged()).toEqual({ authorization_code: 1, consent_decision: 1, browser_session: 1 })
     world.clock.advance(1)
     expect(await purged()).toEqual({ access_token: 1 })
     expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
@@ -111,8 +112,41 @@ describe('the purge', () => {
     expectFailure(await client.userInfo(last.access_token), { rescode: 20009 })
     world.clock.advance(2 * HOUR)
     await purged()
-    expect(await rows()).toMatchObject({ authorization_code: 0, access_token: 0, refresh_token: 0, user_grant: 1 })
+    expect(await rows()).toMatchObject({ used_code: 0, access_token: 0, refresh_token: 0, user_grant: 1 })
     expectFailure(await client.exchange(patient, consented), {
+      rescode: 20013,
+      message: `Invalid authorization code: ${consented.code}`,
+    })
+  })
+
+  it('keeps of a used code what recognises it, from a day after its end; an app that it is not for revokes the grant too', async () => {
+    const other = await client.makeApp()
+    const { consented, tokens } = await granted()
+    world.clock.advance(DAY + 300)
+    await purged()
+    expect(await rows()).toMatchObject({ authorization_code: 1, used_code: 0 })
+    world.clock.advance(1)
+    expect(await purged()).toMatchObject({ authorization_code: 1 })
+    expect(await rows()).toMatchObject({ authorization_code: 0, used_code: 1 })
+    const { rows: kept } = await world.pool.query('select * from used_code')
+    expect(Object.keys(kept[0])).toEqual(['routing_key', 'code_hash', 'grant_id', 'expires_at'])
+    dataOf(await client.userInfo(tokens.access_token))
+    expectFailure(await client.exchange(other, consented), {
+      rescode: 20013,
+      message: `Invalid authorization code: ${consented.code}`,
+    })
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
+    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
+    const { rows: events } = await world.pool.query("select detail from audit_event where event = 'code_replayed'")
+    expect(events.at(-1).detail).toMatchObject({ presented_by: other.app_key })
+  })
+
+  it('keeps nothing of a code that nobody used: it has expired', async () => {
+    const consented = await client.getCode(await client.signedIn(user, app), app)
+    world.clock.advance(DAY + 301)
+    expect(await purged()).toMatchObject({ authorization_code: 1 })
+    expect(await rows()).toMatchObject({ authorization_code: 0, used_code: 0 })
+    expectFailure(await client.exchange(app, consented), {
       rescode: 20013,
       message: `Invalid authorization code: ${consented.code}`,
     })

@@ -50,6 +50,7 @@ async function makePerson() {
 
 const ROWS = {
   codes: 2,
+  used_codes: 0,
   refresh_tokens: 1,
   access_tokens: 1,
   consent_decisions: 2,

@@ -110,6 +110,7 @@ const exportAll: Action = {
 /** Kinds of rows by their texts. */
 const ROWS: Readonly<Record<string, string>> = {
   codes: 'console.erase.codes',
+  used_codes: 'console.erase.used_codes',
   refresh_tokens: 'console.erase.refresh_tokens',
   access_tokens: 'console.erase.access_tokens',
   consent_decisions: 'console.erase.consent_decisions',

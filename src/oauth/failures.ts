@@ -136,7 +136,7 @@ export const OAUTH_FAILURES = {
   /** No answer reports it: the browser goes back to the app with `state` alone, and the audit log keeps the rescode. */
   user_refused: { rescode: 20019 },
 
-  // The exchange (A2 rows 8–15)
+  // The exchange (A2 from row 8 on)
   grant_type_unsupported: {
     rescode: 20017,
     what: (type) => type,

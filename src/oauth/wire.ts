@@ -53,6 +53,7 @@ export type TokenSet = Readonly<z.output<typeof tokenSetShape>>
 /** Whom tokens are issued to, and who that is in the audit log. Beside Deps, not in a copy of them: every request has one. */
 export interface TokenCaller {
   readonly app: CallingApp
+  /** For the audit log; its `address` is the caller's (TRUST_PROXY). */
   readonly actor: Actor
 }
 

@@ -109,7 +109,7 @@ describe('findAppWithFailures', () => {
   it('reads of the app what its calls need, and no URIs or keys', async () => {
     const { app_key } = await create()
     const { app } = await find(app_key, subjectOf('least'))
-    expect(Object.keys(app ?? {}).sort()).toEqual([
+    expect(Object.keys(app ?? {}).sort(), 'fields with everyCall').toEqual([
       ...['app_key', 'id_token_alg', 'refresh_days', 'refresh_policy', 'scopes', 'status'],
       'token_auth_methods',
       'valid_from',

@@ -3,6 +3,7 @@ create table used_code (
   routing_key int not null,
   code_hash   bytea not null,
   grant_id    uuid not null,
+  used_at     timestamptz not null,
   expires_at  timestamptz not null,
   primary key (routing_key, code_hash)
 );

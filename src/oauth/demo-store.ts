@@ -33,7 +33,7 @@ export async function deleteGrantsOf(
            from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
                        ${users.map((user) => user.user_id)}::text[]) as u (key, cid, id))`,
   )
-  for (const table of ['access_token', 'refresh_token', 'authorization_code', 'user_grant']) {
+  for (const table of ['access_token', 'refresh_token', 'authorization_code', 'used_code', 'user_grant']) {
     await deleteFrom(sql.identifier(table))
   }
 }

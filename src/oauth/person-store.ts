@@ -22,7 +22,7 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
     table: 'used_code',
     of: ofGrants('grant_id'),
     key: { code_hash: 'bytea' },
-    shown: TOKEN_COLUMNS,
+    shown: [...TOKEN_COLUMNS, 'used_at'],
   },
   {
     what: 'refresh_tokens',

@@ -19,7 +19,10 @@ export type TokenFacts = z.output<typeof facts>
 const TABLES = {
   'access token': sql.part`(select routing_key, grant_id, null::timestamptz as used_at, expires_at from access_token)`,
   'refresh token': sql.part`(select routing_key, grant_id, rotated_at as used_at, expires_at from refresh_token)`,
-  code: sql.part`(select routing_key, grant_id, used_at, expires_at from authorization_code)`,
+  code: sql.part`(
+    select routing_key, grant_id, used_at, expires_at from authorization_code
+    union all
+    select routing_key, grant_id, used_at, expires_at from used_code)`,
 } as const
 
 const MAX_TOKENS = 20

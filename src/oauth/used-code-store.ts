@@ -17,8 +17,8 @@ export const deleteCodes = async (db: Db, { before, from, limit }: RetentionBatc
           where expires_at >= ${from} and expires_at < ${before}
           order by expires_at limit ${limit} for update skip locked
         ), used as (
-          insert into used_code (routing_key, code_hash, grant_id, expires_at)
-          select routing_key, code_hash, grant_id, expires_at from due where used_at is not null
+          insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
+          select routing_key, code_hash, grant_id, used_at, expires_at from due where used_at is not null
           on conflict (routing_key, code_hash) do nothing
         ), gone as (
           delete from authorization_code c

@@ -75,11 +75,22 @@ describe('removeDemo', () => {
     const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
     const alice = { passport: 'alice', password: 'alice-password' }
     const { access_token } = await client.getTokens(await client.signedIn(alice), DEMO_APP)
+    // As the purge leaves what was used more than a day ago.
+    await world.pool.query(
+      `insert into used_code select routing_key, sha256('used'), grant_id, now(), now() from user_grant limit 1`,
+    )
     const removed = await removeDemo(world.deps)
     expect(removed).toEqual({ micro_apps: 4, users: 3, partners: 1, partners_kept: 0 })
     await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
     expect(JSON.parse((await client.userInfo(access_token)).text)).toMatchObject({ rescode: 20009 })
-    for (const table of ['user_grant', 'authorization_code', 'access_token', 'refresh_token', 'browser_session']) {
+    for (const table of [
+      'user_grant',
+      'authorization_code',
+      'used_code',
+      'access_token',
+      'refresh_token',
+      'browser_session',
+    ]) {
       expect([table, await count(table)]).toEqual([table, 0])
     }
     expect(await count('user_credential')).toBe(1)

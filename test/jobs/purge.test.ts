@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { keepFingerprint } from '../../src/db/installation.ts'
+import { explain } from '../../src/explain/explain.ts'
 import { purge, RETENTION } from '../../src/jobs/purge.ts'
 import { signInPartner } from '../../src/sandbox/sign-in.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
@@ -129,8 +130,10 @@ describe('the purge', () => {
     expect(await purged()).toMatchObject({ authorization_code: 1 })
     expect(await rows()).toMatchObject({ authorization_code: 0, used_code: 1 })
     const { rows: kept } = await world.pool.query('select * from used_code')
-    expect(Object.keys(kept[0])).toEqual(['routing_key', 'code_hash', 'grant_id', 'expires_at'])
+    expect(Object.keys(kept[0])).toEqual(['routing_key', 'code_hash', 'grant_id', 'used_at', 'expires_at'])
     dataOf(await client.userInfo(tokens.access_token))
+    const explained = await explain(world.deps, consented.code.slice(0, 17))
+    expect(explained.token?.issued).toMatchObject([{ app_key: app.app_key, used_at: expect.any(Date) }])
     expectFailure(await client.exchange(other, consented), {
       rescode: 20013,
       message: `Invalid authorization code: ${consented.code}`,

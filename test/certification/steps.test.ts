@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkAcceptance } from '../../src/certification/acceptance.ts'
 import { startStep } from '../../src/certification/attempt.ts'
-import { nextStep, showRun } from '../../src/certification/run.ts'
+import { showRun } from '../../src/certification/run.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import { type CheckId, COMMON_CHECKS } from '../../src/checks/checks.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
@@ -163,10 +163,8 @@ describe('orders of the sandbox', () => {
       functions: ['product-pull', 'pay-at-once', 'refund-at-once'],
       products: { main: 'DEMO-OPEN' },
     })
-    for (const step of ['product-pull', 'wrong-signature', 'stale-date', 'unknown-client', 'order-create']) {
-      expect((await makeStep(lab, runId, step)).outcome).toBe('passed')
-      await nextStep(lab.world.deps, lab.partnerId, runId, step)
-    }
+    await walkTo(lab, runId, 'order-create')
+    expect((await makeStep(lab, runId, 'order-create')).outcome).toBe('passed')
     expect((await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))).order.sandbox).toBe(true)
     await lab.world.pool.query(`update partner set stage = 'sandbox'`)
   })

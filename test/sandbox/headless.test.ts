@@ -10,6 +10,7 @@ import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { gatehouseProcess } from '../cli-process.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { junitProblems } from './junit.ts'
+import { SIMPLE_STEPS } from './lab.ts'
 
 /** The service as `npm start` starts it, and its command line as an operator and a partner's CI use it. */
 let system: System
@@ -101,13 +102,17 @@ describe('gatehouse sandbox', () => {
     await mistakes()
     expect(code).toBe(1)
     const failed = 'Invalid field: body[0].title: expected is required, got missing'
-    expect(stdout).toContain(`step 1 of 12: product-pull (Product pull)\n  ${failed}\n  failed\nNOT PASSED\n`)
+    expect(stdout).toContain(
+      `step 1 of ${SIMPLE_STEPS.length}: product-pull (Product pull)\n  ${failed}\n  failed\nNOT PASSED\n`,
+    )
     const xml = readFileSync(junit, 'utf8')
     expect(await junitProblems(xml)).toEqual([])
     expect(xml).toContain(`<failure message="${failed}" type="failure">`)
     expect(await asPartner(gatehouse, SECRET, 'run', ...wish)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^run \S+ is in progress: 0 of 12 steps passed; send "overwrite": true/),
+      stderr: expect.stringMatching(
+        new RegExp(`^run \\S+ is in progress: 0 of ${SIMPLE_STEPS.length} steps passed; send "overwrite": true`),
+      ),
     })
     const { stdout: runs } = await asPartner(gatehouse, SECRET, 'list')
     expect(runs).toMatch(/^# +RUN_ID .*\n2 .* at product-pull\n1 .* passed\n$/)
@@ -236,7 +241,7 @@ it('the README’s headless block works word for word', async () => {
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env })
   expect(stdout).toMatch(/^\{"code":200,"describe":"success","partnerId":"7001","run":\{"run_id":/)
   expect(stdout).toContain('"data":{"outcome":"passed"}')
-  expect(stdout).toContain('"current_step":"wrong-signature"')
+  expect(stdout).toContain(`"current_step":"${SIMPLE_STEPS[1]}"`)
   expect(stdout).toContain('<testcase name="product-pull" classname="gatehouse.sandbox" time="')
   expect(await junitProblems(stdout.slice(stdout.indexOf('<?xml')))).toEqual([])
 })

@@ -5,6 +5,7 @@ import { startStep } from '../../src/certification/attempt.ts'
 import { attemptsOf, eventsOfAttempt, findOpenAttempt } from '../../src/certification/attempt-store.ts'
 import type { RunEvent, Waiting } from '../../src/certification/event.ts'
 import { nextStep, showRun, startRun } from '../../src/certification/run.ts'
+import { stepsFor } from '../../src/certification/steps/index.ts'
 import type { Finding } from '../../src/checks/checks.ts'
 import { buildDemoPartner } from '../../src/demo/partner/index.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
@@ -59,6 +60,9 @@ export const SIMPLE = {
 }
 
 export const simpleChoice = (): Choice => choice.parse(SIMPLE)
+
+/** The steps of a run with it, in order: tests that count or follow them need no change for a new one. */
+export const SIMPLE_STEPS: readonly string[] = stepsFor(simpleChoice()).map(({ id }) => id)
 
 const PARTNER_ID = 7001n
 const SECRET = 'a secret for the sandbox lab'

@@ -1,7 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventsAfter } from '../../../src/certification/attempt-store.ts'
-import type { Waiting } from '../../../src/certification/event.ts'
 import { nextStep, showRun } from '../../../src/certification/run.ts'
 import type { Config } from '../../../src/config/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../src/partners/partner.ts'
@@ -23,17 +20,10 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 /** Waits until the step waits, and does what the help says. */
-async function actOn(runId: string, stepId: string): Promise<void> {
-  for (;;) {
-    const events = await eventsAfter(lab.world.deps.db, runId, 0)
-    const waiting = events.findLast(({ kind, step_id }) => kind === 'waiting' && step_id === stepId)
-    const help = waiting && demoHelp({ config }, demo, waiting.data as Waiting)
-    if (help) {
-      expect(help.office).toBe(`http://localhost:${new URL(String(demo.base_url)).port}`)
-      return perform(help.curl)
-    }
-    await sleep(20)
-  }
+async function actOn(runId: string): Promise<void> {
+  const help = demoHelp({ config }, demo, await lab.awaited(runId))
+  expect(help?.office).toBe(`http://localhost:${new URL(String(demo.base_url)).port}`)
+  return perform(help?.curl ?? '')
 }
 
 /** Does what the command does. */
@@ -52,8 +42,7 @@ describe('the demo partner’s help', () => {
       const { current } = await showRun(deps, lab.partnerId, runId)
       if (!current || helped.length === 3) break
       const { id, kind } = current.step
-      const made =
-        kind === 'notice' ? await lab.make(runId, id, () => actOn(runId, id)) : await makeStep(lab, runId, id)
+      const made = kind === 'notice' ? await lab.make(runId, id, () => actOn(runId)) : await makeStep(lab, runId, id)
       expect(made.failures, id).toEqual([])
       if (kind === 'notice') helped.push(id)
       await nextStep(deps, lab.partnerId, runId, id)

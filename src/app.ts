@@ -15,11 +15,12 @@ import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
 import { MAX_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
+import { registerCallerAddress } from './lib/web/caller-address.ts'
 import { closeInTime, drainingResponse } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './lib/web/health.ts'
 import { enforceHttps } from './lib/web/https-only.ts'
-import { observeRequests, warnAboutUntrustedProxy } from './lib/web/observe.ts'
+import { observeRequests } from './lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { boundBodyMemory } from './lib/web/read-body.ts'
 import { boundRequests } from './lib/web/request-limit.ts'
@@ -76,7 +77,6 @@ export async function buildApp({
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   const app = Fastify({
     ...requestLogging(log),
-    trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     exposeHeadRoutes: false,
     requestTimeout: 30_000,
@@ -101,7 +101,7 @@ export async function buildApp({
   if (deps.tracing) traceRequests(app, deps.tracing)
   observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.record })
   enforceHttps(app, config.PUBLIC_URL)
-  if (config.TRUST_PROXY.length === 0) warnAboutUntrustedProxy(app, log)
+  registerCallerAddress(app, config.TRUST_PROXY, log)
   const inProgress = boundRequests(app, config.MAX_REQUESTS)
   deps.metrics.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)

@@ -61,6 +61,8 @@ describe('the configuration', () => {
     [{ TRUST_PROXY: '10.0.0.0/8,proxy.local' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY must be IP addresses or networks/],
     [{ TRUST_PROXY: '::1/0' }, /^TRUST_PROXY must be IP addresses or networks/],
+    [{ TRUST_PROXY: '::ffff:10.0.0.0/96' }, /^TRUST_PROXY must be IP addresses or networks/],
+    [{ TRUST_PROXY: 'fe80::1%eth0' }, /^TRUST_PROXY must be IP addresses or networks/],
   ])('refuses %o', (environment, problem) => {
     expect(problemsOf(environment)).toMatch(problem)
   })

@@ -77,13 +77,13 @@ export const contactUris = list.refine(
   'must be mailto: or https: addresses, separated by commas',
 )
 
-/**
- * Whether fastify's trustProxy takes this address, network or name of networks; it would complain of anything else
- * without the setting's name.
- */
+/** Whether TRUST_PROXY takes this address, network or name of networks (src/lib/web/caller-address.ts). */
 export function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
   const [address = '', bits] = text.split('/', 2)
   const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
-  return longest > 0 && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest))
+  // Of an IPv4 address that is mapped into IPv6, the first 96 bits are no network of its own.
+  const least = /^::ffff:/i.test(address) ? 97 : 1
+  if (longest === 0 || address.includes('%')) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) >= least && Number(bits) <= longest)
 }

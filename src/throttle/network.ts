@@ -1,10 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
+/** Addresses here are those of `request.ip`, in their normal form (lib/web/caller-address.ts). */
+
 /** The eight groups of an IPv6 address as numbers; undefined for any other address. */
 function groupsOf(address: string): number[] | undefined {
-  const [text = ''] = address.split('%')
-  if (!isIPv6(text)) return undefined
-  const [head = '', tail] = text.split('::')
+  if (!isIPv6(address)) return undefined
+  const [head = '', tail] = address.split('::')
   const groups = (part: string) => part.split(':').filter((group) => group !== '')
   const last = groups(tail ?? '')
   const all =
@@ -20,22 +21,18 @@ const prefixOf = (groups: readonly number[], count: number): string =>
     .map((group) => group.toString(16))
     .join(':')
 
-const mappedIPv4 = (address: string): string | undefined => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-
 /**
  * The network that one household or machine guesses from: an IPv4 address, or the first 64 bits of an IPv6 address,
  * because every customer is given that many addresses to change between.
  */
 export function networkOf(address: string): string {
-  const mapped = mappedIPv4(address)
-  if (mapped) return mapped
   const groups = groupsOf(address)
   return groups ? `${prefixOf(groups, 4)}::/64` : address
 }
 
 /** The first 48 bits of an IPv6 address, which providers give to one site; undefined for an IPv4 address. */
 export function siteOf(address: string): string | undefined {
-  const groups = mappedIPv4(address) ? undefined : groupsOf(address)
+  const groups = groupsOf(address)
   return groups && `${prefixOf(groups, 3)}::/48`
 }
 

@@ -66,24 +66,3 @@ describe('pages', () => {
     expect((await get('/healthz')).statusCode).toBe(200)
   })
 })
-
-describe('X-Forwarded-For from a proxy that is not trusted', () => {
-  const told = ({ logged }: World) => logged().match(/TRUST_PROXY is empty/g)?.length ?? 0
-
-  it('is told once, at warn', async () => {
-    expect(told(world)).toBe(0)
-    for (let time = 0; time < 3; time++) await get('/healthz', { 'x-forwarded-for': '203.0.113.9' })
-    expect(told(world)).toBe(1)
-    expect(world.logged()).toMatch(/"level":40[^\n]*TRUST_PROXY/)
-    expect(world.logged()).not.toContain('203.0.113.9')
-  })
-
-  it('is nothing to tell where the proxy is trusted', async () => {
-    const behind = await openWorld({ TRUST_PROXY: '192.0.2.1' })
-    const headers = { 'x-forwarded-for': '203.0.113.9' }
-    await behind.app.inject({ url: '/healthz', headers, remoteAddress: '192.0.2.1' })
-    const times = told(behind)
-    await behind.close()
-    expect(times).toBe(0)
-  })
-})

@@ -160,20 +160,3 @@ function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, 
   const rounded = ms === undefined ? undefined : Math.round(ms * 10) / 10
   return { method: request.method, route, status, ms: rounded, ...note, trace: request.span?.traceId }
 }
-
-/**
- * Where TRUST_PROXY is empty: logs once that requests come through a proxy, whose address then counts for every caller.
- */
-export function warnAboutUntrustedProxy(app: FastifyInstance, log: Log): void {
-  let hasWarned = false
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!hasWarned && request.headers['x-forwarded-for'] !== undefined) {
-      hasWarned = true
-      log.warn(
-        { address: request.ip },
-        'a request came with X-Forwarded-For, but TRUST_PROXY is empty: if this service is behind a proxy, limits count everyone behind it as one caller; put its address into TRUST_PROXY',
-      )
-    }
-    done()
-  })
-}

@@ -1,0 +1,95 @@
+import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Log } from '../log.ts'
+
+/** `203.0.113.9`, `203.0.113.9:443` (as Azure's gateways write it), `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`. */
+const FORMS = /^(?:([\d.]+)(?::\d{1,5})?|\[([\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?|([\da-f:.]+)(?:%.*)?)$/i
+const MAPPED_IPV4 = '::ffff:'
+
+/**
+ * The one form in which an address is counted, stored and shown: without port, brackets and zone, IPv6 in its shortest form
+ * and lower case, an IPv4 address that is mapped into IPv6 as IPv4. Undefined for anything that is no address.
+ */
+export function normalAddress(text: string): string | undefined {
+  const [, plain, bracketed, bare] = FORMS.exec(text.trim()) ?? []
+  const address = plain ?? bracketed ?? bare ?? ''
+  if (isIPv4(address)) return bracketed === undefined ? address : undefined
+  if (!isIPv6(address)) return undefined
+  const shortest = new SocketAddress({ address, family: 'ipv6' }).address
+  return shortest.startsWith(MAPPED_IPV4) && shortest.includes('.') ? shortest.slice(MAPPED_IPV4.length) : shortest
+}
+
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6')
+const BITS = { ipv4: 32, ipv6: 128 } as const
+
+function networksOf(entries: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const entry of entries.flatMap((one) => NAMED[one] ?? one)) {
+    const [given = '', bits] = entry.split('/')
+    const address = normalAddress(given) ?? given
+    const family = familyOf(address)
+    const most = BITS[familyOf(given)]
+    list.addSubnet(address, BITS[family] - (most - Number(bits ?? most)), family)
+  }
+  return list
+}
+
+/** More proxies than anybody has one behind the other. */
+const MAX_PROXIES = 20
+
+/**
+ * Gives each request its `ip`: the address of its connection or, where that is a trusted proxy, the last one in
+ * X-Forwarded-For that is not. An entry that is no address (`unknown`, a name) is not used: the proxy that sent it counts
+ * as the caller. Fastify's own `trustProxy` hands out whatever stands there, as `203.0.113.9:40001`, which has another port
+ * with each connection.
+ */
+export function registerCallerAddress(app: FastifyInstance, trusted: readonly string[], log: Log): void {
+  const proxies = networksOf(trusted)
+  const isProxy = (address: string): boolean => proxies.check(address, familyOf(address))
+  let warned = false
+  const warnOnce = (address: string, text: string): void => {
+    if (!warned) log.warn({ address }, text)
+    warned = true
+  }
+
+  app.decorateRequest('ip', {
+    getter(this: FastifyRequest) {
+      // Undefined once the caller has gone.
+      const peer = normalAddress(this.raw.socket.remoteAddress ?? '') ?? 'unknown'
+      const forwarded = forwardedFor(this)
+      if (forwarded === undefined || trusted.length === 0 || peer === 'unknown') return peer
+      let caller = peer
+      for (const entry of forwarded.split(',').slice(-MAX_PROXIES).reverse()) {
+        if (entry.trim() === '') continue
+        if (!isProxy(caller)) break
+        const next = normalAddress(entry)
+        if (next === undefined) {
+          warnOnce(caller, NO_ADDRESS)
+          break
+        }
+        caller = next
+      }
+      return caller
+    },
+  })
+  if (trusted.length > 0) return
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!warned && forwardedFor(request) !== undefined) warnOnce(request.ip, NOT_TRUSTED)
+    done()
+  })
+}
+
+/** Node joins several headers of this name by commas. */
+const forwardedFor = ({ raw }: FastifyRequest): string | undefined =>
+  raw.headers['x-forwarded-for'] as string | undefined
+
+const NOT_TRUSTED =
+  'a request came with X-Forwarded-For, but TRUST_PROXY is empty: if this service is behind a proxy, limits count everyone behind it as one caller; put its address into TRUST_PROXY'
+const NO_ADDRESS =
+  'a trusted proxy sent an X-Forwarded-For whose last entry is no address: limits count everyone who comes with such an entry as one caller, by the address of that proxy'

@@ -14,16 +14,18 @@ import { openRefusalRecorder } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
-import { MAX_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
+import { rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { registerCallerAddress } from './lib/web/caller-address.ts'
-import { closeInTime, drainingResponse } from './lib/web/drain.ts'
+import { closeInTime } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './lib/web/health.ts'
+import { httpServer } from './lib/web/http-server.ts'
 import { enforceHttps } from './lib/web/https-only.ts'
+import { refuseForLoad } from './lib/web/load-refusal.ts'
 import { observeRequests } from './lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { boundBodyMemory } from './lib/web/read-body.ts'
-import { boundRequests } from './lib/web/request-limit.ts'
+import { RequestLimit, registerRequestLimit } from './lib/web/request-limit.ts'
 import { requestLogging } from './lib/web/request-log.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
@@ -75,23 +77,19 @@ export async function buildApp({
 }: AppParts): Promise<FastifyInstance> {
   const { config } = deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
+  const limit = new RequestLimit(config.MAX_REQUESTS)
   const app = Fastify({
     ...requestLogging(log),
+    serverFactory: (handle) => limit.guard(httpServer(readiness), config.MAX_CONNECTIONS, handle),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     exposeHeadRoutes: false,
-    requestTimeout: 30_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what is in flight at shutdown is served, not refused
-    http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      connectionsCheckingInterval: 5_000,
-      ServerResponse: drainingResponse(readiness),
-    },
     frameworkErrors: unreadableRequest(native),
     clientErrorHandler: rawRequestError,
   })
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
-  app.server.maxConnections = config.MAX_CONNECTIONS
+  registerRequestLimit(app, limit)
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
@@ -102,7 +100,7 @@ export async function buildApp({
   observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.record })
   enforceHttps(app, config.PUBLIC_URL)
   registerCallerAddress(app, config.TRUST_PROXY, log)
-  const inProgress = boundRequests(app, config.MAX_REQUESTS)
+  const inProgress = () => limit.inProgress
   deps.metrics.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, log, {
@@ -111,6 +109,7 @@ export async function buildApp({
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
+  limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics)
   registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators)
   // Fastify's own would repeat the URL, and so the secrets in its query.

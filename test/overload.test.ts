@@ -1,7 +1,10 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MANY_CONNECTIONS, openWorld, type World } from './harness.ts'
+import { until } from './until.ts'
 
 /** More than can be done at once is refused at once, by 503 with Retry-After in the form of whoever is called. */
 
@@ -20,8 +23,23 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-const call = (method: 'GET' | 'POST', url: string, headers: Record<string, string> = {}, payload = '') =>
-  world.app.inject({ method, url, headers, payload })
+let origin: string
+beforeAll(async () => {
+  origin = await world.app.listen({ host: '127.0.0.1', port: 0 })
+})
+
+const agent = new Agent()
+afterAll(() => agent.close())
+
+async function call(method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}, body = '') {
+  const sent = { method, headers, dispatcher: agent, ...(body === '' ? {} : { body }) }
+  const answer = await request(`${origin}${path}`, sent)
+  return { statusCode: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
+}
+const inProgress = async (): Promise<number> => {
+  const metric = await world.deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
+  return metric?.values[0]?.value ?? -1
+}
 
 /** As many notices as may be at work, each of which waits for a locked table; the function returned lets them go on. */
 async function fill(): Promise<() => Promise<void>> {
@@ -30,7 +48,7 @@ async function fill(): Promise<() => Promise<void>> {
   const held = Array.from({ length: MOST }, () =>
     call('POST', CONSUME, { authorization: 'MWS somebody:AAAA', date: 'Tue, 05 May 2026 06:11:34 GMT' }, '{}'),
   )
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await until(async () => (await inProgress()) === MOST)
   return async () => {
     await lock.query('rollback')
     lock.release()
@@ -45,18 +63,26 @@ describe('with as many requests at work as may be', () => {
     const notice = await call('POST', CONSUME, { partnerid: '7001' })
     const english = await call('GET', '/', { accept: 'text/html' })
     const chinese = await call('GET', '/?ui_locales=zh-CN', { accept: 'text/html' })
+    const standard = await call('POST', '/oauth2/token')
     const health = await call('GET', '/healthz')
     await letGo()
-    expect(read.json()).toEqual({ rescode: 20013, data: { message: 'Server error' } })
-    expect(notice.json()).toEqual({
+    expect(JSON.parse(read.body)).toEqual({ rescode: 20013, data: { message: 'Server error' } })
+    expect(JSON.parse(standard.body)).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: 'try again later',
+    })
+    expect(JSON.parse(notice.body)).toEqual({
       code: 300,
       describe: 'the platform cannot respond now; try again later',
       partnerId: '7001',
     })
     expect(english.body).toContain('Not available right now')
     expect(chinese.body).toContain('\u6682\u65f6\u65e0\u6cd5\u5904\u7406')
-    for (const { statusCode, headers } of [read, notice, english, chinese]) {
-      expect([statusCode, headers['retry-after']]).toEqual([503, '2'])
+    expect(english.body).toContain(String(english.headers['x-request-id']))
+    expect(english.headers['content-security-policy']).toContain("default-src 'none'")
+    for (const { statusCode, headers } of [read, standard, notice, english, chinese]) {
+      expect([statusCode, headers['retry-after'], headers['cache-control']]).toEqual([503, '2', 'no-store'])
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
     }
     expect(health.statusCode, 'the process is alive').toBe(200)
     expect(world.logged()).toContain('too many requests in progress')
@@ -65,19 +91,16 @@ describe('with as many requests at work as may be', () => {
 })
 
 describe('whoever was refused and comes back at once', () => {
-  beforeAll(() => world.app.listen({ host: '127.0.0.1', port: 0 }))
-
   it.each([
     ['/oauth/v2/api/token', ''],
     ['/oauth/v2/api/token', '{}'],
     [CONSUME, '{}'],
     ['/sandbox/api/runs', '{}'],
   ])('is not read for a moment on that connection; a new caller is refused at once: %s %s', async (path, sentBody) => {
-    const { port } = world.app.server.address() as AddressInfo
     const ask = async (dispatcher: Agent) => {
       const began = performance.now()
       const sent = { method: 'POST', body: sentBody, dispatcher } as const
-      const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, sent)
+      const { statusCode, body } = await request(`${origin}${path}`, sent)
       await body.dump()
       return { statusCode, ms: performance.now() - began }
     }
@@ -94,6 +117,110 @@ describe('whoever was refused and comes back at once', () => {
     expect(ms).toBeGreaterThan(200)
     expect(statusCode, 'by then there is room').toBeLessThan(500)
     await Promise.all([caller.close(), other.close()])
+  })
+})
+
+describe('requests that are sent ahead on one connection', () => {
+  const MAX_UNANSWERED = 16
+  const READ =
+    'POST /oauth/v2/api/resource/get_userinfo?access_token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
+  const WAITS = `POST ${CONSUME} HTTP/1.1\r\nHost: x\r\nAuthorization: MWS somebody:AAAA\r\nDate: Tue, 05 May 2026 06:11:34 GMT\r\nContent-Length: 2\r\n\r\n{}`
+
+  let wide: World
+  beforeAll(async () => {
+    wide = await openWorld({ MAX_REQUESTS: '100', LOG_LEVEL: 'info' })
+    await wide.app.listen({ host: '127.0.0.1', port: 0 })
+  })
+  afterAll(() => wide?.close())
+
+  async function send(text: string, { app }: World = wide): Promise<{ socket: Socket; received: () => string }> {
+    const socket = connect({ host: '127.0.0.1', port: (app.server.address() as AddressInfo).port, noDelay: true })
+    socket.on('error', () => {})
+    let received = ''
+    socket.setEncoding('utf8').on('data', (part: string) => {
+      received += part
+    })
+    await once(socket, 'connect')
+    socket.write(text)
+    return { socket, received: () => received }
+  }
+  const statusesOf = (text: string): string[] =>
+    [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = '']) => status)
+  const ofLimit = async ({ deps }: World): Promise<number> => {
+    const metric = await deps.metrics.registry.getSingleMetric('gatehouse_http_requests_in_progress')?.get()
+    return metric?.values[0]?.value ?? -1
+  }
+
+  it.each([1, 2, MAX_UNANSWERED])('are answered in turn and the connection stays open: %i', async (times) => {
+    const { socket, received } = await send(READ.repeat(times))
+    await until(() => statusesOf(received()).length === times)
+    socket.write(READ)
+    await until(() => statusesOf(received()).length === times + 1)
+    expect(new Set(statusesOf(received()))).toEqual(new Set(['200']))
+    expect(received()).not.toMatch(/connection: close/i)
+    socket.destroy()
+  })
+
+  it('get their answers up to the sixteenth; the next is refused and ends the connection', async () => {
+    const { socket, received } = await send(READ.repeat(MAX_UNANSWERED + 20))
+    await until(() => socket.closed)
+    expect(statusesOf(received())).toEqual([...Array(MAX_UNANSWERED).fill('200'), '503'])
+    expect(received().split('HTTP/1.1 503')[1]).toMatch(/\r\nconnection: close\r\n/i)
+    expect(wide.logged()).toContain('too many requests that wait for an answer on one connection')
+  })
+
+  it('are not looked at beyond that: a thousand of them close the connection at once', async () => {
+    const asked = async () => (await wide.deps.metrics.requests.totals()).reduce((sum, one) => sum + one, 0)
+    const before = await asked()
+    const { socket } = await send(READ.repeat(1_000))
+    await until(() => socket.closed)
+    await until(async () => (await ofLimit(wide)) === 0)
+    expect((await asked()) - before).toBeLessThanOrEqual(MAX_UNANSWERED + 1)
+  })
+
+  it('count no longer once their connection is gone, answered or not', async () => {
+    const lock = await wide.pool.connect()
+    await lock.query('begin; lock table partner')
+    const sent = await Promise.all([1, 5, MAX_UNANSWERED, MAX_UNANSWERED + 3].map((times) => send(WAITS.repeat(times))))
+    await until(async () => (await ofLimit(wide)) === 1 + 5 + 2 * MAX_UNANSWERED)
+    for (const { socket } of sent) socket.destroy()
+    await until(async () => (await ofLimit(wide)) === 0)
+    await lock.query('rollback')
+    lock.release()
+    await sleep(100) // for the answers that nobody waits for any more
+    expect(await ofLimit(wide)).toBe(0)
+  })
+})
+
+describe('connections that say nothing', () => {
+  it('make room for those who have something to ask, first those that have never asked', async () => {
+    const most = 64
+    const small = await openWorld({ MAX_CONNECTIONS: String(most) })
+    await small.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = small.app.server.address() as AddressInfo
+    const open = async (): Promise<Socket> => {
+      const socket = connect({ port, host: '127.0.0.1' })
+      socket.on('error', () => {})
+      socket.resume()
+      await once(socket, 'connect')
+      return socket
+    }
+    const asking = new Agent({ connections: 1, keepAliveTimeout: 60_000 })
+    const ask = async (dispatcher: Agent) => {
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}/healthz`, { dispatcher })
+      await body.dump()
+      return statusCode
+    }
+    expect(await ask(asking)).toBe(200)
+    const silent: Socket[] = []
+    for (let n = 0; n < 2 * most; n++) silent.push(await open())
+    const fresh = new Agent({ connections: 1 })
+    expect([await ask(fresh), await ask(asking)]).toEqual([200, 200])
+    await until(() => silent.filter(({ closed }) => !closed).length < most)
+    expect(silent.findLastIndex(({ closed }) => closed)).toBeLessThan(silent.findIndex(({ closed }) => !closed))
+    for (const socket of silent) socket.destroy()
+    await Promise.all([asking.close(), fresh.close()])
+    await small.close()
   })
 })
 

@@ -4,7 +4,14 @@ import { whole } from './setting.ts'
 export const loadSettings = {
   MAX_CONNECTIONS: whole(10, 1_000_000)
     .default(5_000)
-    .describe('connections that one process keeps open; further ones are closed at once'),
+    .describe(
+      'connections that one process keeps open; shortly before there are so many, those that have waited longest for a request are closed, first those that have sent none',
+    ),
+  HEALTH_PORT: whole(1, 65_535)
+    .optional()
+    .describe(
+      'port of a listener of its own for `/healthz` and `/readyz`, on `HOST`: they answer there in time also when more callers wait at `PORT` than can be accepted (default: at `PORT` alone)',
+    ),
   MAX_REQUESTS: whole(1, 100_000)
     .default(500)
     .describe('requests that one process handles at once; further ones get 503'),

@@ -12,7 +12,7 @@ import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
-import { AdminListener } from './admin-listener.ts'
+import { FurtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
 
 /** Where the data is, and the key from which all others are derived. */
 export interface Database {
@@ -68,32 +68,55 @@ export interface Serving {
   stop(): Promise<void>
 }
 
-/** Answers requests on PORT, and those of operators on ADMIN_PORT, in this process. */
+/** Answers requests on PORT, those of operators on ADMIN_PORT, and whether it is well on HEALTH_PORT, in this process. */
 export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics): Promise<Serving> {
-  const { HOST, PORT, SHUTDOWN_DELAY_S, ADMIN_PORT } = deps.config
+  const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
   const readiness = { draining: false }
-  const operators = ADMIN_PORT === undefined ? undefined : new AdminListener()
+  const { operators, health } = furtherListeners(deps.config)
   const { buildApp } = await import('../app.ts') // not in workers, nor in the process that starts others
   const app = await buildApp({
     deps,
     log,
     readiness,
     gatherMetrics,
-    ...(operators ? { isForOperators: operators.isForOperators } : {}),
+    ...(operators ? { isForOperators: operators.received } : {}),
   })
   const stop = async () => {
     if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S)
     readiness.draining = true
     await operators?.close()
     await app.close()
+    await health?.close()
   }
   const listen = async () => {
     await listenOn(app, HOST, PORT, 'PORT')
-    if (ADMIN_PORT !== undefined) await operators?.open(app, deps.config, ADMIN_PORT, readiness)
+    await operators?.open(app, readiness)
+    await health?.open(app, readiness)
   }
   await listen().catch(async (error: Error) => {
     await stop()
     throw error
   })
   return { stop }
+}
+
+const MAX_HEALTH_CONNECTIONS = 100
+
+function furtherListeners({ HOST, ADMIN_HOST, ADMIN_PORT, HEALTH_PORT, MAX_CONNECTIONS, SHUTDOWN_GRACE_S }: Config) {
+  const open = (port: number | undefined, where: Omit<Where, 'port' | 'graceS'>) =>
+    port === undefined ? undefined : new FurtherListener({ ...where, port, graceS: SHUTDOWN_GRACE_S })
+  return {
+    operators: open(ADMIN_PORT, {
+      setting: 'ADMIN_PORT',
+      host: ADMIN_HOST,
+      paths: OPERATORS_PATHS,
+      maxConnections: MAX_CONNECTIONS,
+    }),
+    health: open(HEALTH_PORT, {
+      setting: 'HEALTH_PORT',
+      host: HOST,
+      paths: HEALTH_PATHS,
+      maxConnections: MAX_HEALTH_CONNECTIONS,
+    }),
+  }
 }

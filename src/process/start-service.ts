@@ -76,17 +76,21 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
 
 /** Ports are chosen first: PUBLIC_URL and PARTNER_ADDRESS_ALLOW contain them. */
 async function withFreePorts(config: Config): Promise<Config> {
-  const { ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT } = config
-  const port = config.PORT || (await freePort([ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT]))
+  const { ADMIN_PORT, HEALTH_PORT, DEMO_PORT, DEMO_PARTNER_PORT } = config
+  const port = config.PORT || (await freePort([ADMIN_PORT, HEALTH_PORT, DEMO_PORT, DEMO_PARTNER_PORT]))
   const demoPartnerPort =
-    config.DEMO && DEMO_PARTNER_PORT === 0 ? await freePort([port, ADMIN_PORT, DEMO_PORT]) : DEMO_PARTNER_PORT
+    config.DEMO && DEMO_PARTNER_PORT === 0
+      ? await freePort([port, ADMIN_PORT, HEALTH_PORT, DEMO_PORT])
+      : DEMO_PARTNER_PORT
   return withPorts(config, { port, demoPartnerPort })
 }
 
 /** The demo partner's back office asks for no password, so it listens on the loopback address whatever HOST says. */
-function portsOf({ HOST, PORT, ADMIN_HOST, ADMIN_PORT, DEMO, DEMO_PORT, DEMO_PARTNER_PORT }: Config): WantedPort[] {
+function portsOf(config: Config): WantedPort[] {
+  const { HOST, PORT, HEALTH_PORT, ADMIN_HOST, ADMIN_PORT, DEMO, DEMO_PORT, DEMO_PARTNER_PORT } = config
   const own: WantedPort[] = [{ setting: 'PORT', host: HOST, port: PORT }]
   if (ADMIN_PORT !== undefined) own.push({ setting: 'ADMIN_PORT', host: ADMIN_HOST, port: ADMIN_PORT })
+  if (HEALTH_PORT !== undefined) own.push({ setting: 'HEALTH_PORT', host: HOST, port: HEALTH_PORT })
   if (!DEMO) return own
   return [
     ...own,

@@ -145,12 +145,15 @@ it('ports are all looked at before anything is started, and each that cannot be 
   const taken = [await listening(createServer()), await listening(createServer())] as const
   const port = String(await freePort())
   const [ADMIN_PORT, DEMO_PARTNER_PORT] = [String(taken[0]), String(taken[1])]
-  const settings = on(databaseUrl, { DEMO: 'on', PORT: port, ADMIN_PORT, DEMO_PORT: port, DEMO_PARTNER_PORT })
+  const HEALTH_PORT = ADMIN_PORT
+  const ports = { PORT: port, ADMIN_PORT, HEALTH_PORT, DEMO_PORT: port, DEMO_PARTNER_PORT }
+  const settings = on(databaseUrl, { DEMO: 'on', ...ports })
   const { code, output } = await start(settings).ended
   expect({ code, output }).toEqual({
     code: 1,
     output: `Gatehouse cannot start:
   ADMIN_PORT ${taken[0]} on 127.0.0.1 cannot be used: the port is in use; choose another one
+  HEALTH_PORT is ${taken[0]}, as ADMIN_PORT is; choose another one
   DEMO_PORT is ${port}, as PORT is; choose another one
   DEMO_PARTNER_PORT ${taken[1]} on 127.0.0.1 cannot be used: the port is in use; choose another one
 `,

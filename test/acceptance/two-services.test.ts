@@ -11,13 +11,21 @@ const MOST = 60
 const SHARED_MS = 1_500
 
 let system: System
-let services: { readonly running: RunningProcess; readonly operators: string }[]
+let services: { readonly running: RunningProcess; readonly operators: string; readonly health: string }[]
 beforeAll(async () => {
   const ports = [await freePort(), await freePort()]
+  const healthPorts = [await freePort(), await freePort()]
   const setting = { AUTHORIZE_PER_MINUTE: String(MOST), TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'warn', DEMO: 'off' }
-  const [first, second] = ports.map((port) => ({ ...setting, ADMIN_PORT: String(port), JOBS: 'off' }))
+  const [first, second] = ports.map((port, place) => {
+    const HEALTH_PORT = String(healthPorts[place])
+    return { ...setting, ADMIN_PORT: String(port), HEALTH_PORT, JOBS: 'off' }
+  })
   system = await startSystem({ ...first }, { ...second, HTTP_PROCESSES: '2' })
-  services = system.processes.map((running, place) => ({ running, operators: `http://127.0.0.1:${ports[place]}` }))
+  services = system.processes.map((running, place) => ({
+    running,
+    operators: `http://127.0.0.1:${ports[place]}`,
+    health: `http://127.0.0.1:${healthPorts[place]}`,
+  }))
 })
 afterAll(() => system?.stop())
 
@@ -62,6 +70,22 @@ describe('a limit is one for all processes of a database', () => {
     const last = await askAll(1, address, 20)
     expect(refused(last), [...statuses, ...last].join(' ')).toBe(20)
   })
+})
+
+it.each([
+  [1, 0],
+  [2, 1],
+])('HEALTH_PORT answers /healthz and /readyz and nothing else, in %i processes', async (_processes, place) => {
+  const { health } = services[place] as (typeof services)[number]
+  const statusOf = async (path: string, method = 'GET') => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    return (await fetch(`${health}${path}`, { method, headers })).status
+  }
+  expect(await (await fetch(`${health}/healthz`)).json()).toEqual({ status: 'ok' })
+  expect([await statusOf('/readyz'), await statusOf('/healthz?from=balancer')]).toEqual([200, 200])
+  for (const path of ['/', '/sign-in', '/oauth/v2/authorize', '/admin/v1/apps', '/metrics', '/healthz/', '/healthzz']) {
+    expect(await statusOf(path), path).toBe(404)
+  }
 })
 
 /** Operators on a listener of their own. */

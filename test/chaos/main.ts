@@ -8,6 +8,7 @@ import type { Figure, Scenario } from './scenario.ts'
 import { abandoned } from './scenarios/abandoned.ts'
 import { bodies } from './scenarios/bodies.ts'
 import { embedded } from './scenarios/embedded.ts'
+import { connections, pipelining } from './scenarios/floods.ts'
 import { hostile } from './scenarios/hostile.ts'
 import { hung } from './scenarios/hung.ts'
 import { locked } from './scenarios/locked.ts'
@@ -23,6 +24,8 @@ const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   hung,
   locked,
   bodies,
+  pipelining,
+  connections,
   abandoned,
   shutdown,
   rolling,

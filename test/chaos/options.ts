@@ -9,6 +9,8 @@ const SCENARIO_NAMES = [
   'hung',
   'locked',
   'bodies',
+  'pipelining',
+  'connections',
   'abandoned',
   'shutdown',
   'rolling',

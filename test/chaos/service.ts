@@ -10,6 +10,8 @@ import { startOptions } from '../start-options.ts'
 /** The built service as a process, as `npm start` runs it. */
 export interface Service {
   readonly port: number
+  /** Of its own listener for /healthz; versions without one answer at `port`. */
+  readonly healthPort: number
   readonly pid: number
   readonly child: ChildProcess
   /** Whether it has ended, and how. */
@@ -33,16 +35,26 @@ let started = 0
 
 export async function startService({ checkout, folder, settings }: StartOptions): Promise<Service> {
   const port = settings.PORT ? Number(settings.PORT) : await freePort()
+  const healthPort = await freePort([port])
   const file = join(folder, `service-${++started}.log`)
   const log = openSync(file, 'a')
   const child = spawn(process.execPath, [...startOptions(checkout), '.build/main.js'], {
     cwd: checkout,
-    env: { ...INHERITED, PORT: String(port), DEMO: 'on', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0', ...settings },
+    env: {
+      ...INHERITED,
+      PORT: String(port),
+      DEMO: 'on',
+      DEMO_PORT: '0',
+      DEMO_PARTNER_PORT: '0',
+      HEALTH_PORT: String(healthPort),
+      ...settings,
+    },
     stdio: ['ignore', log, log],
   })
   const ended = once(child, 'exit')
   const service: Service = {
     port,
+    healthPort,
     pid: child.pid as number,
     child,
     ended: () =>

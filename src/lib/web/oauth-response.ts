@@ -5,7 +5,7 @@ import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envel
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
 
 /** RFC 6749 §5.1 wants both. */
-const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
+export const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
 
 export interface StandardFailure {
   readonly error: string
@@ -21,6 +21,12 @@ const ERRORS: Readonly<Record<number, readonly [error: string, description: stri
   503: ['temporarily_unavailable', 'try again later'],
 }
 
+/** The body of an error that no operation has named. */
+export function standardErrorOf(status: number): { readonly error: string; readonly error_description: string } {
+  const [error, error_description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']
+  return { error, error_description }
+}
+
 /** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
@@ -28,7 +34,7 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), headers }
   const status = contract.status(true)
-  const [error, description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']
+  const { error, error_description: description } = standardErrorOf(status)
   return { error, status, description, headers }
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import fastifyView from '@fastify/view'
 import { Eta } from 'eta'
@@ -9,7 +10,7 @@ import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './request-target.ts'
-import type { FailureAnswer } from './rescode.ts'
+import { type FailureAnswer, unavailable } from './rescode.ts'
 
 const VIEWS = fileURLToPath(new URL('../../../views', import.meta.url))
 const YEAR_S = 31_536_000
@@ -83,6 +84,12 @@ function throwIfAny(error: unknown): void {
 const PERMISSIONS =
   'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()'
 
+const PAGE_HEADERS = {
+  ...AREA_A_HEADERS,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Permissions-Policy': PERMISSIONS,
+} as const
+
 export interface PageOptions {
   /** Where forms of the page may redirect besides this service, as CSP writes sources: `https://app.example`. */
   readonly formAction?: readonly string[]
@@ -106,9 +113,27 @@ export async function sendPage(
   const html = await reply.viewAsync(view, { ...data, t: translator(locale), locale, languages })
   rememberLanguage(request, reply)
   securityHeaders(options)(request.raw, reply.raw, throwIfAny)
-  return reply
-    .headers({ ...AREA_A_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Permissions-Policy': PERMISSIONS })
-    .send(html)
+  return reply.headers(PAGE_HEADERS).send(html)
+}
+
+const ID = 'the-id-of-the-request'
+
+/** The page for requests that are refused for load. It is rendered once for each language: what is refused has to be cheap. */
+export function busyPage(app: FastifyInstance) {
+  const pages = new Map<Locale, Promise<string>>()
+  const render = (locale: Locale): Promise<string> => {
+    const { rescode, message } = unavailable()
+    const data = { rescode, message, busy: true, requestId: ID, returnTo: '/', t: translator(locale), locale }
+    return app.view('error', { ...data, languages: [] })
+  }
+  return async (request: IncomingMessage, response: ServerResponse, locale: Locale, id: string): Promise<string> => {
+    const page = pages.get(locale) ?? render(locale)
+    pages.set(locale, page)
+    const html = await page
+    securityHeaders({})(request, response, throwIfAny)
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)
+    return html.replace(ID, id)
+  }
 }
 
 /** A failure: as a page for a browser, as the envelope for everybody else. */

@@ -1,12 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { unavailable } from './rescode.ts'
+import { type Connection, Connections } from './connections.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** For a response that only waits for events (a stream, a long poll): it no longer counts. */
     stopCounting(reply: FastifyReply): void
+    /** Handles the requests of a further listener as far as the limits of this process let them pass. */
+    limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
   }
 }
 
@@ -16,45 +18,114 @@ declare module 'fastify' {
  */
 export const UNREAD_MS = 250
 
-const HEALTH: readonly string[] = ['/healthz', '/readyz']
+/** Requests of one connection that may wait for their answers at once. Hardly any client sends a second one ahead. */
+const MAX_UNANSWERED = 16
+/** Requests after that which are not looked at while the answers that are due go out; with more it is closed at once. */
+const MAX_IGNORED = 64
+
+const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
+
+/** Answers a request that is refused, in the form of whoever is called. */
+export type Refuse = (request: IncomingMessage, response: ServerResponse, why: string, closes: boolean) => void
 
 /**
- * Limits the requests in progress in this process. Further ones are refused as soon as their headers have arrived, so
- * that the others get their responses in time: a process that accepts everything responds to nobody in time. Returns
- * how many there are.
+ * Limits the requests in progress in this process, and those of one connection. Further ones are refused as soon as their
+ * headers have arrived and before they are routed, so that the others get their responses in time: a process that
+ * accepts everything responds to nobody in time.
  */
-export function boundRequests(app: FastifyInstance, most: number): () => number {
-  let inProgress = 0
-  const over = new WeakSet<ServerResponse>()
-  function closed(this: ServerResponse): void {
-    if (!over.has(this)) inProgress--
+export class RequestLimit {
+  readonly #most: number
+  readonly #servers: Connections[] = []
+  readonly #uncounted = new WeakSet<ServerResponse>()
+  #inProgress = 0
+
+  constructor(most: number) {
+    this.#most = most
   }
-  app.decorate('stopCounting', ({ raw, request }: FastifyReply) => {
-    request.staysOpen = true
-    if (over.has(raw) || raw.closed) return
-    over.add(raw)
-    inProgress--
-  })
-  app.addHook('onRequest', (request, reply, done) => {
-    if (inProgress >= most && !HEALTH.includes(request.routeOptions.url ?? '')) {
-      pauseAfter(request.raw, reply.raw)
-      return done(unavailable('too many requests in progress'))
+
+  /** Set before the first request. */
+  refuse: Refuse = (_request, response) => response.destroy()
+
+  get inProgress(): number {
+    return this.#inProgress
+  }
+
+  /** Handles the requests of this server as far as the limits let them pass. */
+  guard(server: Server, maxConnections: number, handle: RequestListener): Server {
+    // Of a response that waits behind another one Node does not tell that its connection is closed.
+    const connections = new Connections(server, maxConnections, ({ inProgress }) => {
+      this.#inProgress -= inProgress
+    })
+    this.#servers.push(connections)
+    const limit = this
+    function answered(this: ServerResponse): void {
+      const connection = connections.of(this.req.socket)
+      if (!connection) return
+      connection.unanswered--
+      connection.since = performance.now()
     }
-    inProgress++
-    reply.raw.once('close', closed)
-    done()
-  })
-  return () => inProgress
+    function done(this: ServerResponse): void {
+      answered.call(this)
+      const connection = connections.of(this.req.socket)
+      if (connection && !limit.#uncounted.has(this)) limit.#release(connection)
+    }
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const connection = connections.of(request.socket)
+      if (!connection) return // it is closed
+      if (connection.ending) {
+        if (++connection.ignored > MAX_IGNORED) request.socket.destroy()
+        return
+      }
+      connection.used = true
+      if (++connection.unanswered > MAX_UNANSWERED) {
+        connection.ending = true
+        this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
+      } else if (this.#inProgress >= this.#most && !HEALTH.test(request.url ?? '')) {
+        response.once('close', answered)
+        pauseAfter(request, response)
+        this.refuse(request, response, 'too many requests in progress', false)
+      } else {
+        connection.inProgress++
+        this.#inProgress++
+        response.once('close', done)
+        handle(request, response)
+      }
+    })
+    return server
+  }
+
+  /** An answer that only waits for events counts no longer. */
+  stopCounting(response: ServerResponse): void {
+    const connection = this.#servers.map((connections) => connections.of(response.req.socket)).find(Boolean)
+    if (!connection || this.#uncounted.has(response) || response.closed) return
+    this.#uncounted.add(response)
+    this.#release(connection)
+  }
+
+  #release(connection: Connection): void {
+    connection.inProgress--
+    this.#inProgress--
+  }
 }
 
 /** Reads no further request of this connection for a while, once this one has been answered and read to its end. */
 function pauseAfter(request: IncomingMessage, answer: ServerResponse): void {
-  const { socket } = request
-  if (!(socket instanceof Socket)) return // injected, without a network
+  const socket: Socket = request.socket
   const pause = (): void => {
     socket.pause()
     setTimeout(() => socket.resume(), UNREAD_MS).unref()
   }
   // The end of either makes Node read on.
   answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
+}
+
+/** Tells the app of its limit; called once, before the rooms. */
+export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit): void {
+  app.decorate('stopCounting', ({ raw, request }: FastifyReply) => {
+    request.staysOpen = true
+    limit.stopCounting(raw)
+  })
+  app.decorate('limitRequests', (server: Server, maxConnections: number, handle: RequestListener) =>
+    limit.guard(server, maxConnections, handle),
+  )
 }

@@ -1,14 +1,19 @@
 import { type Crowd, type CrowdResult, gather } from './crowd.ts'
+import { type Flood, type FloodResult, flood } from './flood.ts'
 
-/** The load process: a crowd of callers, on a core of its own where there is one. */
+/** The load process: a crowd of callers or a flood, on a core of its own where there is one. */
 
-export type CrowdAnswer = { readonly result: CrowdResult } | { readonly problem: string }
+export type Load = { readonly crowd: Crowd } | { readonly flood: Flood }
+export type LoadAnswer =
+  | { readonly crowd: CrowdResult }
+  | { readonly flood: FloodResult }
+  | { readonly problem: string }
 
-process.on('message', (crowd: Crowd) => {
-  const say = (answer: CrowdAnswer) => process.send?.(answer)
-  gather(crowd).then(
-    (result) => say({ result }),
-    (error: Error) => say({ problem: error.message }),
-  )
+const run = async (load: Load): Promise<LoadAnswer> =>
+  'crowd' in load ? { crowd: await gather(load.crowd) } : { flood: await flood(load.flood) }
+
+process.on('message', (load: Load) => {
+  const say = (answer: LoadAnswer) => process.send?.(answer)
+  run(load).then(say, (error: Error) => say({ problem: error.message }))
 })
 process.on('disconnect', () => process.exit())

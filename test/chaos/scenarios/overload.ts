@@ -1,15 +1,12 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { refreshAsks, userInfoAsks } from '../../bench/asks.ts'
 import type { Ask } from '../../bench/load/ask.ts'
 import { readList, writeList } from '../../bench/load/list.ts'
 import { usageOf } from '../../bench/processes.ts'
 import { call, type Outcome } from '../calls.ts'
 import type { Crowd, CrowdResult } from '../load/crowd.ts'
-import type { CrowdAnswer } from '../load/program.ts'
+import { runCrowd } from '../load/run.ts'
 import { watchMemory } from '../processes.ts'
 import { type Figure, type Ground, mb, ms, percent, type Scenario } from '../scenario.ts'
 import type { Service } from '../service.ts'
@@ -101,22 +98,11 @@ async function measured(ground: Ground, service: Service, crowd: Crowd): Promise
     return [(after[0] - before[0]) / crowd.seconds, (after[1] - before[1]) / crowd.seconds]
   }
   const [result, fresh, [serviceCores, databaseCores]] = await Promise.all([
-    gathered(crowd, ground),
+    runCrowd(crowd, ground),
     freshReads(ground, service, crowd.seconds),
     cores(),
   ])
   return { ...result, fresh, serviceCores, databaseCores, memory: memory.most() }
-}
-
-async function gathered(crowd: Crowd, { endings }: Ground): Promise<CrowdResult> {
-  const child = fork(fileURLToPath(new URL('../load/program.js', import.meta.url)))
-  const end = () => child.connected && child.disconnect()
-  endings.add(end)
-  child.send(crowd)
-  const [answer] = (await once(child, 'message')) as [CrowdAnswer]
-  end()
-  if ('problem' in answer) throw new Error(answer.problem)
-  return answer.result
 }
 
 async function freshReads({ world }: Ground, { port }: Service, seconds: number): Promise<Outcome[]> {

@@ -1,0 +1,55 @@
+import type { Server, Socket } from 'node:net'
+
+/** An open connection, as far as limits and the shutdown look at it. */
+export interface Connection {
+  /** Requests that wait for their answer. */
+  unanswered: number
+  /** Of these, how many count as requests in progress. */
+  inProgress: number
+  /** Whether it will be closed after the answers that are due: requests that follow are not looked at. */
+  ending: boolean
+  /** Requests that were not looked at. */
+  ignored: number
+  /** Whether it has sent a request at all. */
+  used: boolean
+  /** By performance.now(): when it was opened or its last answer went out. */
+  since: number
+}
+
+/** How many connections are closed at once to make room, as a part of those that may be open. */
+const ROOM = 1 / 64
+
+/**
+ * The open connections of one server. Shortly before there are too many, those that have waited longest for a request are
+ * closed, first those that have never sent one: otherwise whoever opens enough connections and says nothing would keep
+ * everybody else out.
+ */
+export class Connections {
+  readonly #open = new Map<Socket, Connection>()
+
+  constructor(server: Server, most: number, onClose: (connection: Connection) => void) {
+    server.maxConnections = most
+    const room = Math.max(1, Math.floor(most * ROOM))
+    server.on('connection', (socket: Socket) => {
+      const now = performance.now()
+      const fresh = { unanswered: 0, inProgress: 0, ending: false, ignored: 0, used: false, since: now }
+      if (this.#open.size >= most - room) this.#makeRoom(room)
+      this.#open.set(socket, fresh)
+      socket.once('close', () => {
+        this.#open.delete(socket)
+        onClose(fresh)
+      })
+    })
+  }
+
+  /** Undefined once it is closed. */
+  of(socket: Socket): Connection | undefined {
+    return this.#open.get(socket)
+  }
+
+  #makeRoom(wanted: number): void {
+    const idle = [...this.#open].filter(([, { unanswered }]) => unanswered === 0)
+    idle.sort(([, one], [, other]) => Number(one.used) - Number(other.used) || one.since - other.since)
+    for (const [socket] of idle.slice(0, wanted)) socket.destroy()
+  }
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { Metrics } from '../metrics.ts'
+import { prefersHtml } from './accept.ts'
+import { normalAddress } from './caller-address.ts'
+import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from './envelope.ts'
+import { HSTS_HEADER } from './https-only.ts'
+import { chooseLocale } from './locale.ts'
+import { STANDARD_HEADERS, standardErrorOf } from './oauth-response.ts'
+import { busyPage } from './page.ts'
+import type { Refuse } from './request-limit.ts'
+import { FAILED } from './request-meter.ts'
+import { parseQuery, queryOf } from './request-target.ts'
+import { unavailable } from './rescode.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const AREA_B = /^[^?]*\/(?:mtp|sandbox)\/api(?:[/?]|$)/
+const STANDARD = /^\/(?:oauth2|\.well-known)(?:[/?]|$)/
+const PARTNER_ID = /^\d{1,19}$/
+
+const failure = unavailable()
+const ENVELOPE = JSON.stringify(failureEnvelope(failure))
+const STANDARD_ERROR = JSON.stringify(standardErrorOf(503))
+
+/** The partnerId that the caller sent is repeated: that reveals nothing. */
+function areaBEnvelope({ headers }: IncomingMessage): string {
+  const given = String(headers.partnerid ?? '')
+  const partnerId = PARTNER_ID.test(given) ? given : ''
+  return JSON.stringify({ code: 300, describe: 'the platform cannot respond now; try again later', partnerId })
+}
+
+function jsonFor(request: IncomingMessage): [body: string, headers: Headers] {
+  const { url = '' } = request
+  if (AREA_B.test(url)) return [areaBEnvelope(request), { 'Cache-Control': 'no-store' }]
+  return STANDARD.test(url) ? [STANDARD_ERROR, STANDARD_HEADERS] : [ENVELOPE, AREA_A_HEADERS]
+}
+
+const wantsPage = ({ url = '', headers: { accept } }: IncomingMessage): boolean =>
+  accept?.includes('html') === true && !AREA_B.test(url) && prefersHtml(accept)
+
+/**
+ * Answers a request that is refused for load before it is routed: 503 with Retry-After in the form of whoever is called,
+ * with as little work as possible. The log has one line a minute.
+ */
+export function refuseForLoad(app: FastifyInstance, publicUrl: string, { requests }: Metrics): Refuse {
+  const meter = requests.route('', '(refused for load)')
+  const always = { ...failure.failure.headers, ...(publicUrl.startsWith('https:') ? HSTS_HEADER : {}) }
+  const page = busyPage(app)
+
+  const sendPage = async (request: IncomingMessage, response: ServerResponse, common: Headers, id: string) => {
+    const asked = parseQuery(queryOf(request.url ?? '')).values.get('ui_locales')
+    const locale = chooseLocale({ asked, acceptLanguage: request.headers['accept-language'] })
+    const html = await page(request, response, locale, id)
+    response.writeHead(503, { ...common }).end(html)
+  }
+
+  return (request, response, why, closes) => {
+    meter.count(FAILED, undefined)
+    meter.countCode(failure.rescode)
+    const { remoteAddress = '' } = request.socket
+    const fields = () => ({ address: normalAddress(remoteAddress) })
+    app.sampledLog.write({ level: 'warn', kind: why, message: why, fields })
+    const id = randomUUID()
+    const common = { ...always, 'X-Request-Id': id, ...(closes ? { Connection: 'close' } : {}) }
+    if (wantsPage(request)) {
+      sendPage(request, response, common, id).catch(() => response.destroy())
+      return
+    }
+    const [body, headers] = jsonFor(request)
+    const own = { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body) }
+    response.writeHead(503, { ...headers, ...common, ...own }).end(body)
+  }
+}

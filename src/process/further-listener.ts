@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { rawRequestError } from '../lib/web/bad-request.ts'
+import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from '../lib/web/envelope.ts'
+import type { Readiness } from '../lib/web/health.ts'
+import { httpServer } from '../lib/web/http-server.ts'
+import { unusablePort } from '../lib/web/listen.ts'
+import { noSuchPath } from '../lib/web/rescode.ts'
+
+/** The app, as far as a request is handed to it. */
+interface Routing {
+  routing(request: IncomingMessage, response: ServerResponse): void
+  limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
+}
+
+export interface Where {
+  /** The name of the setting that has the port. */
+  readonly setting: string
+  readonly host: string
+  readonly port: number
+  /** Paths that are served; no others are. */
+  readonly paths: RegExp
+  readonly maxConnections: number
+  /** Seconds that requests in progress get when it is closed. */
+  readonly graceS: number
+}
+
+/** The admin API, the console, metrics, and what pages and balancers need. */
+export const OPERATORS_PATHS =
+  /^\/(?:admin\/|console(?:[/?]|$)|metrics(?:\?|$)|assets\/|healthz(?:\?|$)|readyz(?:\?|$))/
+export const HEALTH_PATHS = /^\/(?:healthz|readyz)(?:\?|$)/
+
+/** A further listener of the same app, which serves a part of it: ADMIN_PORT, HEALTH_PORT. */
+export class FurtherListener {
+  readonly #where: Where
+  readonly #sockets = new WeakSet<Socket>()
+  #close = async (): Promise<void> => {}
+
+  constructor(where: Where) {
+    this.#where = where
+  }
+
+  /** Whether a request came in here. */
+  readonly received = ({ raw }: { readonly raw: IncomingMessage }): boolean => this.#sockets.has(raw.socket)
+
+  /** Throws, naming the setting, if it cannot listen there. */
+  async open(app: Routing, readiness: Readiness): Promise<void> {
+    const { setting, host, port, paths, maxConnections, graceS } = this.#where
+    const server = app.limitRequests(httpServer(readiness), maxConnections, (request, response) =>
+      paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
+    )
+    server.on('connection', (socket) => this.#sockets.add(socket))
+    server.on('clientError', rawRequestError)
+    const listening = once(server, 'listening')
+    server.listen({ host, port })
+    await listening.catch((error: NodeJS.ErrnoException) => {
+      throw new Error(unusablePort(setting, host, port, error))
+    })
+    this.#close = async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeIdleConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), graceS * 1000)
+      await closed
+      clearTimeout(timer)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+}
+
+function notHere(response: ServerResponse<IncomingMessage>): void {
+  response.writeHead(404, { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE })
+  response.end(JSON.stringify(failureEnvelope(noSuchPath())))
+}

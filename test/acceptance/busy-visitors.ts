@@ -1,20 +1,23 @@
 import { expect } from 'vitest'
 import { startVisitors } from '../chaos/load/visitors.ts'
 
-/** 64 busy keep-alive connections, which open no new one while the service is not ready, as a balancer does. */
+/**
+ * 64 busy keep-alive connections. Such that look at readiness open no new one while the service is not ready, as a
+ * balancer does; others go on as long as somebody listens.
+ */
 
 const READ =
   'POST /oauth/v2/api/resource/get_userinfo?access_token=none HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
 
 /** The function returned ends them, once the service has ended, and sees that no request was lost. */
-export function startBusyVisitors(origin: string): () => Promise<void> {
+export function startBusyVisitors(origin: string, { pauseMs = 100, looks = true } = {}): () => Promise<void> {
   let ready = true
   const visitors = startVisitors({
     port: Number(new URL(origin).port),
     connections: 64,
     request: () => READ,
-    pauseMs: 100,
-    mayConnect: () => ready,
+    pauseMs,
+    mayConnect: () => ready || !looks,
     onRefused: 'end',
   })
   const looking = setInterval(async () => {

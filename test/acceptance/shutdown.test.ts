@@ -62,6 +62,22 @@ describe('a shutdown', () => {
     expect(seconds).toBeLessThan(20)
   })
 
+  it.each([
+    ['1', '2'],
+    ['2', '2'],
+    ['1', '0'],
+  ])(
+    'loses no request of 64 connections without a pause that never look at readiness: HTTP_PROCESSES=%s, SHUTDOWN_DELAY_S=%s',
+    async (HTTP_PROCESSES, SHUTDOWN_DELAY_S) => {
+      system = await startSystem({ DEMO: 'off', JOBS: 'off', LOG_REQUESTS: 'off', HTTP_PROCESSES, SHUTDOWN_DELAY_S })
+      const endVisitors = startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
+      await sleep(700)
+      const { code } = await stopped()
+      await endVisitors()
+      expect(code).toBe(0)
+    },
+  )
+
   it('cuts a body that never ends after SHUTDOWN_GRACE_S, and still ends in order', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_GRACE_S: '2' })
     const socket = await connected(`${FORM}passport=`)

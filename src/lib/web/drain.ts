@@ -52,20 +52,21 @@ const LOOK_EVERY_MS = 20
 /**
  * Makes a server that still answers ready to be closed. For `delaySeconds` everything is served, so that balancers notice
  * that this process is not ready, and answers end their connections. Then it stops listening and, for a moment, still serves requests of
- * open connections.
+ * open connections, each of which is told to close.
  *
- * In the last part of the delay answers leave connections open again. A balancer that does not look at readiness, as
- * nginx, would otherwise be opening one for each request when the listener closes, and the system resets those that it
- * has accepted for us and we have not.
+ * In the last part of the delay answers leave connections open again, and until the listener is closed: who is told to close
+ * opens another one at once, and the system resets those that it has accepted for us and we have not. Only then is each
+ * told, with its next answer.
  */
 export async function drain(server: Server, readiness: Readiness, delaySeconds: number): Promise<void> {
-  readiness.draining = true
   const keepMs = Math.min(LAST_REQUESTS_MS, delaySeconds * 500)
+  readiness.keepsConnections = delaySeconds === 0
+  readiness.draining = true
   await sleep(delaySeconds * 1000 - keepMs)
   readiness.keepsConnections = true
   await sleep(keepMs)
-  readiness.keepsConnections = false
   await stopListening(server)
+  readiness.keepsConnections = false
   const until = performance.now() + (delaySeconds > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
   while (performance.now() < until && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
   await quietTick()

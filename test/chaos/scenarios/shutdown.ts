@@ -13,28 +13,43 @@ export function rawReads(world: Ground['world']): () => string {
   return () => `POST ${next().target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
 }
 
-/** Item 29: SIGTERM while 64 keep-alive connections are busy. Callers look at /readyz, as a balancer does. */
+/** Item 29: SIGTERM while 64 keep-alive connections are busy. Callers look at /readyz, as a balancer does, or do not. */
 export const shutdown: Scenario = async (ground) => {
   const figures: Figure[] = []
-  for (const [name, pauseMs, settings] of [
-    ['busy', 0, {}],
-    ['half idle', 100, {}],
-    ['busy, HTTP_PROCESSES=2', 0, { HTTP_PROCESSES: '2' }],
+  const two = { HTTP_PROCESSES: '2' }
+  for (const [name, load, settings] of [
+    ['busy', { pauseMs: 0, looks: true }, {}],
+    ['half idle', { pauseMs: 100, looks: true }, {}],
+    ['busy, HTTP_PROCESSES=2', { pauseMs: 0, looks: true }, two],
+    ['busy, never looking at /readyz', { pauseMs: 0, looks: false }, {}],
+    ['busy, never looking at /readyz, HTTP_PROCESSES=2', { pauseMs: 0, looks: false }, two],
+    ['busy, never looking at /readyz, no delay', { pauseMs: 0, looks: false }, { SHUTDOWN_DELAY_S: '0' }],
   ] as const) {
     const service = await ground.start({ SHUTDOWN_DELAY_S: '3', ...settings })
-    figures.push(...(await stopUnderLoad(ground, service, name, pauseMs)))
+    figures.push(...(await stopUnderLoad(ground, service, name, load)))
   }
   return figures
 }
 
-async function stopUnderLoad(ground: Ground, service: Service, name: string, pauseMs: number): Promise<Figure[]> {
+interface Visits {
+  readonly pauseMs: number
+  /** Whether callers open no connection while /readyz is 503. */
+  readonly looks: boolean
+}
+
+async function stopUnderLoad(
+  ground: Ground,
+  service: Service,
+  name: string,
+  { pauseMs, looks }: Visits,
+): Promise<Figure[]> {
   let ready = true
   const visitors = startVisitors({
     port: service.port,
     connections: CONNECTIONS,
     request: rawReads(ground.world),
     pauseMs,
-    mayConnect: () => ready,
+    mayConnect: () => ready || !looks,
     onRefused: 'end',
   })
   const watching = setInterval(async () => {

@@ -86,6 +86,8 @@ describe('with as many requests at work as may be', () => {
     }
     expect(health.statusCode, 'the process is alive').toBe(200)
     expect(world.logged()).toContain('too many requests in progress')
+    const counted = await world.deps.metrics.registry.getSingleMetricAsString('gatehouse_http_requests_total')
+    expect(counted).toContain('route="(refused for load)",outcome="failed"} 5')
     for (let n = 0; n < 3 * MOST; n++) expect((await call('GET', '/', { accept: 'text/html' })).statusCode).toBe(200)
   })
 })

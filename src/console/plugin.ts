@@ -28,6 +28,7 @@ export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
       pages.addHook('onRequest', limitPages(pages, deps.config))
       pages.addHook('onRequest', async (request) => {
         if (!app.isForOperators(request)) throw noSuchPath()
+        app.refuseForeignHost(request)
       })
       pages.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
       pages.setErrorHandler((error, request, reply) => sendConsoleError(request, reply, error))

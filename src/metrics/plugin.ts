@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { envelopeErrorHandler } from '../lib/web/envelope.ts'
-import { isLoopbackHost } from '../lib/web/web-url.ts'
+import { namesThisMachine } from '../lib/web/web-url.ts'
 import { type GatherMetrics, metricsText } from './exposition.ts'
 
 interface Options {
@@ -14,13 +14,10 @@ interface Options {
 
 const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
 
-/**
- * Whether a request on a loopback address comes from a program on this machine itself. A proxy there names its client in a
- * header; a page in a browser there can make its own name resolve to this address (DNS rebinding), but that name is in Host.
- */
+/** Whether a request on a loopback address comes from a program on this machine itself: a proxy names its client in a header. */
 function isOfThisMachine({ headers }: FastifyRequest): boolean {
   if (Object.keys(headers).some((name) => OF_A_PROXY.test(name))) return false
-  return isLoopbackHost((headers.host ?? '').replace(/:\d+$/, ''))
+  return namesThisMachine(headers.host)
 }
 
 /** The text format that Prometheus reads. */

@@ -26,6 +26,13 @@ export const wrongBearer = (hasFirst: boolean): RescodeError =>
     detail: `missing or wrong operator token${hasFirst ? '' : '; ADMIN_TOKEN is not set'}`,
   })
 
+export const foreignHost = (): RescodeError =>
+  new RescodeError(20003, {
+    message:
+      'Request forbidden: the token of the demo is public; open this as http://localhost, not under another name',
+    detail: 'a Host that is not this machine, with the ADMIN_TOKEN of the demo',
+  })
+
 /** The sign-in of an operator was not accepted; with `retryAt`, because too many have failed before it. */
 export class OperatorSignInRefused extends Error {
   override readonly name = 'OperatorSignInRefused'

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordAudit } from '../audit/index.ts'
+import { type Config, DEMO_ADMIN_TOKEN } from '../config/index.ts'
 import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { allows, operatorOf, type Role } from '../lib/web/admin-auth.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { noSuchPath, tooManyRequests } from '../lib/web/rescode.ts'
+import { namesThisMachine } from '../lib/web/web-url.ts'
 import { limitPages, networkOf } from '../throttle/index.ts'
-import { roleNeeded, wrongBearer } from './errors.ts'
+import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
 import { ROUTE_ROLES } from './permissions.ts'
 import { bearerOf, findOperator } from './token.ts'
 
@@ -25,12 +27,14 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
   const deps = withShareOf(given, 'operators')
   app.decorateRequest('operator', null)
   app.decorate('isForOperators', isForOperators)
+  app.decorate('refuseForeignHost', refuseForeignHost(deps.config))
   const limit = limitPages(app, deps.config)
   app.decorate('operatorGate', async (request: FastifyRequest, reply: FastifyReply) => {
     if (!isForOperators(request)) {
       await limit.call(app, request, reply)
       throw noSuchPath()
     }
+    app.refuseForeignHost(request)
     const bearer = bearerOf(request.headers.authorization)
     const operator = bearer === undefined ? undefined : await findOperator(deps, bearer)
     if (!operator) throw await refuseBearer(deps, request, bearer !== undefined)
@@ -45,6 +49,16 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
     requireRole(deps, request, needed, operation),
   )
 }
+
+/**
+ * The ADMIN_TOKEN of the demo is in the README. Its service listens for this machine alone, but a page of somebody else in
+ * a browser there could use that token under a name that leads here.
+ */
+const refuseForeignHost =
+  ({ ADMIN_TOKEN }: Config) =>
+  ({ headers }: FastifyRequest): void => {
+    if (ADMIN_TOKEN === DEMO_ADMIN_TOKEN && !namesThisMachine(headers.host)) throw foreignHost()
+  }
 
 /** A route without an entry in PERMISSIONS is refused to everybody. */
 async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {

@@ -36,6 +36,8 @@ declare module 'fastify' {
     requireRole: (request: FastifyRequest, needed: Role, operation: string) => Promise<void>
     /** Whether a request may be for operators at all: with ADMIN_PORT, whether it came in on that listener. */
     isForOperators: (request: FastifyRequest) => boolean
+    /** Throws where what is for operators is asked for under the name of another machine although its token is public. */
+    refuseForeignHost: (request: FastifyRequest) => void
   }
   interface FastifyRequest {
     operator: Operator | null

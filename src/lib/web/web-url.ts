@@ -26,3 +26,10 @@ const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 
 /** Whether a host name or address, in a URL or by itself, means this machine and can be reached from no other. */
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host)
+
+/**
+ * Whether a Host header names this machine, on any port, for that may be forwarded. A listener on a loopback address lets in
+ * only programs of this machine, but a browser on it runs the pages of others too, and one of them can make a name of its
+ * own lead here (DNS rebinding): that name is in Host.
+ */
+export const namesThisMachine = (host = ''): boolean => isLoopbackHost(host.replace(/:\d{1,5}$/, ''))

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { namesThisMachine } from '../../../lib/web/web-url.ts'
 import type { Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
 import { registerApi } from './api.ts'
@@ -16,13 +17,10 @@ export async function registerControl(app: FastifyInstance, shop: Shop, switches
   await app.register(async (office) => registerOffice(office, shop, switches))
 }
 
-/** How a browser or a script on this machine calls us; any port, for it may be forwarded. */
-const OURS = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i
-
 /**
  * An onRequest hook for what asks for no password. The listener lets only this machine in, but a browser on it runs
- * the pages of others too: one under a name that leads here (DNS rebinding) has a foreign Host; one that posts a form
- * (CSRF) has a foreign Origin, or none that it shows (`null`), and cannot forge Sec-Fetch-Site. Programs send neither.
+ * the pages of others too: one under a name that leads here has a foreign Host; one that posts a form (CSRF) has a
+ * foreign Origin, or none that it shows (`null`), and cannot forge Sec-Fetch-Site. Programs send neither.
  */
 async function refuseStrangers(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const error = originProblem(request)
@@ -31,7 +29,7 @@ async function refuseStrangers(request: FastifyRequest, reply: FastifyReply): Pr
 
 function originProblem({ method, headers }: FastifyRequest): string | undefined {
   const { host = '', origin } = headers
-  if (!OURS.test(host)) return 'open this page as http://localhost, not under another name'
+  if (!namesThisMachine(host)) return 'open this page as http://localhost, not under another name'
   if (method === 'GET') return undefined
   const site = String(headers['sec-fetch-site'] ?? 'none')
   const own = [undefined, `http://${host}`].includes(origin) && ['same-origin', 'none'].includes(site)

@@ -43,6 +43,8 @@ export const exchangeForm = z.object({
   redirect_uri: z.url(),
   code_verifier: z.string().optional(),
 })
+  /** Not of OAuth 2.0. Where it is sent it has to be that of the authorization request. */
+  state: state.optional(),
 
 export const refreshForm = z.object({
   grant_type: z.literal('refresh_token'),

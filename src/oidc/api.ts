@@ -53,6 +53,7 @@ const LOGOUT = {
     'parameter_malformed',
     'client_id_differs',
     'client_unknown',
+    'logout_client_missing',
     'post_logout_uri_unknown',
     'continuation_unusable',
   ]),

@@ -22,6 +22,8 @@ export interface ResponseTarget {
 export interface StandardRequest extends AuthorizationRequest {
   readonly target: ResponseTarget
   readonly nonce: string | null
+  /** Whether the id_token is to say how the person signed in. */
+  readonly wantsAcr: boolean
   readonly prompt: readonly string[]
   /** Seconds since the person last proved who they are, at most. */
   readonly maxAge: number | undefined
@@ -128,6 +130,7 @@ async function checkRest(
     remembered: true,
     target,
     nonce,
+    wantsAcr: parameters.has('acr_values'),
     prompt: checkPrompt(parameters),
     maxAge: checkMaxAge(parameters),
     loginHint: parameters.get('login_hint'),

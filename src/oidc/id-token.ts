@@ -41,6 +41,7 @@ export async function issueIdToken(
     at_hash: halfHash(accessToken.text),
     ...(grant.auth_time ? { auth_time: epochSeconds(grant.auth_time) } : {}),
     ...(grant.sid ? { sid: grant.sid } : {}),
+    ...(grant.acr ? { acr: grant.acr } : {}),
     ...(withNonce && grant.nonce ? { nonce: grant.nonce } : {}),
   }
   return signCompact(signer, claims)

@@ -53,7 +53,7 @@ const withKeyArgument = (app: Command, name: string, description: string): Comma
   app.command(name).description(description).argument('[app_key]').usage('<app_key> [options]')
 
 function createCommand(app: Command, context: CliContext): void {
-  const command = app.command('create').description('register a micro-app; shows its app_secret once')
+  const command = app.command('create').description('register a micro-app; shows its app_secret, if it has one, once')
   withFieldOptions(command, MICRO_APP_FIELDS, 'created')
   defineCommand(command, context, {
     input: createMicroApp.input,
@@ -107,7 +107,7 @@ function rotateSecretCommand(app: Command, context: CliContext): void {
   })
 }
 
-type Shown = MicroApp & { secrets?: readonly SecretDates[]; app_secret?: string }
+type Shown = MicroApp & { secrets?: readonly SecretDates[]; app_secret?: string | null }
 
 function details({ secrets = [], app_secret: _, ...app }: Shown): string {
   const rows = Object.entries(app).map(([field, value]) => [field, readable(value)])
@@ -119,7 +119,9 @@ function details({ secrets = [], app_secret: _, ...app }: Shown): string {
 }
 
 const withSecret = (app: Shown): string =>
-  `${details(app)}\n\napp_secret  ${app.app_secret}\n\nThe secret is shown only once. Keep it on the server; never give it to a client.`
+  app.app_secret === null
+    ? details(app)
+    : `${details(app)}\n\napp_secret  ${app.app_secret}\n\nThe secret is shown only once. Keep it on the server; never give it to a client.`
 
 function table(apps: readonly MicroApp[]): string {
   if (apps.length === 0) return 'no micro-apps yet'

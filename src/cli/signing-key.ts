@@ -15,12 +15,16 @@ import { aligned, readable } from './text.ts'
 /** `gatehouse signing-key …`: the keys that sign id_tokens. */
 export function signingKeyCommands(program: Command, context: CliContext): void {
   const key = program.command('signing-key').description('keys that sign the id_tokens of OpenID Connect')
-  defineCommand(key.command('list').description('the keys that are published'), context, {
-    input: z.strictObject({}),
-    inputFrom: () => ({}),
-    run: async (deps) => ({ keys: await listSigningKeys(deps) }),
-    text: ({ keys }) => table(keys),
-  })
+  defineCommand(
+    key.command('list').description('the keys that are published, or still verify id_token_hints'),
+    context,
+    {
+      input: z.strictObject({}),
+      inputFrom: () => ({}),
+      run: async (deps) => ({ keys: await listSigningKeys(deps) }),
+      text: ({ keys }) => table(keys),
+    },
+  )
   const rotate = key
     .command('rotate')
     .description('make new keys; they are published at once and sign after SIGNING_KEY_LEAD_S')
@@ -36,7 +40,7 @@ export function signingKeyCommands(program: Command, context: CliContext): void 
     .description('stop signing with a key; it stays published until its last id_token has expired')
     .argument('[kid]')
     .usage('<kid> [options]')
-    .option('--at-once', 'also stop publishing it: for a leaked key')
+    .option('--at-once', 'it verifies nothing any more: for a leaked key')
   defineCommand(retire, context, {
     input: retirementInput,
     inputFrom: ({ atOnce }, kid) => ({ kid, at_once: atOnce }),

@@ -115,6 +115,9 @@ export const settings = z.object({
   PUSHED_REQUESTS_PER_MINUTE: whole(1, 1_000_000)
     .default(600)
     .describe('authorization requests that one app, or a public one from one network, may push per minute before 429'),
+  PUSHED_BYTES_PER_MINUTE: whole(16_384, 1_000_000_000)
+    .default(8_388_608)
+    .describe('bytes of pushed requests of one app per minute before 429; of one network for public apps a sixteenth'),
   PHONE_COUNTRY_CODE: whole(1, 999)
     .default(86)
     .describe('country code that OpenID Connect puts before phone numbers which are kept without one'),

@@ -15,6 +15,8 @@ export interface Retention {
   readonly key: readonly string[]
   /** The timestamptz that a row's age is counted from; it needs an index. */
   readonly column: string
+  /** Strangers can cause many such rows: they go every two minutes, not every hour. */
+  readonly often?: true
   /** Seconds after that date for which a row is kept; Infinity keeps it for good. */
   readonly keptS: (config: Config) => number
   /** The database role may lack the right to delete these rows: then they stay. */

@@ -18,7 +18,10 @@ const RESOURCE: CheckSequence = {
     failures: ['parameter_missing access_token', ...OAUTH_CHECKS.A2[2].failures],
   },
   3: { check: 'malformed, unknown, or a refresh token', failures: ['token_forged', 'token_unknown'] },
-  4: { check: 'expired', failures: ['token_expired'] },
+  4: {
+    check: 'expired, or ended early because its grant has many newer ones',
+    failures: ['token_expired', 'token_ended_early'],
+  },
   5: { check: 'revoked', failures: ['token_revoked'] },
   6: {
     check: 'app deleted or suspended since, or has lost this scope since',

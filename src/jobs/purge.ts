@@ -48,6 +48,7 @@ const BATCH_S = 120
  */
 const REST_FACTOR = 3
 const JOB_BUDGET_S = 1_800
+const OFTEN_BUDGET_S = 60
 const PROGRESS_EVERY_MS = 10_000
 
 export const purgeOptions = z.strictObject({
@@ -77,9 +78,10 @@ export async function purge(
   { db, clock, config, metrics }: Deps,
   { seconds = Number.POSITIVE_INFINITY }: PurgeOptions,
   { onProgress, signal }: Watch = {},
+  retention = RETENTION,
 ): Promise<Purged> {
   const now = clock.now()
-  const ending = RETENTION.filter(({ keptS }) => Number.isFinite(keptS(config)))
+  const ending = retention.filter(({ keptS }) => Number.isFinite(keptS(config)))
   const pending = ending.map(({ keptS, ...rows }) => ({
     ...rows,
     batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now },
@@ -103,7 +105,7 @@ export async function purge(
     if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
     await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})
   }
-  await keepPurged(db, clock.now())
+  if (retention === RETENTION) await keepPurged(db, clock.now())
   return { deleted, total, finished: true }
 }
 
@@ -117,4 +119,11 @@ export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
   }
   const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })
   if (purged.total > 0 || !purged.finished) log.info(purged, 'expired rows were purged')
+}
+
+const OFTEN = RETENTION.filter(({ often }) => often)
+
+/** Between two purges: what strangers can cause. */
+export const purgeOftenTask: Task = async (deps, _payload, { signal }) => {
+  await purge(deps, { seconds: OFTEN_BUDGET_S }, { signal }, OFTEN)
 }

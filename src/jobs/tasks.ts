@@ -6,7 +6,7 @@ import { int64 } from '../lib/json/fields.ts'
 import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
-import { purgeTask } from './purge.ts'
+import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 
 /** How long a partner is not called after some calls have failed. */
@@ -87,6 +87,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'query-order': queryOrderTask,
   'send-refunded-message': sendRefundedMessageTask,
   purge: purgeTask,
+  'purge-often': purgeOftenTask,
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
   'member-password': memberPasswordTask,
@@ -95,4 +96,5 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
 /** What is queued by the clock, in UTC. */
 export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
+  { task: 'purge-often', match: '*/2 * * * *' },
 ]

@@ -20,8 +20,8 @@ interface Counted {
  * not know what others have counted meanwhile. Without a database each continues with its own counts.
  */
 export interface RateLimiter {
-  /** Counts one use by `subject`: an address, an app_key, a PartnerId. */
-  count(rate: Rate, subject: string): Counted
+  /** Counts a use by `subject` (an address, an app_key, a PartnerId), or several at once. */
+  count(rate: Rate, subject: string, uses?: number): Counted
   /** Shares what was counted last, and stops. */
   close(): Promise<void>
 }

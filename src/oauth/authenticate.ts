@@ -5,6 +5,7 @@ import { type DerivedKeys, equalSecrets, hashSecret, isCurrentKeyNewest, type Ke
 import {
   type CallingApp,
   findAppWithFailures,
+  hasSecret,
   type LiveSecret,
   noteSecretUse,
   type UsedSecret,
@@ -38,20 +39,22 @@ function presentedCredentials(call: AppCall, basic: Credentials | 'malformed' | 
   const appSecret = call.parameters.get('app_secret')
   if (appKey && appSecret) return { appKey, appSecrets: [appSecret] }
   if (basic === 'malformed') throw oauthFailure('basic_malformed')
-  if (basic) return basic
+  if (basic && basic.appSecrets.length > 0) return basic
   throw oauthFailure(call.hasBody && !appKey ? 'credentials_in_body' : 'credentials_missing')
 }
 
 const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
   const appKey = parameters.get('app_key') || basic.appKey
   const appSecret = parameters.get('app_secret')
-  return appKey !== basic.appKey || Boolean(appSecret && !basic.appSecrets.some((one) => equalSecrets(one, appSecret)))
+  const { appSecrets } = basic
+  const differs = appSecret && appSecrets.length > 0 && !appSecrets.some((one) => equalSecrets(one, appSecret))
+  return appKey !== basic.appKey || Boolean(differs)
 }
 
 /** What an app presents to say who it is. */
 interface Credentials {
   readonly appKey: string
-  /** The secret as it was sent, and form-decoded where that is another text. */
+  /** The secret as it was sent, and form-decoded where that is another text; none where it is empty, as where it is missing. */
   readonly appSecrets: readonly string[]
 }
 
@@ -62,10 +65,11 @@ export function readBasic(header: string | undefined): Credentials | 'malformed'
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return 'malformed'
   const text = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = text.indexOf(':')
-  if (colon < 1 || colon === text.length - 1) return 'malformed'
+  if (colon < 1) return 'malformed'
   const appSecret = text.slice(colon + 1)
+  const appSecrets = appSecret === '' ? [] : [...new Set([appSecret, formDecoded(appSecret)])]
   // An app_key has no character that means another when decoded, so there is no need to try both.
-  return { appKey: formDecoded(text.slice(0, colon)), appSecrets: [...new Set([appSecret, formDecoded(appSecret)])] }
+  return { appKey: formDecoded(text.slice(0, colon)), appSecrets }
 }
 
 /** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
@@ -79,8 +83,8 @@ function formDecoded(text: string): string {
 
 /**
  * The app of these credentials, whatever its status. The limit comes before the secret is compared: beyond it right and
- * wrong secrets get the same refusal, so it never confirms a guess. Unknown apps and wrong secrets cost the same work and
- * get one text.
+ * wrong secrets get the same refusal, so it never confirms a guess. Unknown apps, wrong secrets and apps that have none cost
+ * the same work and get one text.
  */
 export async function verifyCredentials(
   deps: Deps,
@@ -95,7 +99,7 @@ export async function verifyCredentials(
     throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
   const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
-  if (!app || !match) {
+  if (!app || !match || !hasSecret(app)) {
     deps.metrics.signInFailures.inc({ kind: 'client' })
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.

@@ -32,6 +32,9 @@ export async function checkAuthorizationRequest(deps: Deps, parameters: Paramete
   const state = checkState(parameters)
   const scopes = checkScopes(parameters, app)
   const codeChallenge = checkPkce(parameters)
+  if (app.require_pkce_in_a1 && codeChallenge === null) {
+    throw oauthFailure('parameter_missing', { value: 'code_challenge', detail: 'code_challenge' })
+  }
   return { app, redirectUri, redirectUrl, state, scopes, codeChallenge, signIn: null, remembered: false }
 }
 

@@ -143,13 +143,14 @@ export async function issueCode(
   { routingKey, cid, userId, signedInAt }: SignedIn,
   { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
+  silent = false,
 ): Promise<string> {
   // Everything of before has ended since the sign-in was looked at.
   if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
     throw oauthFailure('form_withdrawn_since')
   const now = clock.now()
   const appKey = app.app_key
-  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)
+  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn, silent }, now)
   if (grant.revoked_at) throw oauthFailure('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const codeBy = (key: DerivedKeys) => {

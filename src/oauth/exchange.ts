@@ -18,7 +18,7 @@ const TRIES = 3
 
 export interface ExchangeInput {
   readonly code: string
-  /** Null where the dialect does not send it again. */
+  /** Null where it is not sent again, which OAuth 2.0 leaves out. */
   readonly state: string | null
   readonly redirectUri: string
   readonly codeVerifier: string | undefined

@@ -153,7 +153,11 @@ export const OAUTH_FAILURES = {
   code_expired: INVALID_CODE,
   code_spent_meanwhile: INVALID_CODE,
   redirect_uri_differs: { rescode: 20012, standard: UNUSABLE_GRANT },
-  state_differs: { rescode: 20007, what: 'state differs from the one of the authorization request' },
+  state_differs: {
+    rescode: 20007,
+    what: 'state differs from the one of the authorization request',
+    standard: UNUSABLE_GRANT,
+  },
   code_verifier_wrong: INVALID_GRANT,
   grant_withdrawn: INVALID_GRANT,
 

@@ -18,14 +18,6 @@ const Grant = z.object({
 export type Grant = z.infer<typeof Grant>
 
 /**
- * One token by its primary key, for a join: `` join ${joinedAccessToken(…)} `` names it `t`. The `offset 0` of grantByKey
- * would cost A5 a tenth of the database's time. Without it a plan made of up to five tokens may read them all, until
- * autovacuum has analyzed the table.
- */
-export const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
-  sql.part`access_token t on t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`
-
-/**
  * One row by its primary key, for a statement of any room: `` cross join ${grantByKey(…)} g ``. `offset 0` keeps the
  * look-up separate. Joined, a plan made of a table with up to five rows reads all of it, and may stay in use while the
  * table grows.
@@ -116,6 +108,7 @@ export const SignInBehindGrant = z.object({
   auth_time: z.date().nullable(),
   nonce: z.string().nullable(),
   sid: z.string().nullable(),
+  acr: z.string().nullable(),
 })
 export type SignInBehindGrant = z.infer<typeof SignInBehindGrant>
 
@@ -129,11 +122,11 @@ const signIns: Batched<GrantKey, SignInBehindGrant> = {
   key: ({ grantId }) => grantId,
   duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.ordinal, g.cid, g.user_id, g.auth_time, g.nonce, g.sid
+    sql`select asked.ordinal, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr
         from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.grantId)}::uuid[])
           with ordinality as asked (routing_key, grant_id, ordinal)
         cross join lateral (
-          select cid, user_id, auth_time, nonce, sid from user_grant
+          select cid, user_id, auth_time, nonce, sid, acr from user_grant
           where routing_key = asked.routing_key and grant_id = asked.grant_id offset 0
         ) g`,
 }

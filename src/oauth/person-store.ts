@@ -39,6 +39,13 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
     shown: [...TOKEN_COLUMNS, 'scopes'],
   },
   {
+    what: 'ended_access_tokens',
+    table: 'ended_access_token',
+    of: ofGrants('grant_id'),
+    key: { token_hash: 'bytea' },
+    shown: TOKEN_COLUMNS,
+  },
+  {
     what: 'consent_decisions',
     table: 'consent_decision',
     of: ofGrants('form_id'),

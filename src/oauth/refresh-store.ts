@@ -125,40 +125,6 @@ const rotations: Batched<RefreshRotation, FoundRefresh> = {
 export const rotateRefresh = async (db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> =>
   (await db.batch(rotations, rotation))[0]
 
-const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
-
-/**
- * Keeps the `most` newest access tokens of each grant of these routing keys, and those with the same end as the last of
- * them; deletes the rest. Rows that another process or the purge is deleting are left to it. Returns how many tokens each
- * key had before. Planned each time: it is rare, and reads as many rows as the keys have.
- */
-export const deleteOldestAccessTokens = (
-  db: Db,
-  routingKeys: readonly number[],
-  most: number,
-): Promise<z.infer<typeof TokensOfKey>[]> =>
-  db.listWithCustomPlan(
-    TokensOfKey,
-    sql`with token as (
-          select routing_key, token_hash,
-                 rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal
-          from access_token where routing_key = any (${routingKeys}::int[])
-        ), held as (
-          select t.routing_key, t.token_hash
-          from unnest(array(select routing_key from token where ordinal > ${most}),
-                      array(select token_hash from token where ordinal > ${most})) as old (routing_key, token_hash)
-          join access_token t on t.routing_key = any (${routingKeys}::int[])
-            and t.routing_key = old.routing_key and t.token_hash = old.token_hash
-          for update of t skip locked
-        ), ended as (
-          delete from access_token t using unnest(array(select routing_key from held), array(select token_hash from held))
-            as held (routing_key, token_hash)
-          where t.routing_key = any (${routingKeys}::int[])
-            and t.routing_key = held.routing_key and t.token_hash = held.token_hash
-        )
-        select routing_key, count(*)::int as tokens from token group by routing_key`,
-  )
-
 /** Scopes of an access token, even if another process has written it a moment ago. */
 export const accessTokenScopes = async (
   db: Db,

@@ -20,6 +20,7 @@ const LONGEST_ACCESS_S = 365 * DAY_S
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
   { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'ended_access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'refresh_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   {
     table: 'authorization_code',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { grantByKey, joinedAccessToken } from './grant-store.ts'
+import { joinedAccessToken } from './access-token-store.ts'
+import { grantByKey } from './grant-store.ts'
 
 interface TokenToDelete {
   readonly routingKey: number

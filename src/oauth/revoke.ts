@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
+import { forgetEndedToken } from './access-token-store.ts'
 import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { deleteAccessToken } from './revoke-store.ts'
@@ -18,7 +19,8 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
   if (access) {
     await db.tx(async (tx) => {
-      if (!(await deleteAccessToken(tx, { ...access, appKey: app.app_key }))) return
+      const token = { ...access, appKey: app.app_key }
+      if (!(await deleteAccessToken(tx, token)) && (await forgetEndedToken(tx, token)) === 0) return
       const { routingKey } = access
       await recordAudit({ ...deps, db: tx }, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
     })

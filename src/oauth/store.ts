@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../db/personal-rows.ts'
-import { type Db, sql } from '../db/sql.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
 
 /** The SQL of A1. Statements about one user are led by the routing key, so each touches one shard. */
 
@@ -11,6 +11,8 @@ export interface NewGrant extends UserRowKey {
   readonly appKey: string
   readonly scopes: readonly string[]
   readonly signIn: SignInOfGrant | null
+  /** Nobody was shown a consent page. */
+  readonly silent: boolean
 }
 
 /** What an id_token says of the sign-in behind a grant. */
@@ -20,19 +22,46 @@ export interface SignInOfGrant {
   readonly nonce: string | null
   /** Names the browser session, without being its id. */
   readonly sid: string
+  /** How the person did so; null where nobody asked. */
+  readonly acr: string | null
 }
+
+const inserted = (
+  { routingKey, grantId, cid, userId, appKey, scopes, signIn, silent }: NewGrant,
+  now: Date,
+): Fragment =>
+  sql.part`insert into user_grant
+          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, silent)
+        values (${routingKey}, ${grantId}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now},
+                ${signIn?.at ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null}, ${silent})
+        on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
+        returning created_at, revoked_at`
 
 /** Dates of the grant. When the same consent form is posted again they are those of the first time. */
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
-  db.one(
-    Made,
-    sql`insert into user_grant
-          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid)
-        values (${grant.routingKey}, ${grant.grantId}, ${grant.cid}, ${grant.userId}, ${grant.appKey}, ${grant.scopes}, ${now},
-                ${grant.signIn?.at ?? null}, ${grant.signIn?.nonce ?? null}, ${grant.signIn?.sid ?? null})
-        on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
-        returning created_at, revoked_at`,
-  )
+  db.one(Made, grant.silent ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
+
+/** Silent grants that one browser session has at one app. */
+const SILENT_GRANTS = 50
+
+/**
+ * Deletes the oldest silent grants of the same person, app and browser session, so that the newest SILENT_GRANTS are left:
+ * any page can have a browser make another one. Those of other sessions stay, however many this one makes; and those with a
+ * refresh token are counted apart, so that a page that gets short tokens all day ends none of them. Rows that another
+ * request is deleting are left to it.
+ */
+const withoutOldest = ({ routingKey, cid, userId, appKey, scopes, signIn }: NewGrant): Fragment => sql.part`
+  with held as (
+    select g.grant_id from user_grant g
+    where g.routing_key = ${routingKey} and g.grant_id = any (array(
+      select grant_id from user_grant
+      where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
+        and silent and sid = ${signIn?.sid ?? null} and ('offline_access' = any (scopes)) = ${scopes.includes('offline_access')}
+      order by created_at desc, grant_id offset ${SILENT_GRANTS - 1}))
+    for update skip locked
+  ), gone as (
+    delete from user_grant g where g.routing_key = ${routingKey} and g.grant_id = any (array(select grant_id from held))
+  )`
 
 export interface NewCode {
   readonly routingKey: number

@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { SampledLog } from '../lib/sampled-log.ts'
-import { deleteOldestAccessTokens } from './refresh-store.ts'
+import { endOldestAccessTokens } from './access-token-store.ts'
 
 /** Routing keys are of 16 bits. */
 const ROUTING_KEYS = 2 ** 16
@@ -21,7 +21,7 @@ const AT_ONCE = 20
  * Grants above the limit are found by reading all tokens of a routing key, because an index by grant would slow every
  * exchange and refresh down by a tenth. This runs in the background, after a number of refreshes of that key. Until then
  * a grant may have more: about 128 a process, which has one of these for both dialects, or a quarter of the tokens of its
- * routing key.
+ * routing key, ended ones too.
  */
 export class TokenCap {
   readonly #db: Db
@@ -55,7 +55,7 @@ export class TokenCap {
     const routingKeys = [...this.#due].slice(0, AT_ONCE)
     for (const routingKey of routingKeys) this.#due.delete(routingKey)
     try {
-      for (const { routing_key, tokens } of await deleteOldestAccessTokens(this.#db, routingKeys, this.#most)) {
+      for (const { routing_key, tokens } of await endOldestAccessTokens(this.#db, routingKeys, this.#most)) {
         this.#left[routing_key] = Math.min(MAX_REFRESHES, Math.max(REFRESHES, tokens / TOKENS_PER_REFRESH))
       }
     } catch (err) {

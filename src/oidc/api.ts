@@ -53,6 +53,7 @@ const LOGOUT = {
     'parameter_malformed',
     'client_id_differs',
     'client_unknown',
+    'logout_client_missing',
     'post_logout_uri_unknown',
     'continuation_unusable',
   ]),
@@ -69,7 +70,13 @@ const GRANT = {
 const USERINFO = {
   ...READING,
   ...failuresOf(OIDC_FAILURES, ['access_token_missing', 'access_token_twice']),
-  ...failuresOf(RESOURCE_FAILURES, ['token_forged', 'token_unknown', 'token_revoked', 'token_expired']),
+  ...failuresOf(RESOURCE_FAILURES, [
+    'token_forged',
+    'token_unknown',
+    'token_ended_early',
+    'token_revoked',
+    'token_expired',
+  ]),
   ...failuresOf(RESOURCE_FAILURES, ['app_not_approved', 'user_blocked', 'token_lacks_scope']),
 }
 

@@ -22,6 +22,8 @@ export interface ResponseTarget {
 export interface StandardRequest extends AuthorizationRequest {
   readonly target: ResponseTarget
   readonly nonce: string | null
+  /** Whether the id_token is to say how the person signed in. */
+  readonly wantsAcr: boolean
   readonly prompt: readonly string[]
   /** Seconds since the person last proved who they are, at most. */
   readonly maxAge: number | undefined
@@ -51,7 +53,10 @@ const AUTHORIZE_PARAMETERS = namesOf(authorizeQuery)
 /** Named only to be refused. */
 const REFUSED = ['request', 'request_uri', 'registration']
 
-const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024 } as const
+/** In bytes; what is not named here has few values, or is registered. */
+const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024, prompt: 128 } as const
+/** Over-long they are ignored: the request does not depend on them. */
+const LONGEST_WISH = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
 const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
 /**
@@ -103,7 +108,10 @@ async function checkRest(
   if (refused.has('request')) throw oidcFailure('request_object')
   if (refused.has('request_uri')) throw oidcFailure('request_uri_foreign')
   if (refused.has('registration')) throw oidcFailure('registration')
-  const parameters = readKnown(query, AUTHORIZE_PARAMETERS)
+  const parameters = new Map(readKnown(query, AUTHORIZE_PARAMETERS))
+  for (const [name, longest] of Object.entries(LONGEST_WISH)) {
+    if (Buffer.byteLength(parameters.get(name) ?? '') > longest) parameters.delete(name)
+  }
   for (const [name, longest] of Object.entries(LONGEST)) {
     if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
       throw oidcFailure('parameter_malformed', { value: name })
@@ -122,6 +130,7 @@ async function checkRest(
     remembered: true,
     target,
     nonce,
+    wantsAcr: parameters.has('acr_values'),
     prompt: checkPrompt(parameters),
     maxAge: checkMaxAge(parameters),
     loginHint: parameters.get('login_hint'),

@@ -73,7 +73,8 @@ const keysOf = async ({ clientKeys }: ClientDeps, { jwks, jwks_uri }: MicroApp, 
     ? { keys: createLocalJWKSet(jwks ?? { keys: [] }), problem: undefined }
     : clientKeys.at(jwks_uri, kid)
 
-async function verify({ config, clock }: Deps, { app_key }: MicroApp, keys: JWTVerifyGetKey, text: string) {
+async function verify({ config, clock }: Deps, app: MicroApp, keys: JWTVerifyGetKey, text: string) {
+  const { app_key, issuer_aud_only } = app
   const { payload } = await jwtVerify(text, keys, {
     algorithms: ASSERTION_ALGS,
     issuer: app_key,
@@ -82,6 +83,7 @@ async function verify({ config, clock }: Deps, { app_key }: MicroApp, keys: JWTV
     currentDate: clock.now(),
     clockTolerance: CLOCK_TOLERANCE_S,
   })
+  if (issuer_aud_only && payload.aud !== config.PUBLIC_URL) throw oauthFailure('credentials_wrong')
   return claims.parse(payload)
 }
 

@@ -28,9 +28,14 @@ export async function authenticateClient(deps: ClientDeps, call: ClientCall): Pr
 }
 
 async function identify(deps: ClientDeps, { parameters, authorization, address }: ClientCall): Promise<Client> {
-  const clientId = parameters.get('client_id')
+  const inHeader = readBasic(authorization)
+  // An empty secret is none, in the header as in the form (RFC 6749 §2.3.1): it says no more than client_id.
+  const isNameOnly = inHeader !== undefined && inHeader !== 'malformed' && inHeader.appSecrets.length === 0
+  const named = parameters.get('client_id')
+  if (isNameOnly && named !== undefined && named !== inHeader.appKey) throw oidcFailure('client_id_differs')
+  const clientId = isNameOnly ? inHeader.appKey : named
+  const basic = isNameOnly ? undefined : inHeader
   const secret = parameters.get('client_secret')
-  const basic = readBasic(authorization)
   const hasAssertion = parameters.has('client_assertion') || parameters.has('client_assertion_type')
   const ways = [basic, secret, hasAssertion || undefined].filter((way) => way !== undefined)
   if (ways.length > 1) throw oidcFailure('client_authentication_twice')

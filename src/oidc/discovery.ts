@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts'
 import { SCOPES, STANDARD_SCOPES } from '../lib/scope.ts'
 import { TOKEN_AUTH_METHODS } from '../registry/index.ts'
 import { ASSERTION_ALGS } from './client-assertion.ts'
+import { PASSWORD_ACR } from './next-step.ts'
 import { ALGS } from './signing-key-store.ts'
 
 /** What OIDC Discovery §3 and RFC 8414 §2 tell of this server: only what is true. */
@@ -32,9 +33,10 @@ export function discoveryDocument({ PUBLIC_URL }: Config): Readonly<Record<strin
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    acr_values_supported: [PASSWORD_ACR],
     ui_locales_supported: ['en', 'zh-CN'],
     claims_supported: [
-      ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'sid'],
+      ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'sid', 'acr'],
       ...['name', 'preferred_username', 'gender', 'picture', 'updated_at', 'phone_number', 'phone_number_verified'],
     ],
     claims_parameter_supported: false,

@@ -45,6 +45,11 @@ export const OIDC_FAILURES = {
   user_blocked: row('access_denied', 'the account is blocked'),
   post_logout_uri_unknown: { ...row('invalid_request', 'post_logout_redirect_uri is not registered'), rescode: 20012 },
 
+  logout_client_missing: row(
+    'invalid_request',
+    'post_logout_redirect_uri needs id_token_hint or client_id, which says whose address it is',
+  ),
+
   // Tokens
   access_token_missing: row('invalid_request', 'an access token is missing', { status: 401 }),
   access_token_twice: row('invalid_request', 'send the access token by one method only'),

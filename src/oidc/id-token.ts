@@ -41,6 +41,7 @@ export async function issueIdToken(
     at_hash: halfHash(accessToken.text),
     ...(grant.auth_time ? { auth_time: epochSeconds(grant.auth_time) } : {}),
     ...(grant.sid ? { sid: grant.sid } : {}),
+    ...(grant.acr ? { acr: grant.acr } : {}),
     ...(withNonce && grant.nonce ? { nonce: grant.nonce } : {}),
   }
   return signCompact(signer, claims)
@@ -52,7 +53,7 @@ export type Hint = z.output<typeof hint>
 /** What an id_token of ours says, expired or not; undefined for anything else. */
 export async function readHint({ config, signingKeys }: OidcDeps, text: string): Promise<Hint | undefined> {
   try {
-    const keys = createLocalJWKSet({ keys: await signingKeys.publicJwks() })
+    const keys = createLocalJWKSet({ keys: await signingKeys.hintJwks() })
     const { payload } = await compactVerify(text, keys, { algorithms: ['RS256', 'ES256'] })
     const claims = hint.parse(JSON.parse(new TextDecoder().decode(payload)))
     return claims.iss === config.PUBLIC_URL ? claims : undefined

@@ -33,6 +33,7 @@ export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutR
   const app = clientId === undefined ? undefined : await findMicroAppForAuthentication(deps, clientId)
   if (clientId !== undefined && !app) throw oidcFailure('client_unknown')
   const target = parameters.get('post_logout_redirect_uri')
+  if (target !== undefined && !app) throw oidcFailure('logout_client_missing')
   if (target !== undefined && !isRegistered(app?.post_logout_uris ?? [], target))
     throw oidcFailure('post_logout_uri_unknown')
   const state = parameters.get('state')

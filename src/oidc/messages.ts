@@ -35,6 +35,7 @@ export const authorizeQuery = z.object({
   login_hint: z.string().optional(),
   ui_locales: z.string().optional(),
   id_token_hint: hint.optional(),
+  acr_values: z.string().optional(),
 })
 
 export const exchangeForm = z.object({
@@ -42,6 +43,8 @@ export const exchangeForm = z.object({
   code: z.string(),
   redirect_uri: z.url(),
   code_verifier: z.string().optional(),
+  /** Not of OAuth 2.0. Where it is sent it has to be that of the authorization request. */
+  state: state.optional(),
 })
 
 export const refreshForm = z.object({

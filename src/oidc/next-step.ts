@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { issueCode, rememberedScopes } from '../oauth/index.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
@@ -13,6 +14,9 @@ export type NextStep =
   | { readonly step: 'consent'; readonly session: SignedIn }
   | { readonly step: 'answer'; readonly code: string }
 
+/** How people sign in: with a password, about whose strength we promise nothing, so no level of ISO/IEC 29115 (OIDC Core §2). */
+export const PASSWORD_ACR = '0'
+
 /** What an id_token will say of this sign-in. */
 export const withSignIn = <Request extends StandardRequest>(
   { keys }: Deps,
@@ -20,7 +24,12 @@ export const withSignIn = <Request extends StandardRequest>(
   session: SignedIn,
 ): Request => ({
   ...request,
-  signIn: { at: session.signedInAt, nonce: request.nonce, sid: sidOf(keys, session) },
+  signIn: {
+    at: session.signedInAt,
+    nonce: request.nonce,
+    sid: sidOf(keys, session),
+    acr: request.wantsAcr ? PASSWORD_ACR : null,
+  },
 })
 
 /**
@@ -51,7 +60,7 @@ export async function nextAuthorizationStep(
     return { step: 'consent', session }
   }
   const code = await deps.db.tx((db) =>
-    issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID()),
+    issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID(), true),
   )
   return { step: 'answer', code }
 }
@@ -61,8 +70,16 @@ function isTooLongAgo({ clock }: Deps, { prompt, maxAge }: StandardRequest, { si
   return maxAge !== undefined && addSeconds(signedInAt, maxAge) < clock.now()
 }
 
-async function mustAsk({ db }: Deps, { app, scopes, prompt }: StandardRequest, session: SignedIn): Promise<boolean> {
-  if (app.always_ask || prompt.includes('consent')) return true
+async function mustAsk({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<boolean> {
+  const { app, scopes, prompt } = request
+  if (app.always_ask || prompt.includes('consent') || mayBeAnotherProgram(request)) return true
   const known = await rememberedScopes(db, { ...session, appKey: app.app_key })
   return !scopes.every((scope) => known.includes(scope))
 }
+
+/**
+ * Any program on the person's machine can listen on the loopback interface and say that it is this client, where the client
+ * proves nothing (RFC 8252 §8.6).
+ */
+const mayBeAnotherProgram = ({ app, redirectUrl }: StandardRequest): boolean =>
+  app.token_auth_methods.includes('none') && isLoopbackHost(redirectUrl.hostname)

@@ -1,4 +1,4 @@
-import { wholeSecondsAfter } from '../lib/clock.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { everyKey, hashSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import type { Query } from '../lib/web/request-target.ts'
@@ -6,6 +6,7 @@ import { oauthFailure } from '../oauth/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
 import type { Client } from './client.ts'
+import { signContinuation } from './continuation.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import type { PushedAuthorizationResponse } from './messages.ts'
@@ -17,26 +18,45 @@ const URN = 'urn:ietf:params:oauth:request_uri:'
 /** RFC 9126 §2: keeps an authorization request that is in order, under a name that works once. */
 export async function pushRequest(
   deps: OidcDeps,
-  { app, isPublic }: Client,
+  client: Client,
   form: Query,
   address: string,
 ): Promise<PushedAuthorizationResponse> {
-  const { config, db, clock, keys, rateLimiter } = deps
-  const most = config.PUSHED_REQUESTS_PER_MINUTE
+  const { config, db, clock, keys } = deps
+  const { app, isPublic } = client
   // Anybody can push in the name of a public client, and would use up what its people have.
   const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
-  const { exceeded, endsInMs } = rateLimiter.count({ kind: 'pushed request', most, windowS: 60 }, counted)
-  if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+  limit(deps, { kind: 'pushed request', most: config.PUSHED_REQUESTS_PER_MINUTE }, counted)
   if (form.values.has('request_uri')) throw oidcFailure('request_uri_foreign')
   // A client that authenticates by a header need not repeat who it is.
   const values = new Map([...form.values, ['client_id', app.app_key]])
   const { query } = await checkStandardRequest(deps, { ...form, values }).catch((error: unknown) => {
     throw error instanceof RedirectedFailure ? error.failure : error
   })
+  // What the authorization endpoint could not carry on from page to page is refused here.
+  signContinuation(deps, 'authorize', { query, signedInSince: clock.now() })
+  limitBytes(deps, client, query.length, address)
   const name = randomBytes(32).toString('base64url')
-  const expiresAt = wholeSecondsAfter(clock.now(), REQUEST_URI_LIFETIME_S)
+  const expiresAt = addSeconds(clock.now(), REQUEST_URI_LIFETIME_S)
   await insertPushedRequest(db, { hash: hashSecret(keys, name), appKey: app.app_key, parameters: query, expiresAt })
   return { request_uri: `${URN}${name}`, expires_in: REQUEST_URI_LIFETIME_S }
+}
+
+function limit({ rateLimiter }: OidcDeps, rate: { kind: string; most: number }, counted: string, uses = 1): void {
+  const { exceeded, endsInMs } = rateLimiter.count({ ...rate, windowS: 60 }, counted, uses)
+  if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+}
+
+/** So that one network cannot use up what a public app has. */
+const NETWORKS = 16
+
+/** What is kept of the requests of one app, and of those that one network pushes in the names of public apps. */
+function limitBytes(deps: OidcDeps, { app, isPublic }: Client, bytes: number, address: string): void {
+  const most = deps.config.PUSHED_BYTES_PER_MINUTE
+  if (isPublic) {
+    limit(deps, { kind: 'pushed bytes of a network', most: Math.ceil(most / NETWORKS) }, networkOf(address), bytes)
+  }
+  limit(deps, { kind: 'pushed bytes', most }, app.app_key, bytes)
 }
 
 /** Whether the request names one that was pushed. */

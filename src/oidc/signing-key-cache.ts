@@ -4,8 +4,8 @@ import type { JWK } from 'jose'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { decryptSecret } from '../lib/crypto/keys.ts'
-import { ensureSigningKey, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
-import { ALGS, type Alg, findSigningKeys, type SealedKey, sealingContext } from './signing-key-store.ts'
+import { ensureSigningKey, findVerifyingKeys, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
+import { ALGS, type Alg, type SealedKey, sealingContext } from './signing-key-store.ts'
 
 /** A key that signs now. */
 export interface Signer {
@@ -16,6 +16,7 @@ export interface Signer {
 }
 
 const signInThread = promisify(sign)
+const jwkOf = ({ kid, alg, public_jwk }: SealedKey): JWK => ({ ...public_jwk, kid, alg, use: 'sig' })
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /**
@@ -29,7 +30,7 @@ export async function signCompact({ header, key }: Signer, claims: object): Prom
   return `${input}.${signature.toString('base64url')}`
 }
 
-/** The keys that a process knows: read again every ten seconds, so a rotation reaches each in time. */
+/** The keys that a process knows: read again every ten seconds by whoever signs, so a rotation reaches each in time. */
 export class SigningKeys {
   readonly #deps: Deps
   #keys: readonly SealedKey[] = []
@@ -50,13 +51,21 @@ export class SigningKeys {
     return known
   }
 
-  /** Of every key that a client may need to verify an id_token; the first ones are made here. */
+  /**
+   * Of every key that a client may need to verify an id_token; the first ones are made here. Read each time: a key that
+   * another process signs with from now on has to be among them.
+   */
   async publicJwks(): Promise<JWK[]> {
+    await this.#read()
     for (const alg of ALGS) await this.signer(alg)
     const now = this.#deps.clock.now()
-    return this.#keys
-      .filter(({ published_until }) => published_until === null || published_until > now)
-      .map(({ kid, alg, public_jwk }) => ({ ...public_jwk, kid, alg, use: 'sig' }))
+    return this.#keys.filter(({ published_until }) => published_until === null || published_until > now).map(jwkOf)
+  }
+
+  /** Of every key that may have signed an id_token which comes back as a hint. */
+  async hintJwks(): Promise<JWK[]> {
+    await this.#read()
+    return this.#keys.map(jwkOf)
   }
 
   #newest(alg: Alg): SealedKey | undefined {
@@ -90,7 +99,7 @@ export class SigningKeys {
 
   async #read(): Promise<void> {
     const now = this.#deps.clock.now()
-    this.#keys = await findSigningKeys(this.#deps.db, now)
+    this.#keys = await findVerifyingKeys(this.#deps)
     this.#readAt = now
     for (const kid of this.#signers.keys()) if (!this.#keys.some((key) => key.kid === kid)) this.#signers.delete(kid)
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Batched } from '../db/batch.ts'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import { type Db, sql } from '../db/sql.ts'
@@ -22,7 +23,12 @@ const sealedKey = signingKey.extend({ sealed: z.instanceof(Buffer) })
 export type SealedKey = z.output<typeof sealedKey>
 
 export const SIGNING_KEY_RETENTION: readonly Retention[] = [
-  { table: 'signing_key', key: ['kid'], column: 'published_until', keptS: () => MARGIN_S },
+  {
+    table: 'signing_key',
+    key: ['kid'],
+    column: 'published_until',
+    keptS: ({ SESSION_LIFETIME_S }) => SESSION_LIFETIME_S + MARGIN_S,
+  },
 ]
 
 export const sealingContext = (kid: string): string => `signing_key ${kid}`
@@ -35,14 +41,22 @@ export const OIDC_SEALED: readonly SealedColumn[] = [
 export const lockSigningKeys = (db: Db): Promise<number> =>
   db.exec(sql`select pg_advisory_xact_lock(hashtext('gatehouse signing keys'))`)
 
-/** Published ones, oldest first. */
-export const findSigningKeys = (db: Db, now: Date): Promise<SealedKey[]> =>
-  db.many(
-    sealedKey,
-    sql`select kid, alg, public_jwk, created_at, signs_from, signs_until, published_until, sealed from signing_key
-        where published_until is null or published_until > ${now}
+const keysSince: Batched<Date, SealedKey> = {
+  row: sealedKey,
+  key: () => '',
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, kid, alg, public_jwk, created_at, signs_from, signs_until, published_until, sealed
+        from unnest(${asked}::timestamptz[]) with ordinality as asked (since, ordinal)
+        join signing_key on published_until is null or published_until > asked.since
         order by signs_from, kid`,
-  )
+}
+
+/** Those that are published, or were at `since`; oldest first. */
+export const findSigningKeys = (db: Db, since: Date): Promise<SealedKey[]> => db.batch(keysSince, since)
+
+export const deleteSigningKey = (db: Db, kid: string): Promise<number> =>
+  db.exec(sql`delete from signing_key where kid = ${kid}`)
 
 export const insertSigningKey = (db: Db, key: Omit<SealedKey, 'signs_until' | 'published_until'>): Promise<number> =>
   db.exec(

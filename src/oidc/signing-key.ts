@@ -9,6 +9,7 @@ import { oidcFailure } from './failures.ts'
 import {
   ALGS,
   type Alg,
+  deleteSigningKey,
   endSigningKeys,
   findSigningKeys,
   insertSigningKey,
@@ -32,9 +33,15 @@ const withoutSecret = ({ sealed: _, ...key }: SealedKey): SigningKey => key
 export const signsAt = ({ signs_from, signs_until }: SigningKey, now: Date): boolean =>
   signs_from <= now && (signs_until === null || signs_until > now)
 
-/** Keys that are published: those that sign, will sign, or have signed what has not expired. */
-export const listSigningKeys = async ({ db, clock }: Deps): Promise<SigningKey[]> =>
-  (await findSigningKeys(db, clock.now())).map(withoutSecret)
+/**
+ * Keys that are published (they sign, will sign, or have signed what has not expired), and those that still verify hints: an
+ * id_token names the person and the app for as long as a session that began with it can last.
+ */
+export const findVerifyingKeys = ({ db, clock, config }: Deps): Promise<SealedKey[]> =>
+  findSigningKeys(db, addSeconds(clock.now(), -config.SESSION_LIFETIME_S))
+
+export const listSigningKeys = async (deps: Deps): Promise<SigningKey[]> =>
+  (await findVerifyingKeys(deps)).map(withoutSecret)
 
 /** A key that signs now, made if there is none. Safe with several processes. */
 export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
@@ -69,8 +76,8 @@ export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rot
 }
 
 /**
- * The key stops signing now. It stays published until its last id_token has expired, or (`at_once`, for a key that has
- * leaked) no longer. Where no other key of its algorithm signs, a new one does.
+ * The key stops signing now. It stays published until its last id_token has expired, and verifies hints after that; a key
+ * that has leaked (`at_once`) does neither. Where no other key of its algorithm signs, a new one does.
  */
 export async function retireSigningKey(
   deps: Deps,
@@ -79,10 +86,10 @@ export async function retireSigningKey(
   await deps.db.tx(async (db) => {
     await lockSigningKeys(db)
     const now = deps.clock.now()
-    const known = await findSigningKeys(db, now)
+    const known = await findVerifyingKeys({ ...deps, db })
     const key = known.find((one) => one.kid === kid)
     if (!key) throw oidcFailure('signing_key_unknown')
-    if (at_once) await endSigningKeys(db, [kid], now, now)
+    if (at_once) await deleteSigningKey(db, kid)
     else await endKeys(db, [key], now)
     await recordAudit(
       { ...deps, db },

@@ -47,7 +47,7 @@ async function exchange(
     {
       code: required(parameters, 'code'),
       redirectUri: required(parameters, 'redirect_uri'),
-      state: null,
+      state: parameters.get('state') ?? null,
       codeVerifier,
       refreshScope: REFRESH_SCOPE,
       withSignIn: true,

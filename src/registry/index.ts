@@ -14,7 +14,7 @@ export {
   updateMicroApp,
 } from './micro-app.ts'
 export { hasResponseParameters, MICRO_APP_FIELDS } from './micro-app-fields.ts'
-export { publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
+export { hasSecret, publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,

@@ -7,36 +7,43 @@ import { InvalidInput, operation } from '../lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
+import { hasSecret } from './oidc-fields.ts'
+import { deleteSecrets } from './secret-store.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
 import {
   crossFieldProblems,
+  givenMicroApp,
   type MicroApp,
   type MicroAppChanges,
   type MicroAppFilter,
   microAppChanges,
   microAppFilter,
   type NewMicroApp,
-  newMicroApp,
+  withPkceInA1,
 } from './wire.ts'
 
 export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
 
-/** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
+/**
+ * Creates the app with its first app_secret, which no later call can show again; null for an app that authenticates without
+ * one. `secret` is given for demo data only.
+ */
 export const createMicroApp = operation(
-  newMicroApp,
+  givenMicroApp,
   async (
     deps: Deps,
     input: NewMicroApp,
-    secret: string = generateSecret('ghas'),
-  ): Promise<MicroApp & { app_secret: string }> => {
+    given: string = generateSecret('ghas'),
+  ): Promise<MicroApp & { app_secret: string | null }> => {
     const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
     const now = deps.clock.now()
-    const first = newSecret(deps.keys, secret, now)
+    const secret = hasSecret(app) ? given : null
+    const first = secret === null ? null : newSecret(deps.keys, secret, now)
     return deps.db.tx(async (db) => {
-      const created = await store.insertMicroApp(db, app, first)
+      const created = await store.insertMicroApp(db, app, first, now)
       if (!created) throw appKeyTaken()
       const { status, hosts, redirect_uris, scopes } = created
       const detail = { status, hosts, redirect_uris, scopes }
@@ -69,10 +76,11 @@ export const updateMicroApp = operation(
   (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp> =>
     changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
       const before = await store.findMicroApp(db, appKey, now)
-      const changed = await store.updateMicroApp(db, appKey, changes, now)
+      const changed = await store.updateMicroApp(db, appKey, withPkceInA1(changes), now)
       const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
-      const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
+      if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
+      const fields = Object.keys(withPkceInA1(changes)) as (keyof MicroAppChanges)[]
       const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
       return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
     }),

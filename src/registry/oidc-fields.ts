@@ -16,6 +16,10 @@ const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
   .refine((methods) => methods.length > 0, 'must have at least 1 entry')
   .refine((methods) => !methods.includes('none') || methods.length === 1, 'with none cannot have another entry')
 
+/** Whether the app has an app_secret at all: both dialects take it then, else neither does. */
+export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly string[] }): boolean =>
+  token_auth_methods.some((method) => method.startsWith('client_secret_'))
+
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
 const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com'))
@@ -109,8 +113,26 @@ export const OIDC_FIELDS = {
     kept: z.boolean(),
     option: '--require-pkce',
     reads: 'switch',
-    help: 'demand PKCE in OAuth 2.0 (initial setting)',
-    without: { help: 'do not require PKCE in OAuth 2.0; public clients always need it' },
+    help: 'demand PKCE, in A1 too unless said otherwise (initially in OAuth 2.0 alone)',
+    without: { help: 'do not require PKCE; public clients always need it' },
+  },
+  require_pkce_in_a1: {
+    created: z.boolean().default(false),
+    changed: z.boolean(),
+    kept: z.boolean(),
+    option: '--require-pkce-in-a1',
+    reads: 'switch',
+    help: 'demand PKCE in A1; set with require_pkce where only that is given',
+    without: { help: 'do not require PKCE in A1 (initial setting)' },
+  },
+  issuer_aud_only: {
+    created: z.boolean().default(false),
+    changed: z.boolean(),
+    kept: z.boolean(),
+    option: '--issuer-aud-only',
+    reads: 'switch',
+    help: 'take private_key_jwt assertions only whose aud is the issuer and nothing else (FAPI 2.0)',
+    without: { help: 'take the token and the PAR endpoint as aud too, and lists (initial setting)' },
   },
   always_ask: {
     created: z.boolean().default(false),

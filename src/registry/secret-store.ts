@@ -110,6 +110,9 @@ export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, o
   )
 }
 
+export const deleteSecrets = (db: Db, appKey: string): Promise<number> =>
+  db.exec(sql`delete from micro_app_secret where app_key = ${appKey}`)
+
 interface SecretUse {
   readonly appKey: string
   readonly hash: Buffer

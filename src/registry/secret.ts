@@ -2,9 +2,11 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../lib/crypto/keys.ts'
+import { InvalidInput } from '../lib/json/input.ts'
 import { newSecret, rehashSecret } from './hashed-secret-store.ts'
 import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
+import { hasSecret } from './oidc-fields.ts'
 import {
   type AppWithFailures,
   findAppWithFailures as findCaller,
@@ -16,6 +18,10 @@ import { findMicroApp, lockMicroApp, type MicroAppWithSecrets } from './store.ts
 import type { CallingApp, MicroApp } from './wire.ts'
 
 const NOTED_EVERY_S = 60
+const WITHOUT_SECRET = {
+  field: 'token_auth_methods',
+  problem: 'has neither client_secret_basic nor client_secret_post: this micro-app has no app_secret',
+}
 
 /** A new app_secret that works at once; the one so far works for `overlap_s` seconds more, any older one no longer. */
 export async function rotateSecret(
@@ -26,7 +32,9 @@ export async function rotateSecret(
   const secret = generateSecret('ghas')
   const now = deps.clock.now()
   await deps.db.tx(async (db) => {
-    if (!APP_KEY.test(appKey) || !(await lockMicroApp(db, appKey))) throw noSuchMicroApp()
+    const app = APP_KEY.test(appKey) && (await lockMicroApp(db, appKey)) && (await findMicroApp(db, appKey, now))
+    if (!app) throw noSuchMicroApp()
+    if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
     await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), addSeconds(now, overlap_s))
     await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
   })

@@ -27,14 +27,15 @@ const CHANGEABLE = Object.keys(microAppChanges.shape)
 
 export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 
-/** One app by its primary key, for a join, as `a`; without `offset 0`, as joinedAccessToken. */
+/** One app by its primary key, for a join, as `a`; without `offset 0`, as access tokens. */
 export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
 
-/** The app and its first secret in one statement; undefined when the app_key is taken. */
+/** The app and its first secret, if it has one, in one statement; undefined when the app_key is taken. */
 export const insertMicroApp = (
   db: Db,
   app: NewMicroApp & { app_key: string },
-  { hash, hashedWith, now }: NewSecret,
+  secret: NewSecret | null,
+  now: Date,
 ): Promise<MicroApp | undefined> =>
   db.maybe(
     microApp,
@@ -44,7 +45,7 @@ export const insertMicroApp = (
       returning ${COLUMNS}
     ), secret as (
       insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at)
-      select app_key, ${hash}, ${hashedWith}, created_at from app
+      select app_key, ${secret?.hash}, ${secret?.hashedWith}, created_at from app where ${secret !== null}
     )
     select ${COLUMNS} from app`,
   )

@@ -34,6 +34,17 @@ const RULES = [
 export const crossFieldProblems = (app: CrossFieldInput): Problem[] =>
   RULES.filter(({ holds }) => !holds(app)).map(({ told, problem }) => ({ field: told, problem }))
 
+/**
+ * Whoever sets require_pkce means both dialects. Its initial value means OAuth 2.0 alone: the contract has no PKCE, so an app
+ * of which nothing is said can use A1 as it stands there.
+ */
+export const withPkceInA1 = <Given extends object>(
+  given: Given & { readonly require_pkce?: unknown; readonly require_pkce_in_a1?: unknown },
+): Given =>
+  given.require_pkce === undefined || given.require_pkce_in_a1 !== undefined
+    ? given
+    : { ...given, require_pkce_in_a1: given.require_pkce }
+
 /** A micro-app to be created. An operator creates it, so it is approved unless said otherwise. */
 export const newMicroApp = RULES.reduce(
   (schema, { fields, told, problem, holds }) =>
@@ -46,7 +57,11 @@ export const newMicroApp = RULES.reduce(
     }),
   z.strictObject(shapeOf(MICRO_APP_FIELDS, 'created')),
 )
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The same as operators give it. */
+export const givenMicroApp = z.preprocess((given) => (isObject(given) ? withPkceInA1(given) : given), newMicroApp)
 export type NewMicroApp = z.output<typeof newMicroApp>
 
 /** What may be changed later: only the fields that are given; a list replaces the whole list. */

@@ -10,6 +10,7 @@ const TOKEN = [
   'token_forged',
   'token_unknown',
   'token_revoked',
+  'token_ended_early',
   'token_expired',
   'app_not_approved',
   'app_lost_scope',

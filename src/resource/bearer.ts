@@ -1,7 +1,9 @@
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import type { NamedFailure } from '../lib/failure.ts'
 import type { Scope } from '../lib/scope.ts'
-import { type Parameters, required } from '../oauth/index.ts'
+import { ACCESS_TOKENS, type Parameters, required } from '../oauth/index.ts'
 import { resourceFailure } from './failures.ts'
 import { type FoundAccessToken, findToken } from './store.ts'
 
@@ -16,14 +18,14 @@ export function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters)
   return token
 }
 
-/** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: the user's data, if the token allows `scope`. */
+/** A4 and A5 rows 5–8 (and unknown tokens of row 3, those ended early of row 4), in that order: the user's data, if the token allows `scope`. */
 export async function readWithToken(
   { db }: Deps,
   { routingKey, hash }: OpaqueToken,
   scope: Scope,
 ): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
-  if (!found) throw resourceFailure('token_unknown')
+  if (!found) throw await unknownToken(db, { routingKey, hash })
   if (found.revoked) throw resourceFailure('token_revoked', aboutTokenOf(found))
   if (found.app_status !== 'approved') throw resourceFailure('app_not_approved', aboutTokenOf(found))
   if (found.token_holds && !found.app_holds)
@@ -32,6 +34,10 @@ export async function readWithToken(
   if (!found.token_holds) throw resourceFailure('token_lacks_scope', { detail: scope, ...aboutTokenOf(found) })
   return found
 }
+
+/** Of a token of ours that is kept nowhere as one that works. */
+export const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
+  resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
 
 const aboutTokenOf = ({ app_key: appKey, cid, user_id: userId }: FoundAccessToken) => ({
   about: { appKey, cid, userId },

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes, isScope } from '../lib/scope.ts'
+import { unknownToken } from './bearer.ts'
 import { resourceFailure } from './failures.ts'
 import { type DescribedToken, findDescribedToken } from './store.ts'
 
@@ -18,7 +19,7 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
   if (!token) return resourceFailure('token_forged')
   if (token.expiresAt <= clock.now()) return resourceFailure('token_expired')
   const found = await findDescribedToken(db, token)
-  if (!found) return resourceFailure('token_unknown')
+  if (!found) return unknownToken(db, token)
   if (found.revoked) return resourceFailure('token_revoked')
   if (found.app_status !== 'approved') return resourceFailure('app_not_approved')
   if (found.user_status !== 'active') return resourceFailure('user_blocked')

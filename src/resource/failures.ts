@@ -19,6 +19,8 @@ export const RESOURCE_FAILURES = {
   token_forged: INVALID_TOKEN,
   token_unknown: INVALID_TOKEN,
   token_revoked: INVALID_TOKEN,
+  /** Its grant has many newer ones (ACCESS_TOKENS_PER_GRANT): as with one whose time is over, a refresh gives another. */
+  token_ended_early: { rescode: 20020, standard: UNUSABLE_TOKEN },
   token_expired: { rescode: 20020, standard: UNUSABLE_TOKEN },
   app_not_approved: { rescode: 20011, standard: UNUSABLE_TOKEN },
   app_lost_scope: { rescode: 20011, standard: INSUFFICIENT_SCOPE },

@@ -3,7 +3,7 @@ import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
 import type { Scope } from '../lib/scope.ts'
-import { grantByKey, joinedAccessToken, revokedAt } from '../oauth/index.ts'
+import { ACCESS_TOKENS, grantByKey, revokedAt } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 const FoundAccessToken = z.object({
@@ -29,7 +29,7 @@ export interface TokenUse {
   readonly scope: Scope
 }
 
-const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
+const TOKEN = ACCESS_TOKENS.joined(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
 const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
 const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const APP = joinedMicroApp(sql.part`g.app_key`)

@@ -102,13 +102,13 @@ export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Par
   }
 
   return {
-    count: ({ kind, most, windowS }, subject) => {
+    count: ({ kind, most, windowS }, subject, added = 1) => {
       const now = performance.now()
       const key = `${kind}\n${subject.length <= LONGEST_SUBJECT ? subject : sha256(subject).toString('base64url')}`
       const entry = entryOf(key, windowS, now)
       // Beyond the limit the exact count does not matter.
       if (entry.shared + entry.own <= most) {
-        entry.own += 1
+        entry.own += added
         if (entry.shared > 0 || entry.own * UNSHARED_PART >= most) {
           unshared.set(key, entry)
           shareLater()

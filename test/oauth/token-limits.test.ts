@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
+import { purge } from '../../src/jobs/purge.ts'
+import { endOldestAccessTokens } from '../../src/oauth/access-token-store.ts'
+import { Client, dataOf, envelopeOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { bodyOf, StandardApp } from '../oidc/app.ts'
 
 /** An app cannot fill the database with access tokens by refreshing. */
 
@@ -21,7 +24,7 @@ const grantedIn = async (where: World, policy: 'fixed' | 'rotating') => {
   const client = new Client(injectWire(where.app), where.deps.config.PUBLIC_URL)
   const app = await client.makeApp({ refresh_policy: policy })
   const user = await client.makeUser()
-  return { client, app, tokens: await client.getTokens(await client.signedIn(user, app), app) }
+  return { client, app, user, tokens: await client.getTokens(await client.signedIn(user, app), app) }
 }
 const liveTokens = async (): Promise<number> =>
   (await world.pool.query('select count(*)::int as n from access_token')).rows[0].n
@@ -38,9 +41,93 @@ describe.each(['fixed', 'rotating'] as const)('policy %s: the access tokens of o
     }
     await expect.poll(async () => (await liveTokens()) - before).toBe(4)
     for (const { access_token } of issued.slice(-5)) dataOf(await client.userInfo(access_token))
-    for (const { access_token } of issued.slice(0, -5).slice(-20))
-      expectFailure(await client.userInfo(access_token), { rescode: 20009 })
+    for (const { access_token } of issued.slice(0, -5))
+      expectFailure(await client.userInfo(access_token), { rescode: 20020 })
     dataOf(await bystander.client.userInfo(bystander.tokens.access_token))
+  })
+})
+
+describe('an access token that was ended as one too many', () => {
+  const ended = async () => {
+    const known = await grantedIn(world, 'fixed')
+    for (let refreshed = 0; refreshed < 128; refreshed++) {
+      world.clock.advance(1)
+      tokenSetOf(await known.client.refresh(known.app, known.tokens.refresh_token))
+    }
+    const { access_token } = known.tokens
+    await expect.poll(async () => envelopeOf(await known.client.userInfo(access_token)).rescode).toBe(20020)
+    return { ...known, access_token, rp: new StandardApp(known.client, known.app) }
+  }
+  const rescodes = async ({ client, access_token }: Awaited<ReturnType<typeof ended>>) => [
+    envelopeOf(await client.phone(access_token)).rescode,
+    envelopeOf(await client.userInfo(access_token)).rescode,
+  ]
+
+  it('is answered as expired, everywhere, until its own end and after it', async () => {
+    const known = await ended()
+    const { access_token, rp } = known
+    expect(await rescodes(known)).toEqual([20020, 20020])
+    expect((await rp.userInfo(access_token)).status).toBe(401)
+    expect(bodyOf(await rp.post('introspect', { ...rp.credentials, token: access_token }))).toEqual({ active: false })
+    world.clock.advance(6 * 86_400)
+    await purge(world.deps, {})
+    expect(await rescodes(known)).toEqual([20020, 20020])
+    world.clock.advance(2 * 86_400)
+    await purge(world.deps, {})
+    expect(await rescodes(known)).toEqual([20020, 20020])
+    expect((await world.pool.query('select count(*)::int as n from ended_access_token')).rows[0].n).toBe(0)
+  })
+
+  it.each<[string, (known: Awaited<ReturnType<typeof ended>>) => Promise<unknown>]>([
+    ['itself is revoked', ({ rp, access_token }) => rp.post('revoke', { ...rp.credentials, token: access_token })],
+    [
+      'its grant is revoked by its app',
+      ({ rp, tokens }) => rp.post('revoke', { ...rp.credentials, token: tokens.refresh_token }),
+    ],
+    ['its grant is withdrawn', ({ client, user }) => client.withdraw(user)],
+    ['all tokens of its app are ended', ({ client, app }) => client.admin('POST', `/apps/${app.app_key}/end-tokens`)],
+  ])('is an unknown one once %s', async (_how, end) => {
+    const known = await ended()
+    const other = await StandardApp.make(known.client)
+    await other.post('revoke', { ...other.credentials, token: known.access_token })
+    expect(await rescodes(known)).toEqual([20020, 20020])
+    await end(known)
+    expect(await rescodes(known)).toEqual([20009, 20009])
+  })
+
+  it('and one that was revoked while it lived stays an unknown one', async () => {
+    const known = await grantedIn(world, 'fixed')
+    const rp = new StandardApp(known.client, known.app)
+    const { access_token } = known.tokens
+    await rp.post('revoke', { ...rp.credentials, token: access_token })
+    for (let refreshed = 0; refreshed < 128; refreshed++) {
+      world.clock.advance(1)
+      tokenSetOf(await known.client.refresh(known.app, known.tokens.refresh_token))
+    }
+    expectFailure(await known.client.userInfo(access_token), { rescode: 20009 })
+  })
+
+  it('is known of a thousand a grant, so refreshing fills nothing', async () => {
+    const { client, user } = await grantedIn(world, 'fixed')
+    const [{ routing_key, grant_id }] = (
+      await world.pool.query('select routing_key, grant_id from user_grant where user_id = $1', [user.user_id])
+    ).rows
+    const add = (table: string, columns: string, from: number) =>
+      world.pool.query(
+        `insert into ${table} (routing_key, grant_id, token_hash, expires_at${columns})
+         select $1, $2, sha256(convert_to(n::text, 'UTF8')), now() + n * interval '1 second'${columns && ", '{USER_INFO}'"}
+         from generate_series($3::int, $3::int + 999) n`,
+        [routing_key, grant_id, from],
+      )
+    const count = async (table: string) =>
+      (await world.pool.query(`select count(*)::int as n from ${table} where grant_id = $1`, [grant_id])).rows[0].n
+    await add('ended_access_token', '', 1)
+    await add('access_token', ', scopes', 2_000)
+    const [first] = await endOldestAccessTokens(world.deps.db, [routing_key], 5)
+    expect(first?.tokens).toBeGreaterThanOrEqual(2_000)
+    await endOldestAccessTokens(world.deps.db, [routing_key], 5)
+    expect([await count('access_token'), await count('ended_access_token')]).toEqual([5, 1_000])
+    expect((await client.grants(user)).length).toBe(1)
   })
 })
 

@@ -4,7 +4,7 @@ import { Client, pkcePair, type User } from '../acceptance/client.ts'
 import { consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
-import { bodyOf, CALLBACK, FORM, type Parameters, StandardApp } from './app.ts'
+import { bodyOf, CALLBACK, FORM, type Parameters, StandardApp, tokensOf } from './app.ts'
 import { visit } from './person.ts'
 
 /** The authorization endpoint: what it asks of whom, where its answers go and where never. */
@@ -249,6 +249,103 @@ describe('consent', () => {
     }
     const body = queryOf({ ...form?.fields, decision: 'approve' })
     expect((await client.call('POST', '/oauth2/consent', headers, body)).status).toBe(400)
+  })
+})
+
+describe('consent of a public client', () => {
+  const uris = ['http://127.0.0.1/cb', 'http://[::1]:7/cb', 'http://localhost:7/cb', CALLBACK]
+  const made = async (method: string) => {
+    const app = await StandardApp.make(client, { redirect_uris: uris, token_auth_methods: [method] })
+    await visit(browser, app.authorizeUrl({ ...PKCE, redirect_uri: 'http://127.0.0.1:5001/cb' }))
+    return (changes: Parameters) => browser.open(app.authorizeUrl({ ...PKCE, ...changes }))
+  }
+
+  it.each(['http://127.0.0.1:5001/cb', 'http://127.0.0.1:6666/cb', 'http://[::1]:6666/cb', 'http://localhost:7/cb'])(
+    'is asked for each time at an address where any program may listen: %s',
+    async (redirect_uri) => {
+      const open = await made('none')
+      expect(shows(await open({ redirect_uri }))).toBe('consent')
+      const silent = new URL(header(await open({ redirect_uri, prompt: 'none' }), 'location'))
+      expect([silent.searchParams.get('error'), silent.searchParams.get('code')]).toEqual(['consent_required', null])
+    },
+  )
+
+  it('is remembered at an address of its own, and of a client with a secret on the loopback interface too', async () => {
+    expect(answered(await (await made('none'))({ redirect_uri: CALLBACK })).code).toBeDefined()
+    const answer = await (await made('client_secret_post'))({ redirect_uri: 'http://127.0.0.1:6666/cb' })
+    expect(header(answer, 'location')).toMatch(/^http:\/\/127.0.0.1:6666\/cb\?code=/)
+  })
+})
+
+describe('grants that nobody is asked for', () => {
+  const grantsOf = async ({ app }: StandardApp) =>
+    (await client.grants(user)).filter(({ app_key }) => app_key === app.app_key).length
+  const again = (app: StandardApp, by = browser, changes: Parameters = {}) =>
+    by.open(app.authorizeUrl({ ...PKCE, ...changes }))
+
+  it('have a number, whatever a page makes a browser ask for at once', async () => {
+    const app = await StandardApp.make(client)
+    const first = await app.tokens(browser, user)
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(Array.from({ length: 60 }, () => again(app)))
+      expect(answers.every((answer) => answered(answer).code !== undefined)).toBe(true)
+    }
+    // The one with a page stays beside the newest fifty.
+    for (let more = 0; more < 2; more++) await again(app)
+    expect(await grantsOf(app)).toBe(51)
+    expect((await app.userInfo(first.access_token)).status).toBe(200)
+    expect(tokensOf(await app.exchange(await app.code(browser, user))).id_token).toMatch(/^ey/)
+  })
+
+  it('of one browser end none of another, and short ones none with a refresh token', async () => {
+    const app = await StandardApp.make(client)
+    const elsewhere = client.newBrowser()
+    await app.code(browser, user)
+    const [other, own] = [await app.tokens(elsewhere, user), await app.tokens(browser, user)]
+    const short = await app.tokens(browser, user, { scope: 'openid' })
+    for (let times = 0; times < 55; times++) {
+      world.clock.advance(1)
+      await again(app, browser, { scope: 'openid' })
+    }
+    expect((await app.userInfo(short.access_token)).status).toBe(401)
+    for (const { access_token, refresh_token } of [other, own]) {
+      expect((await app.userInfo(access_token)).status).toBe(200)
+      tokensOf(await app.refresh(refresh_token))
+    }
+  })
+
+  it('that were ended leave neither a code nor a refresh token that works', async () => {
+    const app = await StandardApp.make(client)
+    await app.code(browser, user)
+    const { refresh_token } = await app.tokens(browser, user)
+    const code = await app.code(browser, user)
+    for (let times = 0; times < 55; times++) {
+      world.clock.advance(1)
+      await again(app)
+    }
+    expect(bodyOf(await app.exchange(code), 400).error).toBe('invalid_grant')
+    expect(bodyOf(await app.refresh(refresh_token), 400).error).toBe('invalid_grant')
+  })
+})
+
+describe('acr', () => {
+  it.each([
+    ['0', '0'],
+    ['urn:mace:incommon:iap:silver phr', '0'],
+    [undefined, undefined],
+    ['', undefined],
+  ])('for acr_values %s is %s, also of a refresh', async (acr_values, acr) => {
+    const first = await rp.tokens(browser, user, { acr_values, prompt: 'consent' })
+    expect(claimsOf(first.id_token).acr).toBe(acr)
+    expect(claimsOf(tokensOf(await rp.refresh(first.refresh_token)).id_token).acr).toBe(acr)
+    expect(claimsOf((await rp.tokens(browser, user, { acr_values })).id_token).acr).toBe(acr)
+  })
+
+  it('is told by discovery', async () => {
+    expect(bodyOf(await client.call('GET', '/.well-known/openid-configuration'))).toMatchObject({
+      acr_values_supported: ['0'],
+      claims_supported: expect.arrayContaining(['acr']),
+    })
   })
 })
 

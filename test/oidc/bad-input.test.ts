@@ -72,7 +72,24 @@ describe('client authentication', () => {
     ],
     ['no secret', () => ({ client_id: rp.app.app_key }), () => ({}), '401 invalid_client'],
     ['an empty secret', () => ({ client_id: rp.app.app_key, client_secret: '' }), () => ({}), '401 invalid_client'],
-    ['a public client with its secret', () => ({ ...publicApp.credentials }), () => ({}), '401 invalid_client'],
+    [
+      'an empty secret, basic',
+      () => ({}),
+      () => ({ authorization: basicOf(rp.app.app_key, '') }),
+      '401 invalid_client Basic',
+    ],
+    [
+      'a public client with a secret',
+      () => ({ client_id: publicApp.app.app_key, client_secret: wrong }),
+      () => ({}),
+      '401 invalid_client',
+    ],
+    [
+      'an empty id, basic',
+      () => ({}),
+      () => ({ authorization: basicOf('', rp.app.app_secret) }),
+      '401 invalid_client Basic',
+    ],
     ['malformed basic', () => ({}), () => ({ authorization: 'Basic %%%' }), '401 invalid_client Basic'],
     [
       'basic without a colon',
@@ -156,6 +173,26 @@ describe('client authentication', () => {
     expect(told(await ask({ client_id: other.app.app_key }))).toBe('400 invalid_request')
   })
 
+  it('an empty secret is none, in the form as in the header', async () => {
+    const { app_key } = publicApp.app
+    const authorization = basicOf(app_key, '')
+    const ways: [Parameters, Record<string, string>][] = [
+      [{ client_id: app_key }, {}],
+      [{ client_id: app_key, client_secret: '' }, {}],
+      [{}, { authorization }],
+      [{ client_id: app_key }, { authorization }],
+      [{ client_id: app_key, client_secret: '' }, { authorization }],
+    ]
+    for (const [parameters, headers] of ways) {
+      const { code, verifier } = await publicApp.code(browser, user)
+      const grant = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK }
+      expect(tokensOf(await publicApp.post('token', { ...grant, ...parameters }, headers)).id_token).toMatch(/^ey/)
+    }
+    expect(told(await rp.post('token', { client_id: rp.app.app_key }, { authorization }))).toBe('400 invalid_request')
+    const refused = await publicApp.post('token', { client_secret: wrong }, { authorization })
+    expect(told(refused)).toBe('401 invalid_client Basic')
+  })
+
   it('a suspended app may do nothing', async () => {
     const app = await StandardApp.make(client)
     await client.suspend(app.app)
@@ -210,6 +247,32 @@ describe('token', () => {
   ]
   it.each(cases)('%s', async (_name, parameters, expected) => {
     expect(told(await rp.post('token', { ...rp.credentials, ...parameters() }))).toBe(expected)
+  })
+
+  it('a state that is sent along has to be that of the code, of either dialect', async () => {
+    const app = { ...rp.app, redirect_uri: CALLBACK }
+    const contract = async () => {
+      const { code, state } = await client.getCode(browser, app)
+      return { code, state, verifier: '' }
+    }
+    const standard = async () => ({
+      ...(await rp.code(browser, user, { state: 'of the request' })),
+      state: 'of the request',
+    })
+    for (const make of [contract, standard]) {
+      const { state, ...code } = await make()
+      for (const wrongState of ['another', state.slice(1)]) {
+        expect(told(await rp.exchange(code, { state: wrongState }))).toBe('400 invalid_grant')
+      }
+      tokensOf(await rp.exchange(code, { state }))
+      const { state: _, ...without } = await make()
+      tokensOf(await rp.exchange(without, { state: '' }))
+    }
+    const stateless = await rp.code(browser, user, { state: undefined })
+    expect(told(await rp.exchange(stateless, { state: 'x' }))).toBe('400 invalid_grant')
+    const { state, ...thrice } = await standard()
+    for (let tries = 0; tries < 3; tries++) expect((await rp.exchange(thrice, { state: 'x' })).status).toBe(400)
+    expect(told(await rp.exchange(thrice, { state }))).toBe('400 invalid_grant')
   })
 
   it('what was refused for its scope still refreshes', async () => {

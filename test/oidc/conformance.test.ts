@@ -155,6 +155,29 @@ describe('redirect URIs', () => {
   })
 })
 
+describe('redirect URIs with a query', () => {
+  const redirect_uri = `${CALLBACK}?a=b%20c`
+
+  it('with a query are compared with it', async () => {
+    const { code, verifier } = await rp.code(browser, user, { redirect_uri })
+    for (const other of [CALLBACK, `${CALLBACK}?a=b+c`, `${CALLBACK}?a=b%20c&d=e`]) {
+      expect((await browser.open(rp.authorizeUrl({ redirect_uri: other }))).status).toBe(other === CALLBACK ? 303 : 400)
+    }
+    expect(bodyOf(await rp.exchange({ code, verifier }), 400).error).toBe('invalid_grant')
+    expect((await rp.exchange({ code, verifier }, { redirect_uri })).status).toBe(200)
+  })
+
+  it('keep it in errors, in forms and after a push', async () => {
+    const refused = await browser.open(rp.authorizeUrl({ redirect_uri, scope: 'x' }))
+    expect(header(refused, 'location')).toMatch(/callback\?a=b%20c&error=invalid_scope&/)
+    const form = await browser.open(rp.authorizeUrl({ redirect_uri, response_mode: 'form_post' }))
+    expect(form.text).toContain(`action="${redirect_uri}"`)
+    const pushed = bodyOf(await rp.post('par', { ...rp.credentials, ...rp.request({ redirect_uri }) }), 201)
+    const path = `/oauth2/authorize?client_id=${rp.app.app_key}&request_uri=${pushed.request_uri}`
+    expect((await visit(browser, path)).location.search).toMatch(/^\?a=b%20c&code=/)
+  })
+})
+
 describe('discovery', () => {
   it('has all that is required, as lists that are not empty and addresses of the issuer', async () => {
     const answer = await client.call('GET', '/.well-known/openid-configuration')

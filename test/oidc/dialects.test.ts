@@ -1,6 +1,16 @@
+import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Client, dataOf, envelopeOf, newState, pkcePair, tokenSetOf, type User } from '../acceptance/client.ts'
-import { injectWire } from '../acceptance/http.ts'
+import {
+  type App,
+  Client,
+  dataOf,
+  envelopeOf,
+  newState,
+  pkcePair,
+  tokenSetOf,
+  type User,
+} from '../acceptance/client.ts'
+import { injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { bodyOf, CALLBACK, StandardApp, tokensOf } from './app.ts'
 
@@ -192,5 +202,120 @@ describe('a scope that the app has lost', () => {
     await client.update(app.app, { scopes: ['PHONE_NUMBER'] })
     expect(bodyOf(await app.userInfo(access_token))).not.toHaveProperty('name')
     expect(tokensOf(await app.refresh(refresh_token)).scope).toBe('openid phone offline_access')
+  })
+})
+
+describe('an app without client_secret_basic and client_secret_post', () => {
+  const keys = generateKeyPair('ES256', { extractable: true })
+  const jwksOf = async () => ({ keys: [{ ...(await exportJWK((await keys).publicKey)), kid: 'one', alg: 'ES256' }] })
+  const SECRETLESS = [['private_key_jwt'], ['none']]
+
+  /** The secret that `app` had before. */
+  const withOldSecret = (app: App, app_secret: string): App => ({ ...app, app_secret, redirect_uri: CALLBACK })
+
+  it.each(SECRETLESS)('%s: gets no app_secret, neither at first nor later', async (method) => {
+    const made = await client.admin('POST', '/apps', {
+      ...{ name: 'No secret', redirect_uris: [CALLBACK], scopes: ['USER_INFO'], token_auth_methods: [method] },
+    })
+    expect(made.app_secret).toBeNull()
+    expect((await client.admin('GET', `/apps/${made.app_key}`)).secrets).toEqual([])
+    await expect(client.admin('POST', `/apps/${made.app_key}/rotate-secret`)).rejects.toThrow(
+      /token_auth_methods has neither client_secret_basic nor client_secret_post/,
+    )
+    expect((await client.admin('GET', `/apps/${made.app_key}`)).secrets).toEqual([])
+  })
+
+  it.each(SECRETLESS)('%s: none of its codes and tokens can be used with the secret that it had', async (method) => {
+    const { app } = await StandardApp.make(client, { jwks: await jwksOf(), require_pkce: false })
+    const known = withOldSecret(app, app.app_secret)
+    const browser = await client.signedIn(user, known)
+    const tokens = await client.getTokens(browser, known)
+    const consented = await client.getCode(browser, known)
+    await client.update(app, { token_auth_methods: [method] })
+    const basic = `Basic ${btoa(`${known.app_key}:${known.app_secret}`)}`
+    const { app_key, app_secret, ...grant } = client.exchangeParameters(known, consented)
+    const ways = [
+      await client.exchange(known, consented),
+      await client.refresh(known, tokens.refresh_token),
+      await client.call('POST', `/oauth/v2/api/token?${queryOf(grant)}`, { authorization: basic }),
+    ]
+    expect(ways.map((answer) => envelopeOf(answer).rescode)).toEqual([20001, 20001, 20001])
+    expect((await client.admin('GET', `/apps/${app_key}`)).secrets).toEqual([])
+    // Back again it needs a new one.
+    await client.update(app, { token_auth_methods: ['client_secret_post', 'private_key_jwt'] })
+    expect(envelopeOf(await client.refresh(known, tokens.refresh_token)).rescode).toBe(20001)
+    const fresh = String((await client.admin('POST', `/apps/${app_key}/rotate-secret`)).app_secret)
+    tokenSetOf(await client.refresh(withOldSecret(app, fresh), tokens.refresh_token))
+    expect(app_secret).not.toBe(fresh)
+  })
+
+  it.each(SECRETLESS)('%s: a secret that is left in the database opens nothing', async (method) => {
+    const { app } = await StandardApp.make(client)
+    const known = withOldSecret(app, app.app_secret)
+    const { refresh_token } = await client.getTokens(await client.signedIn(user, known), known)
+    await world.pool.query('update micro_app set token_auth_methods = $2 where app_key = $1', [app.app_key, [method]])
+    const refused = await client.refresh(known, refresh_token)
+    const unknown = await client.refresh({ ...known, app_key: 'nobody' }, refresh_token)
+    expect(envelopeOf(refused)).toEqual(envelopeOf(unknown))
+  })
+
+  it('with a secret beside its key may use it in area A', async () => {
+    const methods = ['client_secret_basic', 'private_key_jwt']
+    const { app } = await StandardApp.make(client, { token_auth_methods: methods, jwks: await jwksOf() })
+    const known = withOldSecret(app, app.app_secret)
+    tokenSetOf(await client.exchange(known, await client.getCode(await client.signedIn(user, known), known)))
+  })
+})
+
+describe('require_pkce at A1', () => {
+  const ask = async (changes: Record<string, unknown>, parameters: Record<string, string> = {}) => {
+    const { app } = await StandardApp.make(client, changes)
+    const known = { ...app, redirect_uri: CALLBACK }
+    const answer = await client.newBrowser().open(client.authorizePath(client.request(known, parameters)))
+    return { known, told: answer.text.includes('code_challenge is missing') ? 'refused' : 'asked' }
+  }
+  const { verifier, challenge } = pkcePair()
+  const PKCE = { code_challenge: challenge, code_challenge_method: 'S256' }
+
+  it.each<[Record<string, unknown>, string]>([
+    [{}, 'asked'],
+    [{ require_pkce: false }, 'asked'],
+    [{ require_pkce: true }, 'refused'],
+    [{ require_pkce_in_a1: true }, 'refused'],
+    [{ require_pkce: true, require_pkce_in_a1: false }, 'asked'],
+    [{ require_pkce: false, require_pkce_in_a1: true }, 'refused'],
+    [{ hosts: ['app.example.com'], redirect_uris: [], require_pkce: true }, 'refused'],
+  ])('of a new app with %o: %s', async (fields, expected) => {
+    expect((await ask(fields)).told).toBe(expected)
+    expect((await ask(fields, PKCE)).told).toBe('asked')
+  })
+
+  it('follows the operator who sets it, and no other change', async () => {
+    const { known } = await ask({})
+    const told = async () => (await client.newBrowser().open(client.authorizePath(client.request(known)))).text
+    await client.update(known, { name: 'Another name', refresh_days: 60 })
+    expect(await told()).not.toContain('code_challenge is missing')
+    await client.update(known, { require_pkce: true })
+    expect(await told()).toContain('code_challenge is missing')
+    await client.update(known, { name: 'A third name' })
+    expect(await told()).toContain('code_challenge is missing')
+    await client.update(known, { require_pkce_in_a1: false })
+    expect(await told()).not.toContain('code_challenge is missing')
+    expect(await client.admin('GET', `/apps/${known.app_key}`)).toMatchObject({ require_pkce: true })
+  })
+
+  it('is 20007 that names code_challenge, and with one the walk goes on', async () => {
+    const { known } = await ask({ require_pkce: true })
+    const path = client.authorizePath(client.request(known))
+    expect(envelopeOf(await client.call('GET', path))).toMatchObject({
+      rescode: 20007,
+      data: { message: 'Invalid request: code_challenge is missing' },
+    })
+    const consented = await client.getCode(
+      await client.signedIn(user, { ...rp.app, redirect_uri: CALLBACK }),
+      known,
+      PKCE,
+    )
+    tokenSetOf(await client.exchange(known, consented, { code_verifier: verifier }))
   })
 })

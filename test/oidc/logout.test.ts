@@ -79,6 +79,16 @@ describe('sign-out', () => {
     expect(await isSignedIn()).toBe(true)
   })
 
+  it('to an address of nobody says what is missing', async () => {
+    for (const more of [{}, { state: 'x' }, { client_id: '' }, { id_token_hint: '' }]) {
+      const { text } = await open({ post_logout_redirect_uri: NEXT, ...more })
+      expect(visibleText(text)).toContain('post_logout_redirect_uri needs id_token_hint or client_id')
+      expect(visibleText(text)).not.toContain('not registered')
+    }
+    const named = await open({ post_logout_redirect_uri: `${NEXT}/more`, client_id: rp.app.app_key })
+    expect(visibleText(named.text)).toContain('post_logout_redirect_uri is not registered')
+  })
+
   it('is not confirmed by a form of another site', async () => {
     const form = consentForm((await open({})).text)
     const headers = { 'content-type': FORM, cookie: browser.cookieHeader, 'sec-fetch-site': 'cross-site' }

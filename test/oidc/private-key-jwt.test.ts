@@ -67,6 +67,22 @@ describe('a client with a key', () => {
     }
   })
 
+  it('names the issuer alone where it is registered so', async () => {
+    const issuer = world.deps.config.PUBLIC_URL
+    const others = [`${issuer}/oauth2/token`, `${issuer}/oauth2/par`, [issuer], [issuer, `${issuer}/oauth2/token`]]
+    const answers = async (auds: unknown[]) => {
+      const all: string[] = []
+      for (const aud of auds) all.push(await told(authenticated(await assertion({ aud }))))
+      return all
+    }
+    expect(await answers([issuer, ...others])).toEqual(Array(5).fill('200 true'))
+    await client.update(rp.app, { issuer_aud_only: true })
+    expect(await answers([issuer])).toEqual(['200 true'])
+    expect(await answers([...others, `${issuer}/`, undefined])).toEqual(Array(6).fill('401 invalid_client'))
+    await client.update(rp.app, { issuer_aud_only: false })
+    expect(await answers(others)).toEqual(Array(4).fill('200 true'))
+  })
+
   it('sends each assertion once', async () => {
     const once = await assertion()
     const answers = await Promise.all(Array.from({ length: 20 }, () => told(authenticated(once))))
@@ -105,7 +121,7 @@ describe('a client with a key', () => {
     ['an over-long assertion', async () => authenticated('x.'.repeat(5_000))],
     ['another type', async () => authenticated(await assertion(), { client_assertion_type: 'x' })],
     ['no type', async () => authenticated(await assertion(), { client_assertion_type: undefined })],
-    ['its secret instead', async () => ({ ...rp.credentials })],
+    ['a secret instead', async () => ({ client_id: rp.app.app_key, client_secret: 'x' })],
   ])('is refused with %s', async (_name, make) => {
     expect(await told(await make())).toBe('401 invalid_client')
   })

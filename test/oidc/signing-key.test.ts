@@ -1,9 +1,10 @@
-import { createLocalJWKSet, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { purge } from '../../src/jobs/purge.ts'
 import { listSigningKeys, retireSigningKey, rotateSigningKeys } from '../../src/oidc/signing-key.ts'
-import { SigningKeys } from '../../src/oidc/signing-key-cache.ts'
+import { SigningKeys, signCompact } from '../../src/oidc/signing-key-cache.ts'
 import { Client, type User } from '../acceptance/client.ts'
-import { header, injectWire } from '../acceptance/http.ts'
+import { header, injectWire, queryOf } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from './app.ts'
 
@@ -11,12 +12,18 @@ import { bodyOf, StandardApp } from './app.ts'
 
 const LEAD_S = 1_000
 const ID_TOKEN_S = 3_600
+const SESSION_S = 20_000
 
 let world: World
 let client: Client
 let user: User
 beforeEach(async () => {
-  world = await openWorld({ ...MANY_CONNECTIONS, AUTHORIZE_PER_MINUTE: '1000000', SIGNING_KEY_LEAD_S: String(LEAD_S) })
+  world = await openWorld({
+    ...MANY_CONNECTIONS,
+    AUTHORIZE_PER_MINUTE: '1000000',
+    SIGNING_KEY_LEAD_S: String(LEAD_S),
+    SESSION_LIFETIME_S: String(SESSION_S),
+  })
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   user = await client.makeUser()
 })
@@ -102,6 +109,18 @@ describe('signing keys', () => {
     )
   })
 
+  it('rotate and retire: a process that knows the keys publishes the new ones at once', async () => {
+    const first = await idToken()
+    expect(await kids()).toHaveLength(1)
+    await rotateSigningKeys(world.deps, { alg: 'RS256' })
+    expect(await kids()).toHaveLength(2)
+    await retireSigningKey(world.deps, { kid: kidOf(first), at_once: true })
+    const now = await kids()
+    expect([now.length, now.includes(kidOf(first))]).toEqual([2, false])
+    const signer = await new SigningKeys(world.deps).signer('RS256')
+    expect(now).toContain(signer.kid)
+  })
+
   it('changes of them are in the audit log', async () => {
     const kid = kidOf(await idToken())
     await retireSigningKey({ ...world.deps, actor: { kind: 'cli' } }, { kid, at_once: true })
@@ -110,5 +129,61 @@ describe('signing keys', () => {
     )
     expect(rows).toContainEqual({ event: 'signing_key_retired', actor: 'cli' })
     expect(rows).toContainEqual({ event: 'signing_key_made', actor: 'system' })
+  })
+})
+
+describe('a hint', () => {
+  const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
+  const WORKS = [200, 'code', 201]
+  const REFUSED = [400, 'invalid_request', 400]
+
+  /** A person with an id_token, and what becomes of it (or another hint) at each endpoint that takes one. */
+  const holder = async (id_token_alg: string) => {
+    const rp = await StandardApp.make(client, { id_token_alg })
+    const browser = client.newBrowser()
+    const { id_token } = await rp.tokens(browser, user)
+    const ask = async (id_token_hint = id_token) => {
+      const logout = await browser.open(`/oauth2/logout?${queryOf({ id_token_hint })}`)
+      const silent = await browser.open(rp.authorizeUrl({ ...PKCE, id_token_hint, prompt: 'none' }))
+      const pushed = await rp.post('par', { ...rp.request({ ...PKCE, id_token_hint }), ...rp.credentials })
+      const { searchParams } = new URL(header(silent, 'location'))
+      return [logout.status, searchParams.get('error') ?? 'code', pushed.status]
+    }
+    return { id_token, ask }
+  }
+
+  it('works for as long as a session after its key was published, whatever signed it', async () => {
+    const holders = [await holder('RS256'), await holder('ES256')]
+    const told = () => Promise.all(holders.map(({ ask }) => ask()))
+    await rotateSigningKeys(world.deps, {})
+    world.clock.advance(LEAD_S + ID_TOKEN_S + 320)
+    await purge(world.deps, {})
+    expect(await kids()).toHaveLength(1)
+    expect(await told()).toEqual([WORKS, WORKS])
+    world.clock.advance(SESSION_S - 20)
+    await purge(world.deps, {})
+    // The session of then is over, and the hint still says who it was.
+    expect(await told()).toEqual(Array(2).fill([200, 'login_required', 201]))
+    world.clock.advance(20)
+    expect(await told()).toEqual([REFUSED, REFUSED])
+    expect((await world.pool.query('select kid from signing_key')).rows).toHaveLength(4)
+    world.clock.advance(3_600)
+    await purge(world.deps, {})
+    expect((await world.pool.query('select kid from signing_key')).rows).toHaveLength(2)
+  })
+
+  it('works that another process has signed with a key of a moment ago; of a leaked key none does', async () => {
+    const { id_token, ask } = await holder('ES256')
+    await retireSigningKey(world.deps, { kid: kidOf(id_token), at_once: false })
+    const signer = await new SigningKeys(world.deps).signer('ES256')
+    const hint = await signCompact(signer, decodeJwt(id_token))
+    expect(kidOf(hint)).not.toBe(kidOf(id_token))
+    expect([await ask(hint), await ask()]).toEqual([WORKS, WORKS])
+    await retireSigningKey(world.deps, { kid: kidOf(hint), at_once: true })
+    expect([await ask(hint), await ask()]).toEqual([REFUSED, WORKS])
+    world.clock.advance(ID_TOKEN_S + 320)
+    expect([await kids(), await ask()]).toEqual([[expect.any(String)], WORKS])
+    await retireSigningKey(world.deps, { kid: kidOf(id_token), at_once: true })
+    expect(await ask()).toEqual(REFUSED)
   })
 })

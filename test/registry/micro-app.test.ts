@@ -40,7 +40,7 @@ describe('createMicroApp', () => {
     const { app_key, app_secret } = await createMicroApp(world.deps, input())
     const { rows } = await world.pool.query('select * from micro_app_secret where app_key = $1', [app_key])
     expect(rows).toHaveLength(1)
-    expect(rows[0].secret_hash).toEqual(hashSecret(world.deps.keys, app_secret))
+    expect(rows[0].secret_hash).toEqual(hashSecret(world.deps.keys, app_secret ?? ''))
   })
 
   it('takes a given key and a given secret', async () => {

@@ -20,8 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const create = () =>
-  createMicroApp(world.deps, parseInput(newMicroApp, { name: 'X', hosts: ['example.com'], scopes: ['USER_INFO'] }))
+const create = async () => {
+  const input = parseInput(newMicroApp, { name: 'X', hosts: ['example.com'], scopes: ['USER_INFO'] })
+  const { app_secret, ...app } = await createMicroApp(world.deps, input)
+  return { ...app, app_secret: app_secret ?? '' }
+}
 const rotate = (appKey: string, overlap_s = 60) => rotateSecret(world.deps, appKey, { overlap_s })
 const hashOf = (secret: string) => hashSecret(world.deps.keys, secret)
 const liveHashes = async (appKey: string) =>

@@ -146,7 +146,7 @@ describe('a rotation by the book', () => {
     )
     expect(told.stdout).toContain(`  ${idle.app_key}\n`)
     expect(told.stdout + told.stderr).not.toContain(NEXT)
-    const credentials = { appKey: idle.app_key, appSecrets: [idle.app_secret] }
+    const credentials = { appKey: idle.app_key, appSecrets: [idle.app_secret ?? ''] }
     await expect(verifyCredentials(alone.deps, credentials, '127.0.0.1')).rejects.toThrow()
     await verifyCredentials(both.deps, credentials, '127.0.0.1')
     await verifyCredentials(alone.deps, credentials, '127.0.0.1')

@@ -4,6 +4,7 @@ import { liveGrantsOf, previewAppRevocation } from '../../oauth/index.ts'
 import {
   approveMicroApp,
   endTokensOfApp,
+  hasSecret,
   listMicroApps,
   type MicroApp,
   rotateSecret,
@@ -61,7 +62,7 @@ async function readOne(context: PageContext) {
     actions: [
       ...(app.status === 'approved' ? [] : [action(app, 'approve', t('console.apps.approve'))]),
       ...(app.status === 'suspended' ? [] : [action(app, 'suspend', t('console.apps.suspend'))]),
-      action(app, 'rotate-secret', t('console.apps.rotate')),
+      ...(hasSecret(app) ? [action(app, 'rotate-secret', t('console.apps.rotate'))] : []),
       action(app, 'end-tokens', t('console.apps.end')),
     ],
   }

@@ -113,6 +113,7 @@ const ROWS: Readonly<Record<string, string>> = {
   used_codes: 'console.erase.used_codes',
   refresh_tokens: 'console.erase.refresh_tokens',
   access_tokens: 'console.erase.access_tokens',
+  ended_access_tokens: 'console.erase.ended_access_tokens',
   consent_decisions: 'console.erase.consent_decisions',
   remembered_consents: 'console.erase.remembered_consents',
   grants: 'console.erase.grants',

@@ -6,6 +6,7 @@ import { fileUser, importUsers } from '../account/index.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
 import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/json/input.ts'
 import { LIST_LIMITS } from '../lib/json/shape.ts'
+import { NotUtf8 } from '../lib/utf8.ts'
 import type { CliContext } from './context.ts'
 import type { FileRecord } from './import-file.ts'
 import { defineCustomCommand } from './operation.ts'
@@ -53,9 +54,14 @@ export function importCommand(user: Command, context: CliContext): void {
   defineCustomCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
     const { remote, terminal } = context
     const through = (send: Send) => importFile(context, { file, dry_run, send })
-    const done = remote
-      ? await through((some) => askRemote(remote, { route: 'POST /users/import', fields: { ...some } }))
-      : await context.withDeps((deps) => through((some) => importUsers(deps, some)))
+    const running = remote
+      ? through((some) => askRemote(remote, { route: 'POST /users/import', fields: { ...some } }))
+      : context.withDeps((deps) => through((some) => importUsers(deps, some)))
+    const done = await running.catch((error: unknown) => {
+      throw error instanceof NotUtf8
+        ? new InvalidInput([{ field: 'file', problem: `is ${error.message}; save it as UTF-8` }])
+        : error
+    })
     print(terminal, json, done, text)
     if (done.refused > 0) terminal.exitCode = 1
   })

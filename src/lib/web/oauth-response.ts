@@ -24,11 +24,11 @@ const ERRORS: Readonly<Record<number, readonly [error: string, description: stri
 /** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
-  const { headers = {} } = contract.failure
+  const { headers = {}, what = 'the request cannot be read' } = contract.failure
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), headers }
   const status = contract.status(true)
-  const [error, description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']
+  const [error, description] = ERRORS[status] ?? ['invalid_request', what]
   return { error, status, description, headers }
 }
 

@@ -6,6 +6,7 @@ import { fileUser, importUsers } from '../account/index.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
 import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/json/input.ts'
 import { LIST_LIMITS } from '../lib/json/shape.ts'
+import { normalName } from '../lib/precis.ts'
 import { NotUtf8 } from '../lib/utf8.ts'
 import type { CliContext } from './context.ts'
 import type { FileRecord } from './import-file.ts'
@@ -139,12 +140,13 @@ function rowReader(refuse: (line: number, problems: readonly string[]) => void) 
     const user = userOf(value)
     if (Array.isArray(user)) return void refuse(line, user)
     const key = `${user.cid} ${user.user_id}`
+    const passport = normalName(user.passport)
     const earlier = [
-      ...[lines.passport.get(user.passport)].flatMap((at) => (at ? [`passport is that of line ${at}`] : [])),
+      ...[lines.passport.get(passport)].flatMap((at) => (at ? [`passport is that of line ${at}`] : [])),
       ...[lines.user_id.get(key)].flatMap((at) => (at ? [`user_id is that of line ${at}, in the same cid`] : [])),
     ]
     if (earlier.length > 0) return void refuse(line, earlier)
-    lines.passport.set(user.passport, line)
+    lines.passport.set(passport, line)
     lines.user_id.set(key, line)
     return { line, user }
   }

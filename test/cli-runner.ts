@@ -9,7 +9,7 @@ export const gatehouse = (settings: Record<string, string>, ...args: string[]): 
 
 /** The same with something on its standard input. */
 export async function gatehouseWith(
-  input: string | undefined,
+  input: string | Buffer | undefined,
   env: Record<string, string>,
   ...args: string[]
 ): Promise<Outcome> {
@@ -22,7 +22,7 @@ export async function gatehouseWith(
       },
     })
   const terminal: Terminal = {
-    stdin: Readable.from(input === undefined ? [] : [input]),
+    stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),
     stdout: stream('stdout'),
     stderr: stream('stderr'),
     env,

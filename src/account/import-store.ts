@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import { SHOWN_PASSPORT, storedPassport } from './passport-store.ts'
 import { type UserKey, user } from './wire.ts'
 
 interface Keyed extends UserKey {
@@ -26,10 +27,10 @@ export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.
   )
   const credentials = await db.many(
     passportRow,
-    sql`select c.cid, c.user_id, c.passport
+    sql`select c.cid, c.user_id, ${SHOWN_PASSPORT} as passport
         from ${keys(users)} as k (routing_key, cid, user_id)
         cross join lateral (
-          select cid, user_id, passport from user_credential
+          select cid, user_id, passport, passport_shown from user_credential
           where routing_key = k.routing_key and cid = k.cid and user_id = k.user_id offset 0
         ) c`,
   )
@@ -41,7 +42,7 @@ export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.
   })
 }
 
-/** Those of these that somebody has. */
+/** Those of these spellings that somebody has. */
 export const takenPassports = async (db: Db, passports: readonly string[]): Promise<ReadonlySet<string>> => {
   const found = await db.many(
     z.object({ passport: z.string() }),
@@ -67,14 +68,16 @@ export async function insertUsers(db: Db, users: readonly NewRow[], now: Date): 
         order by k.routing_key, k.cid, k.user_id
         on conflict do nothing`,
   )
+  const passports = users.map((one) => storedPassport(one.passport))
   const credentials = await db.exec(
-    sql`insert into user_credential (passport, password_hash, routing_key, cid, user_id)
-        select k.passport, k.password_hash, k.routing_key, k.cid, k.user_id
+    sql`insert into user_credential (passport, passport_shown, password_hash, routing_key, cid, user_id)
+        select k.passport, k.passport_shown, k.password_hash, k.routing_key, k.cid, k.user_id
         from unnest(
-          ${users.map((one) => one.passport)}::text[], ${users.map((one) => one.password_hash)}::text[],
+          ${passports.map(({ passport }) => passport)}::text[], ${passports.map(({ shown }) => shown)}::text[],
+          ${users.map((one) => one.password_hash)}::text[],
           ${users.map((one) => one.routing_key)}::int[], ${users.map((one) => one.cid)}::int[],
           ${users.map((one) => one.user_id)}::text[]
-        ) as k (passport, password_hash, routing_key, cid, user_id)
+        ) as k (passport, passport_shown, password_hash, routing_key, cid, user_id)
         order by k.passport
         on conflict do nothing`,
   )

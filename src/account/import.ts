@@ -3,7 +3,9 @@ import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
 import { listOf } from '../lib/json/shape.ts'
+import { normalName } from '../lib/precis.ts'
 import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
+import { spellingsOf } from './passport-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
 /** What an existing hash may cost to verify: a quarter of a GiB of memory and ten passes. */
@@ -69,19 +71,21 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
     const taken = await takenPassports(
       db,
-      users.map(({ passport }) => passport),
+      users.flatMap(({ passport }) => spellingsOf(passport)),
     )
     const seen = { keys: new Set<string>(), passports: new Set<string>() }
+    const isTaken = (passport: string): boolean =>
+      seen.passports.has(normalName(passport)) || spellingsOf(passport).some((spelling) => taken.has(spelling))
     const outcomes = users.map((user): ImportOutcome => {
       const known = existing.get(keyOf(user))
       if (known && isIdentical(user, known)) return 'identical'
       const fields = [
-        ...(taken.has(user.passport) || seen.passports.has(user.passport) ? (['passport'] as const) : []),
+        ...(isTaken(user.passport) ? (['passport'] as const) : []),
         ...(known || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
       ]
       if (fields.length > 0) return fields
       seen.keys.add(keyOf(user))
-      seen.passports.add(user.passport)
+      seen.passports.add(normalName(user.passport))
       return 'new'
     })
     if (given.dry_run) return { outcomes }
@@ -99,7 +103,8 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
 
 const keyOf = ({ cid, user_id }: { cid: number; user_id: string }): string => `${cid} ${user_id}`
 
-const SAME = ['passport', 'name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const
-type Compared = Pick<z.output<typeof profile>, (typeof SAME)[number]>
+const SAME = ['name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const
+type Compared = Pick<z.output<typeof profile>, 'passport' | (typeof SAME)[number]>
 
-const isIdentical = (user: Compared, known: Compared): boolean => SAME.every((field) => user[field] === known[field])
+const isIdentical = (user: Compared, known: Compared): boolean =>
+  normalName(user.passport) === normalName(known.passport) && SAME.every((field) => user[field] === known[field])

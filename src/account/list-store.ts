@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { normalName } from '../lib/precis.ts'
+import { SHOWN_PASSPORT } from './passport-store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 
 const keyShape = { routing_key: z.number(), cid: z.number(), user_id: z.string() }
 const profileRow = user.omit({ passport: true }).extend(keyShape)
-const credentialRow = z.object({ ...keyShape, passport: z.string() })
+const credentialRow = z.object({ ...keyShape, passport: z.string() }) // as it is shown
 type Profile = z.output<typeof profileRow>
 type Credential = z.output<typeof credentialRow>
 
@@ -61,11 +63,11 @@ async function credentialPage(
   const last = after?.[3]
   const found = await db.listWithCustomPlan(
     withCursor(credentialRow),
-    sql`select routing_key, cid, user_id, passport,
+    sql`select routing_key, cid, user_id, ${SHOWN_PASSPORT} as passport,
           ${cursorOf(sql.part`to_timestamp(0), cid, user_id, passport`)}
         from user_credential
-        where passport like ${beginsWith(passport)} and (${last}::text is null or passport ~>~ ${last})
-        order by passport using ~<~ limit ${limit + 1}`,
+        where passport like ${beginsWith(normalName(passport))} and (${last}::text is null or passport ~>~ ${last})
+        order by user_credential.passport using ~<~ limit ${limit + 1}`,
   )
   return pageOf(found, limit)
 }
@@ -77,7 +79,7 @@ const keysOf = (rows: readonly Omit<Credential, 'passport'>[]) =>
 const credentialsOf = (db: Db, rows: readonly Profile[]): Promise<Credential[]> =>
   db.listWithCustomPlan(
     credentialRow,
-    sql`select c.routing_key, c.cid, c.user_id, c.passport from ${keysOf(rows)}
+    sql`select c.routing_key, c.cid, c.user_id, ${SHOWN_PASSPORT} as passport from ${keysOf(rows)}
         join user_credential c using (routing_key, cid, user_id)`,
   )
 

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
+import { hasWrongCharacters } from '../lib/json/input.ts'
 import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, type Translate, translator } from '../lib/web/locale.ts'
@@ -111,9 +113,10 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 interface Read {
   readonly success: boolean
   readonly data?: { readonly password: string; readonly password_again: string }
+  readonly error?: z.ZodError
 }
 
-function problemOf({ data }: Read, t: Translate): string {
-  if (!data) return t('password.length')
+function problemOf({ data, error }: Read, t: Translate): string {
+  if (!data) return t(hasWrongCharacters(error) ? 'password.characters' : 'password.length')
   return data.password === data.password_again ? '' : t('password.differs')
 }

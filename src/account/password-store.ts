@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { SHOWN_PASSPORT } from './passport-store.ts'
 
 /** Earlier ones of the person that were not used are taken away: one works at a time. */
 export async function insertLink(
@@ -60,7 +61,7 @@ export const passportOf = async (db: Db, key: UserRowKey): Promise<string | unde
   (
     await db.maybe(
       z.object({ passport: z.string() }),
-      sql`select passport from user_credential
+      sql`select ${SHOWN_PASSPORT} as passport from user_credential
           where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
     )
   )?.passport

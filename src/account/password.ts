@@ -8,6 +8,7 @@ import { signInLimits } from '../throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import * as store from './password-store.ts'
 import type { SignedIn } from './session.ts'
+import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
 
@@ -89,9 +90,9 @@ interface Change {
 export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
   deps.passwordSlots.run(async () => {
     const { address, current, password } = change
-    const name = await store.passportOf(deps.db, session)
-    if (name === undefined) throw new SignInRefused()
-    const limits = await signInLimits(deps, { kind: 'passport', name, address, device: undefined })
+    const passport = await store.passportOf(deps.db, session)
+    if (passport === undefined) throw new SignInRefused()
+    const limits = await signInLimits(deps, { ...accountOf(passport), address, device: undefined })
     const until = await limits.exhausted()
     if (until) throw new SignInRefused(until)
     const known = await store.passwordHashOf(deps.db, session)

@@ -11,7 +11,7 @@ import { localPath } from '../lib/web/return-to.ts'
 import { DEVICE_LIFETIME_S, limitPages, rememberDevice } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { findSession, sessionCookie, signOut } from './session.ts'
-import { signIn } from './sign-in.ts'
+import { accountOf, signIn } from './sign-in.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
@@ -67,7 +67,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
         reply,
         await signIn(acting(request), { passport, password, address: request.ip, device, formerSession }),
       )
-      deviceCookie.set(reply, rememberDevice(deps, { kind: 'passport', name: passport }, device))
+      deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
       if (!(error instanceof SignInRefused)) throw error

@@ -2,10 +2,11 @@ import { recordAudit } from '../audit/index.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { verifyPassword } from '../lib/crypto/password.ts'
+import { normalName } from '../lib/precis.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
+import { findCredential } from './passport-store.ts'
 import { endSession, startSession } from './session.ts'
-import * as store from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
 export interface SignInInput {
@@ -28,15 +29,18 @@ export interface SignInInput {
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
   deps.passwordSlots.run(() => attemptSignIn(deps, input))
 
+/** What failures and known browsers are counted by: spellings of one passport share it. */
+export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
+
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device } = input
-  const limits = await signInLimits(deps, { kind: 'passport', name: passport, address, device })
+  const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
   const refuseExhausted = async () => {
     const until = await limits.exhausted()
     if (until) throw new SignInRefused(until)
   }
   await refuseExhausted()
-  const credential = await store.findCredential(deps.db, passport)
+  const credential = await findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
     const until = await limits.failed()
@@ -50,7 +54,7 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
     await recordSignIn({ ...deps, db }, credential, 'succeeded')
     const session = await startSession({ ...deps, db }, credential)
     // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
-    const now = await store.findCredential(db, passport)
+    const now = await findCredential(db, passport)
     if (now?.passwordHash !== credential.passwordHash) throw new SignInRefused()
     return session
   })

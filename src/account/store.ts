@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { SHOWN_PASSPORT } from './passport-store.ts'
 import { type User, user } from './wire.ts'
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
@@ -33,7 +34,7 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     key: { link_hash: 'bytea' },
     shown: ['created_at', 'expires_at', 'used_at'],
   },
-  { what: 'credentials', table: 'user_credential', key: {}, shown: ['passport'] },
+  { what: 'credentials', table: 'user_credential', key: {}, shown: ['passport', 'passport_shown'] },
   {
     what: 'profile',
     table: 'user_profile',
@@ -76,22 +77,6 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
 export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
   db.exec(sql`delete from browser_session where routing_key = ${routingKey} and session_hash = ${sessionHash}`)
 
-const credentialRow = z.object({ passwordHash: z.string(), cid: z.number(), userId: z.string() })
-
-export const findCredential = (db: Db, passport: string) =>
-  db.maybe(
-    credentialRow,
-    sql`
-    select password_hash as "passwordHash", cid, user_id as "userId" from user_credential
-    where passport = ${passport}`,
-  )
-
-export const isPassportTaken = (db: Db, passport: string) =>
-  db.one(
-    z.object({ taken: z.boolean() }),
-    sql`select exists (select 1 from user_credential where passport = ${passport}) as taken`,
-  )
-
 /** 0 when (cid, user_id) exists already. */
 export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>
   db.exec(sql`
@@ -99,13 +84,6 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
       (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
     values (${key.routingKey}, ${key.cid}, ${key.userId}, ${profile.name}, ${profile.gender},
             ${profile.big_avatar_url}, ${profile.phone_number}, ${profile.status}, ${profile.created_at})
-    on conflict do nothing`)
-
-/** 0 when the passport exists already. */
-export const insertCredential = (db: Db, key: UserRowKey, passport: string, passwordHash: string) =>
-  db.exec(sql`
-    insert into user_credential (passport, password_hash, routing_key, cid, user_id)
-    values (${passport}, ${passwordHash}, ${key.routingKey}, ${key.cid}, ${key.userId})
     on conflict do nothing`)
 
 /**
@@ -163,7 +141,7 @@ export async function findUser(db: Db, key: UserRowKey): Promise<User | undefine
 async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passport'>): Promise<User | undefined> {
   const credential = await db.maybe(
     z.object({ passport: z.string() }),
-    sql`select passport from user_credential
+    sql`select ${SHOWN_PASSPORT} as passport from user_credential
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
   )
   return credential && { ...profile, ...credential }

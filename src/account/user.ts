@@ -6,6 +6,7 @@ import { hashPassword } from '../lib/crypto/password.ts'
 import { operation } from '../lib/json/input.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
+import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import * as store from './store.ts'
 import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
 import {
@@ -27,10 +28,10 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   const key = keyOf(user)
   const passwordHash = await hashPassword(password)
   await deps.db.tx(async (db) => {
-    const { taken } = await store.isPassportTaken(db, user.passport)
+    const { taken } = await isPassportTaken(db, user.passport)
     const isNew = (await store.insertProfile(db, key, user)) > 0
     if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
-    const inserted = await store.insertCredential(db, key, user.passport, passwordHash)
+    const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
     if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
     await recordChange({ ...deps, db }, key, 'user_created')
   })

@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
-import { readingReason, visibleLine } from '../lib/json/input.ts'
+import { newPasswordOf, readingReason, repeatedPassword, typedPassword, visibleLine } from '../lib/json/input.ts'
+import { hasInvisible } from '../lib/precis.ts'
 import { webUrl } from '../lib/web/web-url.ts'
 
+/** As it is typed to sign in, to search: earlier releases took passports that none may have any more. */
 const passport = visibleLine(128)
+const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
 
 /** The sign-in form; a field that comes twice arrives as a list and is refused. */
-export const signInForm = z.object({ passport, password: z.string().min(1).max(1024) })
+export const signInForm = z.object({ passport, password: typedPassword })
 
 /** The token of a link to a new password; anything unusable counts as not given. */
 export const passwordQuery = z.object({ token: z.string().max(100).optional().catch('') }).catch({ token: undefined })
 
-const newPassword = z.string().min(8).max(1024)
-export const newPasswordForm = z.object({ password: newPassword, password_again: z.string() })
-export const ownPasswordForm = newPasswordForm.extend({ current_password: z.string().min(1).max(1024) })
+const newPassword = newPasswordOf(8)
+export const newPasswordForm = z.object({ password: newPassword, password_again: repeatedPassword })
+export const ownPasswordForm = newPasswordForm.extend({ current_password: typedPassword })
 
 /** Where to go on, and whom to expect, in a query or a form; anything unusable counts as not given. */
 export const signInQuery = z
@@ -40,7 +43,7 @@ export const userPathInput = z.strictObject({
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
   ...userKey.shape,
-  passport,
+  passport: newPassport,
   password: newPassword,
   name: visibleLine(100),
   gender: z.enum(['0', '1', '2']).default('0'),

@@ -108,6 +108,7 @@ const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
   const definition = interfaceNamed(call.interface)
   if (!definition?.implausible || call.http_status !== 200 || call.response_body === null) return []
+  if (call.failure === 'json') return []
   const parsed = parseLossless(Buffer.from(call.response_body))
   const reading = 'value' in parsed ? readAnswer(definition, parsed.value) : undefined
   if (reading?.outcome !== 'success') return []

@@ -6,6 +6,7 @@ import { MASK } from '../lib/crypto/masking.ts'
 import { parseLossless, placed } from '../lib/json/lossless.ts'
 import { localized } from '../lib/localized-text.ts'
 import { reasonDetail } from '../lib/reason-detail.ts'
+import { compressedText } from '../lib/web/body-text.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
@@ -71,6 +72,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   if (!status.passed) return about
   if (call.failure === 'encryption') return [...about, undecrypted(call)]
   const parsed = parseLossless(Buffer.from(call.response_body))
+  if (isCompressed(call) || ('value' in parsed && call.failure === 'json')) return [...about, notText(call)]
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
     const actual = begin
@@ -124,6 +126,20 @@ const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
   actual: reasonDetail(failure_detail ?? ''),
 })
 
+const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
+  compressedText({ 'content-encoding': headerOf(response_headers, 'content-encoding') }) !== undefined
+
+/** The answer was no text: what is stored has U+FFFD in place of its bytes, and the failure says what they were. */
+const notText = ({ failure_detail }: ExaminedCall): Finding => ({
+  id: 'json',
+  passed: false,
+  expected: 'JSON',
+  actual: reasonDetail((failure_detail ?? '').replace(/^the response is /, '')),
+})
+
+const headerOf = (headers: object | null, name: string): string | undefined =>
+  (headers as Record<string, string> | null)?.[name]
+
 const statusFinding = (status: number): Finding => ({
   id: 'http-status',
   passed: status === 200,
@@ -148,7 +164,7 @@ const secretFindings = ({ response_headers, response_body }: ExaminedCall): Find
     : []
 
 function typeFinding(headers: object | null): Finding {
-  const type = (headers as Record<string, string> | null)?.['content-type']
+  const type = headerOf(headers, 'content-type')
   const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
   return {
     id: 'content-type',

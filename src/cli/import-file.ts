@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
+import { checkedUtf8 } from '../lib/utf8.ts'
 import type { Terminal } from './context.ts'
 
 /** One record of a file, or why it cannot be read. */
@@ -23,9 +24,13 @@ export interface OpenedFile {
 /** Characters of one record. */
 const LONGEST = 65_536
 
-/** A file of users: NDJSON where it begins with `{`, otherwise CSV with a header row. `-` is standard input. */
+/**
+ * A file of users: NDJSON where it begins with `{`, otherwise CSV with a header row. `-` is standard input. Throws NotUtf8:
+ * of a file before its first record, of standard input where the reading comes to it.
+ */
 export async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<OpenedFile> {
   const total = name === '-' ? undefined : (await stat(name)).size
+  if (name !== '-') for await (const _ of checkedUtf8(createReadStream(name)));
   let read = 0
   async function* counted(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
     for await (const part of source) {
@@ -33,7 +38,7 @@ export async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'std
       yield Buffer.from(part)
     }
   }
-  const records = recordsOf(counted(name === '-' ? stdin : createReadStream(name)))
+  const records = recordsOf(checkedUtf8(counted(name === '-' ? stdin : createReadStream(name))))
   return { records, progress: () => ({ read, total }) }
 }
 
@@ -51,13 +56,21 @@ async function* recordsOf(parts: AsyncGenerator<Buffer>): AsyncGenerator<FileRec
 
 async function* jsonLines(text: Readable): AsyncGenerator<FileRecord> {
   let line = 0
-  for await (const written of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+  let broken: Error | undefined
+  const lines = createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })
+  // The lines would end as those of a whole file do.
+  text.once('error', (error) => {
+    broken = error
+    lines.close()
+  })
+  for await (const written of lines) {
     line++
     const record = line === 1 ? written.replace(/^\uFEFF/, '') : written
     if (record.trim() === '') continue
     if (record.length > LONGEST) yield { line, problem: `is longer than ${LONGEST} characters` }
     else yield { line, ...parsedLine(record) }
   }
+  if (broken) throw broken
 }
 
 function parsedLine(text: string): Pick<FileRecord, 'value' | 'problem'> {

@@ -6,6 +6,8 @@ import { fileUser, importUsers } from '../account/index.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
 import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/json/input.ts'
 import { LIST_LIMITS } from '../lib/json/shape.ts'
+import { normalName } from '../lib/precis.ts'
+import { NotUtf8 } from '../lib/utf8.ts'
 import type { CliContext } from './context.ts'
 import type { FileRecord } from './import-file.ts'
 import { defineCustomCommand } from './operation.ts'
@@ -53,9 +55,14 @@ export function importCommand(user: Command, context: CliContext): void {
   defineCustomCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
     const { remote, terminal } = context
     const through = (send: Send) => importFile(context, { file, dry_run, send })
-    const done = remote
-      ? await through((some) => askRemote(remote, { route: 'POST /users/import', fields: { ...some } }))
-      : await context.withDeps((deps) => through((some) => importUsers(deps, some)))
+    const running = remote
+      ? through((some) => askRemote(remote, { route: 'POST /users/import', fields: { ...some } }))
+      : context.withDeps((deps) => through((some) => importUsers(deps, some)))
+    const done = await running.catch((error: unknown) => {
+      throw error instanceof NotUtf8
+        ? new InvalidInput([{ field: 'file', problem: `is ${error.message}; save it as UTF-8` }])
+        : error
+    })
     print(terminal, json, done, text)
     if (done.refused > 0) terminal.exitCode = 1
   })
@@ -133,12 +140,13 @@ function rowReader(refuse: (line: number, problems: readonly string[]) => void) 
     const user = userOf(value)
     if (Array.isArray(user)) return void refuse(line, user)
     const key = `${user.cid} ${user.user_id}`
+    const passport = normalName(user.passport)
     const earlier = [
-      ...[lines.passport.get(user.passport)].flatMap((at) => (at ? [`passport is that of line ${at}`] : [])),
+      ...[lines.passport.get(passport)].flatMap((at) => (at ? [`passport is that of line ${at}`] : [])),
       ...[lines.user_id.get(key)].flatMap((at) => (at ? [`user_id is that of line ${at}, in the same cid`] : [])),
     ]
     if (earlier.length > 0) return void refuse(line, earlier)
-    lines.passport.set(user.passport, line)
+    lines.passport.set(passport, line)
     lines.user_id.set(key, line)
     return { line, user }
   }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo, type Problem } from '../lib/web/rescode.ts'
 import type { CliContext } from './context.ts'
 import { askRemote, type RemoteCall, routeOf } from './remote.ts'
@@ -73,7 +74,7 @@ function check<Input>(
   flags: Readonly<Record<string, string>>,
   misread: readonly Problem[],
 ): Input {
-  const problems = [...strays(command), ...misread]
+  const problems = [...strays(command), ...misread, ...asTyped(notUtf8(typed), typed, flags)]
   try {
     const input = parseInput(schema, typed)
     if (problems.length === 0) return input
@@ -83,6 +84,12 @@ function check<Input>(
   }
   throw new InvalidInput(problems)
 }
+
+/** Node reads arguments and what is typed as UTF-8, and puts U+FFFD in place of all else. */
+const notUtf8 = (typed: Options): Problem[] =>
+  Object.entries(typed)
+    .filter(([, value]) => stringifyLossless({ value }).includes('\ufffd'))
+    .map(([field]) => ({ field, problem: 'is not valid UTF-8: set the terminal to UTF-8' }))
 
 /** How often each option is typed, by its name; filled while the command line is read. */
 function countOptions(command: Command): Map<string, number> {

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { InvalidInput } from '../lib/json/input.ts'
+import { readUtf8 } from '../lib/utf8.ts'
 import type { Terminal } from './context.ts'
 
 /**
@@ -13,9 +14,10 @@ import type { Terminal } from './context.ts'
 const LONGEST = 4_096
 
 /** All of standard input, without the line break that `echo` and editors end it with. */
-async function fromStandardInput({ stdin }: Terminal): Promise<string> {
-  const given = await text(stdin)
-  return given.slice(0, LONGEST).replace(/\r?\n$/, '')
+async function fromStandardInput({ stdin }: Terminal, field: string): Promise<string> {
+  const read = readUtf8(await buffer(stdin))
+  if ('problem' in read) throw new InvalidInput([{ field: `--${field}-stdin`, problem: `is ${read.problem}` }])
+  return read.text.slice(0, LONGEST).replace(/\r?\n$/, '')
 }
 
 async function fromPrompt({ stdin, stderr }: Terminal, question: string): Promise<string> {
@@ -49,7 +51,7 @@ export async function readSecret(
   terminal: Terminal,
   { field, question, fromInput, twice = false }: Asked,
 ): Promise<string | undefined> {
-  if (fromInput) return fromStandardInput(terminal)
+  if (fromInput) return fromStandardInput(terminal, field)
   if (!terminal.stdin.isTTY) return undefined
   const typed = await fromPrompt(terminal, `${question}: `)
   if (twice && (await fromPrompt(terminal, `${question} again: `)) !== typed) {

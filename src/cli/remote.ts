@@ -106,8 +106,8 @@ const failure = z.object({
   }),
 })
 
-function dataOf(url: string, text: string): unknown {
-  const parsed = parseLossless(Buffer.from(text), Number.POSITIVE_INFINITY)
+function dataOf(url: string, bytes: ArrayBuffer): unknown {
+  const parsed = parseLossless(new Uint8Array(bytes), Number.POSITIVE_INFINITY)
   const answer = 'value' in parsed ? parsed.value : undefined
   const succeeded = success.safeParse(answer)
   if (succeeded.success) return withDates(succeeded.data.data)
@@ -134,12 +134,12 @@ function withDates(value: unknown): unknown {
  */
 export async function askRemote<Output>(remote: Remote, call: RemoteCall): Promise<Output> {
   const { body } = await send(remote, call)
-  return z.custom<Output>((data) => typeof data === 'object').parse(dataOf(remote.url, await body.text()))
+  return z.custom<Output>((data) => typeof data === 'object').parse(dataOf(remote.url, await body.arrayBuffer()))
 }
 
 /** The bytes of an answer that is no envelope, as they come. */
 export async function streamRemote(remote: Remote, call: RemoteCall): Promise<AsyncIterable<Buffer>> {
   const { statusCode, body } = await send(remote, call)
-  if (statusCode !== 200) dataOf(remote.url, await body.text())
+  if (statusCode !== 200) dataOf(remote.url, await body.arrayBuffer())
   return body
 }

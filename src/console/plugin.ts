@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { refuseUnreadableQuery } from '../lib/web/request-target.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
 import { limitPages } from '../throttle/index.ts'
@@ -31,6 +32,7 @@ export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
         app.refuseForeignHost(request)
       })
       pages.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
+      pages.addHook('preValidation', refuseUnreadableQuery)
       pages.setErrorHandler((error, request, reply) => sendConsoleError(request, reply, error))
       pages.setNotFoundHandler((request, reply) => sendConsoleError(request, reply, noSuchPath()))
       await pages.register(signInRoutes, { deps })

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { typedPassword } from '../lib/json/input.ts'
+import { typedName } from '../operators/index.ts'
 
 /** What forms and addresses of the console hold. */
 
@@ -11,8 +13,8 @@ export const signInQuery = z
 
 const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transform(({ token }) => ({ token, name: '' }))
 const byPassword = z.object({
-  name: z.string().trim().min(1).max(64),
-  password: z.string().min(1).max(1_024),
+  name: typedName,
+  password: typedPassword,
   /** Spaces are taken out; anything that is no code is refused like a wrong one. */
   code: z
     .string()

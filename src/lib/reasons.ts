@@ -38,6 +38,8 @@ export const REASONS = {
   'not-whole-blocks': 'the encrypted body is incomplete: its Base64 has {bytes} bytes, not a multiple of {block}',
   'at-line': '{problem} (line {line}, column {column})',
   'not-utf8': 'not valid UTF-8',
+  'is-utf16': 'UTF-16, not UTF-8',
+  'is-compressed': 'compressed (Content-Encoding: {coding}); send it uncompressed',
   'is-empty': 'empty',
   'not-json': 'not JSON: {message}',
   'nested-deep': 'nested deeper than {most} levels',

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { newPasswordOf } from '../lib/json/input.ts'
+import { normalName } from '../lib/precis.ts'
 
 /** What pages, the admin routes and the command line take and give about members. Names are those of the tables' columns. */
 
@@ -9,6 +11,7 @@ export type MemberRole = (typeof MEMBER_ROLES)[number]
 export const memberMail = z
   .string()
   .trim()
+  .overwrite(normalName)
   .max(254)
   .regex(z.regexes.email, 'must be an email address: someone@example.com')
 
@@ -24,7 +27,7 @@ export type NewMember = z.output<typeof newMember>
 export const memberByMail = newMember.pick({ mail: true })
 
 export const SHORTEST_PASSWORD = 10
-export const memberPassword = z.string().min(SHORTEST_PASSWORD).max(1024)
+export const memberPassword = newPasswordOf(SHORTEST_PASSWORD)
 
 export const LINK_PURPOSES = ['invitation', 'password'] as const
 export type LinkPurpose = (typeof LINK_PURPOSES)[number]

@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Config } from '../config/index.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes-body.ts'
-import { parseLossless, placeText } from '../lib/json/lossless.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
+import { placeText } from '../lib/utf8.ts'
+import { compressedText, otherCharset } from '../lib/web/body-text.ts'
 import { dropRest, HeldBody, hasBody, readBody, releaseWhenAnswered } from '../lib/web/read-body.ts'
 import { echo, unavailable } from '../lib/web/rescode.ts'
 import { bodyRejected } from '../mws-wire/index.ts'
@@ -18,7 +20,6 @@ declare module 'fastify' {
 }
 
 const JSON_TYPE = /^\s*(?:(?:application|text)\/json|[\w.+-]+\/[\w.+-]+\+json)\s*(?:;.*)?$/i
-const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
 
 /** What `readBody` found, and how many seconds it waited. */
 interface SentBody {
@@ -69,6 +70,8 @@ export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   if (found === 'no-room') throw unavailable()
   if (found === 'too-large') throw bodyRejected('HTTP body: larger than 1 MiB')
   if (found === 'too-slow') throw bodyRejected(`HTTP body: did not arrive within ${seconds} seconds`)
+  const compressed = compressedText(headers)
+  if (compressed && found.length > 0) throw bodyRejected(`HTTP body: ${compressed}`)
   requireJson(headers['content-type'])
   return found
 }
@@ -87,8 +90,7 @@ export function noticeBytes(request: FastifyRequest, key: string | null): { byte
 /** Throws the error for a Content-Type that is not JSON in UTF-8. */
 export function requireJson(type = ''): void {
   if (!JSON_TYPE.test(type)) throw bodyRejected('Content-Type must be application/json; charset=utf-8')
-  const charset = CHARSET.exec(type)?.[1]
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw bodyRejected('Content-Type: charset must be utf-8')
+  if (otherCharset(type) !== undefined) throw bodyRejected('Content-Type: charset must be utf-8')
 }
 
 /**
@@ -118,6 +120,8 @@ export function readNotice<Notice extends z.ZodType>(
 /** Replaces a body that was not read completely. */
 const TOO_LONG = '(larger than 1 MiB)'
 const INCOMPLETE = '(did not arrive completely)'
+/** Replaces a compressed body, which is no text. */
+const COMPRESSED = '(not kept: its Content-Encoding is not read)'
 /** Replaces the body of a call with a wrong signature. */
 const UNREAD = '(not read: the signature was checked first)'
 /** Replaces the body of a call to a path that does not exist. */
@@ -131,6 +135,7 @@ export function readableBody(request: FastifyRequest): string {
   const { found } = (request.body ?? {}) as Partial<SentBody>
   if (found === undefined) return hasBody(request) ? UNREAD : ''
   if (!Buffer.isBuffer(found)) return found === 'too-large' ? TOO_LONG : INCOMPLETE
+  if (found.length > 0 && compressedText(request.headers)) return COMPRESSED
   return storable(found)
 }
 
@@ -138,6 +143,7 @@ export function readableBody(request: FastifyRequest): string {
 export const isWholeBody = (body: string): boolean =>
   body !== TOO_LONG &&
   body !== INCOMPLETE &&
+  body !== COMPRESSED &&
   body !== UNREAD &&
   body !== UNREAD_OF_WRONG_PATH &&
   body !== UNREAD_OF_WRONG_METHOD &&

@@ -15,6 +15,7 @@ export function signatureTestRoutes(app: FastifyInstance, deps: Deps, onRequest:
   app.post(PATH.signatureTest, { onRequest, bodyLimit: BODY_LIMIT }, async (request, reply) => {
     const content = {
       type: request.headers['content-type'],
+      coding: request.headers['content-encoding'],
       encryption: request.headers[ENCRYPTION_STATUS],
       bytes: () => jsonBytes({ body: request.body, headers: { 'content-type': 'application/json' } } as FastifyRequest),
     }

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { type DerivedKeys, equalSecrets, hashSecret, isCurrentKeyNewest, type Keys } from '../lib/crypto/keys.ts'
+import { readUtf8 } from '../lib/utf8.ts'
 import {
   type CallingApp,
   findAppWithFailures,
@@ -63,7 +64,9 @@ export function readBasic(header: string | undefined): Credentials | 'malformed'
   const [scheme = '', encoded = ''] = (header ?? '').split(/ +/, 2)
   if (scheme.toLowerCase() !== 'basic') return undefined
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return 'malformed'
-  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const read = readUtf8(Buffer.from(encoded, 'base64'))
+  if ('problem' in read) return 'malformed'
+  const { text } = read
   const colon = text.indexOf(':')
   if (colon < 1) return 'malformed'
   const appSecret = text.slice(colon + 1)

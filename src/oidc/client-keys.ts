@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { listOf } from '../lib/json/shape.ts'
+import { readUtf8 } from '../lib/utf8.ts'
 import { get } from '../outbound/index.ts'
 import { publicKey } from '../registry/index.ts'
 
@@ -93,7 +94,9 @@ export class ClientKeys {
       const { status, body } = await get(request, this.#deps.calls.guard, KEY_SET_LIMITS)
       if (GONE.includes(status)) return { keys: [], readAt: null, askedAt, problem: `HTTP ${status}` }
       if (status !== 200) throw new Error(`HTTP ${status}`)
-      const { keys } = keySet.parse(JSON.parse(body.toString('utf8')))
+      const read = readUtf8(body)
+      if ('problem' in read) throw new SyntaxError(read.problem)
+      const { keys } = keySet.parse(JSON.parse(read.text))
       // A set may also hold keys for other things, and of kinds that are not known here (RFC 7517 §5).
       const known = keys.map((key) => publicKey.safeParse(key).data).filter((key) => key !== undefined)
       return { keys: known, readAt: askedAt, askedAt, problem: undefined }

@@ -7,7 +7,7 @@ import { issueCode, rememberedScopes } from '../oauth/index.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
 import { sidOf } from './id-token.ts'
-import { subjectOf } from './wire.ts'
+import { isSubject } from './wire.ts'
 
 export type NextStep =
   | { readonly step: 'sign-in' }
@@ -47,8 +47,7 @@ export async function nextAuthorizationStep(
   const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(oidcFailure(name), target)
 
   const fresh = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
-  const otherPerson =
-    session !== null && request.expectedSub !== undefined && request.expectedSub !== subjectOf(session)
+  const otherPerson = session !== null && request.expectedSub !== undefined && !isSubject(request.expectedSub, session)
   if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session))) {
     // Whoever has just signed in as somebody else would be sent round in circles.
     if (silent || (fresh && otherPerson)) throw refused('login_required')

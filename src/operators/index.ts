@@ -23,4 +23,4 @@ export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts
 export { OPERATOR_RETENTION } from './token-store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, resetTotp } from './totp.ts'
 /** The operator who signs in with ADMIN_TOKEN. */
-export { ADMIN_TOKEN_NAME } from './wire.ts'
+export { ADMIN_TOKEN_NAME, typedName } from './wire.ts'

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { newPasswordOf } from '../lib/json/input.ts'
+import { normalName } from '../lib/precis.ts'
 import { ROLES } from '../lib/web/admin-auth.ts'
 
 /** The inputs and answers of the operations about operators. */
@@ -28,7 +30,10 @@ const DEFAULT_DAYS = 90
 export const newOperator = z.strictObject({ name: operatorName, role, days: days.default(DEFAULT_DAYS) })
 export type NewOperator = z.output<typeof newOperator>
 
-export const oneOperator = z.strictObject({ name: z.string().min(1).max(64) })
+/** Names are ASCII (above); a form of another width that was typed means the same one. */
+export const typedName = z.string().trim().min(1).max(64).overwrite(normalName)
+
+export const oneOperator = z.strictObject({ name: typedName })
 export type OneOperator = z.output<typeof oneOperator>
 
 export const roleChange = oneOperator.extend({ role })
@@ -46,7 +51,7 @@ export const oneToken = oneOperator.extend({ token_id: z.uuid('must be the id of
 export type OneToken = z.output<typeof oneToken>
 
 /** Longer than for partners' members: an operator can do more harm. */
-export const newPassword = oneOperator.extend({ password: z.string().min(12).max(1024) })
+export const newPassword = oneOperator.extend({ password: newPasswordOf(12) })
 export type NewPassword = z.output<typeof newPassword>
 
 export const operatorToken = z.object({

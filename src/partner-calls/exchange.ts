@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import type { SpanAttributes } from '../lib/tracing.ts'
+import { compressedText } from '../lib/web/body-text.ts'
 import { HttpCallError, post } from '../outbound/index.ts'
 import { breakerAllows, noteCertificate, storeBreaker } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
@@ -29,6 +30,9 @@ export interface CallOptions {
   /** Makes a call that the partner has to refuse: whether it verifies us. */
   readonly forge?: Forgery
 }
+
+/** Stands for the bytes of a compressed answer, which are no text. */
+const COMPRESSED = '(not kept: it is compressed)'
 
 /** What came of it. */
 interface Outcome {
@@ -93,7 +97,7 @@ async function exchange(
     request_body: mask(request.text),
     http_status: http?.status ?? null,
     response_headers: http ? maskedHeaders(keptHeaders(http), mask) : null,
-    response_body: http ? mask(http.body.toString()) : null,
+    response_body: http ? mask(compressedText(http.headers) ? COMPRESSED : http.body.toString()) : null,
     code: replyCode(reply),
     failure: failure?.kind ?? null,
     failure_detail: failure?.detail ?? null,

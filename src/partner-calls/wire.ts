@@ -12,8 +12,10 @@ import {
   openBody,
 } from '../lib/crypto/aes-body.ts'
 import { authorizationHeader, formatHttpDate } from '../lib/crypto/signing.ts'
-import { isRounded, parseLossless, placeText } from '../lib/json/lossless.ts'
+import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
+import { placeText } from '../lib/utf8.ts'
+import { compressedText } from '../lib/web/body-text.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { HttpAnswer } from '../outbound/index.ts'
 import { interfaceUrl, type PartnerWithSecrets } from '../partners/index.ts'
@@ -94,6 +96,8 @@ export function readReply(
   { mask, orderId }: Reading,
 ): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
+  const compressed = compressedText(http.headers)
+  if (compressed) return failed({ kind: 'json', detail: `the response is ${compressed}`, maybe_received: true })
   if (http.problem !== undefined) return failed({ kind: 'encryption', detail: http.problem, maybe_received: true })
   const parsed = parseLossless(http.body)
   if ('problem' in parsed) {

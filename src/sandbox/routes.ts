@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { refuseUnreadableQuery } from '../lib/web/request-target.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
 import { docsRoutes } from './docs-routes.ts'
@@ -33,6 +34,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   await acceptForms(app, FORM_LIMIT)
   app.addHook('onRequest', limitPages(app, deps.config))
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
+  app.addHook('preValidation', refuseUnreadableQuery)
   app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
   app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
   await app.register(signInRoutes, { deps })

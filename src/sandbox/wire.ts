@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/json/input.ts'
+import { normalName } from '../lib/precis.ts'
 import { memberMail } from '../members/index.ts'
 
 const secretText = z
@@ -9,7 +10,7 @@ const secretText = z
   .refine((text) => !text.includes('\0'))
 
 // People paste clientId and clientSecret, so whitespace around them is dropped: issued values have none.
-const clientId = visibleLine(64)
+const clientId = visibleLine(64).overwrite(normalName)
 
 /**
  * Without an address it is the clientSecret that signs in. Before there were members the field was `client_secret`, which

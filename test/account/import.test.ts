@@ -140,6 +140,80 @@ describe('gatehouse user import', () => {
     expect(JSON.stringify(done) + stderr).not.toMatch(/short|a long password|\$2b|99999999/)
   })
 
+  /** The same text with `李雷` in GBK. */
+  const inGbk = (text: string): Buffer =>
+    Buffer.concat(
+      text
+        .split('李雷')
+        .flatMap((part, at) => [...(at > 0 ? [Buffer.from([0xc0, 0xee, 0xc0, 0xd7])] : []), Buffer.from(part)]),
+    )
+  const ndjson = (id: string): string =>
+    JSON.stringify({
+      cid: 3,
+      user_id: id,
+      passport: id,
+      password: 'a long password',
+      name: '李雷',
+      big_avatar_url: URL_OF_PICTURE,
+    })
+
+  it.each<[string, () => Buffer, string]>([
+    [
+      'CSV',
+      () => inGbk(`${HEAD}\n${line('f1')}\n${line('f2').replace('Name', '李雷')}\n`),
+      'not valid UTF-8 (line 3, column 36)',
+    ],
+    [
+      'NDJSON',
+      () => inGbk(`${ndjson('f1').replace('李雷', 'ok')}\n${ndjson('f2')}\n`),
+      'not valid UTF-8 (line 2, column 78)',
+    ],
+    ['UTF-16', () => Buffer.from(`\ufeff${HEAD}\n${line('f1')}\n`, 'utf16le'), 'UTF-16, not UTF-8'],
+  ])(
+    'refuses a file that is not UTF-8 as a whole, with its place, and a dry run says the same: %s',
+    async (_name, bytes, problem) => {
+      const name = file('')
+      writeFileSync(name, bytes())
+      const refused = {
+        code: 2,
+        stderr: expect.stringContaining(`file is ${problem}; save it as UTF-8`),
+        done: undefined,
+      }
+      expect(await run(name, '--dry-run')).toEqual(refused)
+      expect(await run(name)).toEqual(refused)
+      const remote = await gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: ADMIN_TOKEN }, 'user', 'import', name)
+      expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) })
+      const piped = await gatehouseWith(bytes(), direct(), 'user', 'import', '-', '--dry-run')
+      expect(piped).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) })
+      expect(await count('f_')).toBe(0)
+    },
+  )
+
+  it('takes a byte order mark, also of NDJSON', async () => {
+    expect((await run(file(`\ufeff${ndjson('g1')}\n`))).done).toMatchObject({ created: 1 })
+  })
+
+  it('options and standard input of other commands are UTF-8 too', async () => {
+    const user = [
+      'user',
+      'create',
+      '--cid',
+      '3',
+      '--user-id',
+      'h1',
+      '--passport',
+      'h1',
+      '--big-avatar-url',
+      URL_OF_PICTURE,
+    ]
+    const typed = await gatehouse(direct(), ...user, '--name', '\ufffd\ufffd', '--password', 'a long password')
+    expect(typed.stderr).toMatch(/--name\s+is not valid UTF-8: set the terminal to UTF-8/)
+    const password = inGbk('李雷李雷李雷李雷')
+    const piped = await gatehouseWith(password, direct(), ...user, '--name', 'N', '--password-stdin')
+    expect(piped.stderr).toMatch(/--password-stdin\s+is not valid UTF-8/)
+    expect(await count('h_')).toBe(0)
+  })
+
   it('says what is wrong with the file', async () => {
     expect(await run(join(folder, 'none.csv'))).toMatchObject({
       code: 1,

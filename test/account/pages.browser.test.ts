@@ -56,6 +56,7 @@ let sampleOrigin: string
 beforeAll(async () => {
   world = await openWorld({ SIGN_IN_FAILURES_PER_PASSPORT: '2' })
   await createUser(world.deps, ALICE)
+  await createUser(world.deps, { ...ALICE, user_id: '10009', passport: 'jos\u00e9', password: 'p\u00e4ssword lang' })
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
   await samples.register(cookie)
@@ -175,6 +176,15 @@ describe('the sign-in page', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/`)
     expect(await page.textContent('main')).not.toContain('Alice')
+  })
+
+  it('signs in whoever types letters in parts, in fullwidth, and other spaces', async () => {
+    const page = await open(`${origin}/sign-in`, look)
+    await page.fill('#passport', '\uff4aose\u0301')
+    await page.fill('#password', 'pa\u0308ssword\u3000lang')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}/`)
+    expect(await page.textContent('main')).toContain('Alice')
   })
 
   it('announces what went wrong, keeps the passport, and says when to try again', async () => {

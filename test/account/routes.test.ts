@@ -121,7 +121,7 @@ describe('POST /sign-in', () => {
     ['passport=alice&password=alice-password&password=x', 'a field twice'],
     ['passport=al%00ice&password=x', 'NUL'],
     ['passport[]=alice&password=alice-password', 'brackets'],
-    ['__proto__=x&passport=&password=%ff', 'broken'],
+    ['__proto__=x&passport=&password=%', 'broken'],
   ])('takes %j as bad input', async (payload) => {
     const { statusCode, body } = await post('/sign-in', payload)
     expect(statusCode).toBe(400)

@@ -172,3 +172,20 @@ describe('the envelope of an answer', () => {
     ])
   })
 })
+
+describe('an answer that is no text', () => {
+  const whole = { code: 200, describe: 'success', partnerId: '7001' }
+  it.each([
+    ['GBK', {}, 'not valid UTF-8 (line 1, column 22)'],
+    ['UTF-16', {}, 'UTF-16, not UTF-8'],
+    ['gzip', { 'content-encoding': 'gzip' }, 'compressed (Content-Encoding: gzip); send it uncompressed'],
+  ])('is told as that, whatever its stored text looks like: %s', (_name, headers, problem) => {
+    const call = {
+      ...answered(200, whole),
+      response_headers: { 'content-type': 'application/json', ...headers },
+      failure: 'json',
+      failure_detail: `the response is ${problem}`,
+    }
+    expect(failed(call)).toEqual([['json', problem]])
+  })
+})

@@ -105,6 +105,28 @@ describe('an id_token', () => {
     expect(claimsOf(fresh).sub).toMatch(/^[\x20-\x7e]{1,255}$/)
   })
 
+  it('has a sub of ASCII also for a user_id of other characters: the same everywhere, and one for each person', async () => {
+    const app = await StandardApp.make(client, { require_pkce: false })
+    const subs = new Set<string>()
+    for (const user_id of ['李雷', '韩梅梅', 'é'.repeat(128)]) {
+      const person = await client.makeUser({ user_id })
+      const own = client.newBrowser()
+      const issued = await app.tokens(own, person)
+      const { sub } = claimsOf(issued)
+      expect(sub).toMatch(/^7\.[\w-]{43}$/)
+      subs.add(sub)
+      const told = [
+        await app.userInfo(issued.access_token),
+        await app.post('introspect', { ...app.credentials, token: issued.access_token }),
+        await app.refresh(issued.refresh_token),
+      ].map((answer) => bodyOf(answer))
+      expect([told[0]?.sub, told[1]?.sub, claimsOf(told[2] as never).sub]).toEqual([sub, sub, sub])
+      const hint = await app.code(own, person, { id_token_hint: issued.id_token, prompt: 'none' })
+      expect(hint.code).toBeDefined()
+    }
+    expect(subs.size).toBe(3)
+  })
+
   it('has no nonce where none was sent', async () => {
     expect(claimsOf(await rp.tokens(browser, user))).not.toHaveProperty('nonce')
   })

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { callAsWritten, callPartner } from '../../src/partner-calls/call-partner.ts'
 import { lastCallAbout } from '../../src/partner-calls/call-store.ts'
@@ -20,6 +21,9 @@ const query = async (partnerId = 7001n, options: Parameters<typeof callPartner>[
 const queried = { orderId: ORDER, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: '1' }
 const recorded = async (callId: string) =>
   (await world.pool.query('select * from partner_call where call_id = $1', [callId])).rows[0]
+
+const gzipped = status(200, { 'Content-Encoding': 'gzip' }, gzipSync('{"code":200}'))
+const inGbk = status(200, {}, Buffer.from('{"code":200,"describe":"\xb3\xc9\xb9\xa6"}', 'latin1'))
 
 describe('a call to a partner', () => {
   it('is signed for its path and its moment, carries ids exactly, and its answer is read by the catalogue', async () => {
@@ -98,6 +102,8 @@ describe('a call to a partner', () => {
       status(302, { Location: 'http://169.254.169.254/' }),
     ],
     ['json', 'the response is not JSON: ', html],
+    ['json', 'the response is compressed (Content-Encoding: gzip); send it uncompressed', gzipped],
+    ['json', 'the response is not valid UTF-8 (line 1, column 25)', inGbk],
     ['json', '(line 2, column 12)', status(200, {}, '{"code":200,\n"describe" "success"}')],
     ['too-large', 'the response is larger than 1 MiB: ', huge],
     ['broken', 'the connection closed before a complete HTTP response arrived', reset],

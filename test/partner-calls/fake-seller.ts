@@ -31,7 +31,7 @@ export const drip = misbehave((response) => {
   response.on('close', () => clearInterval(timer))
 })
 export const reset = misbehave((_response, socket) => socket.destroy())
-export const status = (code: number, headers: Record<string, string> = {}, body = '') =>
+export const status = (code: number, headers: Record<string, string> = {}, body: string | Buffer = '') =>
   misbehave((response) => response.writeHead(code, headers).end(body))
 export const html = status(200, { 'Content-Type': 'text/html' }, '<h1>Welcome</h1>')
 export const huge = misbehave((response) => {

@@ -198,7 +198,7 @@ describe('an export', () => {
     const data = JSON.parse(answer.text)
     expect(Object.fromEntries(Object.keys(ROWS).map((what) => [what, data[what].length]))).toEqual(ROWS)
     expect(data.profile[0]).toMatchObject({ phone_number: '13912345678', name: 'Test user' })
-    expect(data.credentials).toEqual([{ passport: user.passport }])
+    expect(data.credentials).toEqual([{ passport: user.passport, passport_shown: null }])
     expect(data.events.map(({ action }: { action: string }) => action)).toEqual(
       expect.arrayContaining(['user_created', 'user_signed_in', 'user_consented', 'user_exported']),
     )

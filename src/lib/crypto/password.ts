@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import { ConcurrencyLimit } from '../concurrency-limit.ts'
+import { normalPassword } from '../precis.ts'
 
 /** Passwords of users, of partners' members and of operators: hashed in one way, and counted in one queue. */
 
@@ -9,11 +10,17 @@ const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
 /** Checked where the passport is unknown, so that this takes as long as for a known one. No password fits it. */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
 
-export const hashPassword = (password: string): Promise<string> => hash(password, PARAMETERS)
+/** In its normal form: it may be typed on another system the next time. */
+export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), PARAMETERS)
 
-/** False also without a hash (the passport is unknown), after the same work. */
+/**
+ * False also without a hash (the passport is unknown), after the same work. Hashes of earlier releases and of other systems
+ * are of what was typed, so that is tried too where it differs: a wrong password costs twice as much then, and no more.
+ */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
-  const fits = await verify(passwordHash ?? DUMMY_HASH, password)
+  const known = passwordHash ?? DUMMY_HASH
+  const normal = normalPassword(password)
+  const fits = (await verify(known, normal)) || (normal !== password && (await verify(known, password)))
   return fits && passwordHash !== undefined
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
 
 /** Input with problems, all of them, each with its field (20007). */
@@ -104,6 +105,27 @@ export const visibleLine = (longest: number) =>
     .min(1)
     .max(longest)
     .refine((text) => !INVISIBLE.test(text), 'must not contain control characters or marks of text direction')
+
+const LONGEST_PASSWORD = 1024
+
+/** A password as it is typed to sign in. */
+export const typedPassword = z.string().min(1).max(LONGEST_PASSWORD)
+
+/** A password to be set, in its normal form: that is what is counted, compared with its repetition, and hashed. */
+export const newPasswordOf = (shortest: number) =>
+  z
+    .string()
+    .max(LONGEST_PASSWORD)
+    .overwrite(normalPassword)
+    .min(shortest)
+    .refine(isTypablePassword, 'must not contain control characters or characters that nobody sees')
+
+/** Whether a new password, otherwise right, has characters that it must not have. */
+export const hasWrongCharacters = (error: z.ZodError | undefined): boolean =>
+  error?.issues.every(({ code, path }) => code === 'custom' && path[0] === 'password') === true
+
+/** The same password again, of any length. */
+export const repeatedPassword = z.string().max(LONGEST_PASSWORD).overwrite(normalPassword)
 
 /** Why an operator reads what is masked otherwise; the audit log keeps it. */
 export const readingReason = z.string().trim().min(3).max(500)

@@ -1,4 +1,5 @@
 import { parse, stringify } from 'lossless-json'
+import { placeAt, placeText, readUtf8, type TextProblem } from '../utf8.ts'
 
 /**
  * JSON that keeps 64-bit ids exact. One rule for numbers: an integer that JavaScript would round is a `bigint`, every
@@ -91,50 +92,20 @@ function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined
   return undefined
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Why a text cannot be read as JSON, and where, each from 1. */
-interface JsonProblem {
-  readonly problem: string
-  readonly place?: Place
-}
-
-interface Place {
-  readonly line: number
-  readonly column: number
-}
-
 /** How lossless-json names the place. */
 const POSITION = / at position (\d+)/g
 
-function placeAt(text: string, at: number): Place {
-  let line = 1
-  let start = 0
-  for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', start)) {
-    line++
-    start = end + 1
-  }
-  return { line, column: at - start + 1 }
-}
-
-/** Where the problem is: ` (line 2, column 14)`; empty where no place is known. */
-export const placeText = ({ place }: JsonProblem): string =>
-  place ? ` (line ${place.line}, column ${place.column})` : ''
-
 /** The problem with its place in lines: `not JSON: … expected (line 2, column 14)`. */
-export const placed = (found: JsonProblem): string => found.problem.replace(POSITION, '') + placeText(found)
+export const placed = (found: TextProblem): string => found.problem.replace(POSITION, '') + placeText(found)
 
 /**
  * Reads a JSON text given as bytes; a byte order mark is skipped. The problem is one clause for the partner to read:
  * invalid UTF-8, nesting beyond 32 levels, more than `mostValues`, a name twice in one object, text that no database stores, or no JSON at all.
  */
-export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | JsonProblem {
-  let text: string
-  try {
-    text = UTF8.decode(bytes)
-  } catch {
-    return { problem: 'not valid UTF-8' }
-  }
+export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | TextProblem {
+  const read = readUtf8(bytes)
+  if ('problem' in read) return read
+  const { text } = read
   if (text.trim() === '') return { problem: 'empty' }
   const objection = inspectJson(text, mostValues)
   if (objection) return { problem: objection.problem, place: placeAt(text, objection.at) }

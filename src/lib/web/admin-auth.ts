@@ -10,6 +10,7 @@ import { parseInput } from '../json/input.ts'
 import { envelopeErrorHandler } from './envelope.ts'
 import { readJsonBodies } from './exact-body.ts'
 import { actorOf } from './observe.ts'
+import { refuseUnreadableQuery } from './request-target.ts'
 
 /** What an operator may do; each may do what those before it may. */
 export const ROLES = ['viewer', 'support', 'editor', 'admin'] as const
@@ -78,6 +79,7 @@ export function forOperatorsOnly(app: FastifyInstance): void {
   app.addHook('onRequest', app.operatorGate)
   app.setErrorHandler(envelopeErrorHandler(true))
   readJsonBodies(app)
+  app.addHook('preValidation', refuseUnreadableQuery)
   app.addHook('preValidation', refuseStrayQuery)
 }
 

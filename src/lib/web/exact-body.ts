@@ -1,23 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseLossless } from '../json/lossless.ts'
+import { bodyText } from './body-text.ts'
 import { invalidRequest } from './rescode.ts'
+
+const TYPE = 'application/json'
 
 /**
  * Makes this plugin's routes read JSON bodies with their 64-bit ids exact. An empty one counts as none, whatever its
  * type.
  */
 export function readBodiesExactly(app: FastifyInstance): void {
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => {
-      if (body.length === 0) return undefined
-      const parsed = parseLossless(body)
-      if ('problem' in parsed) throw invalidRequest(`the body is ${parsed.problem}`)
-      return parsed.value
-    },
-  )
+  app.removeContentTypeParser(TYPE)
+  app.addContentTypeParser(TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (bodyText(request, body) === '') return undefined
+    const parsed = parseLossless(body)
+    if ('problem' in parsed) throw invalidRequest(`the body is ${parsed.problem}`)
+    return parsed.value
+  })
 }
 
 /**
@@ -26,9 +25,12 @@ export function readBodiesExactly(app: FastifyInstance): void {
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null)
-    else parse(request, String(body), done)
+  app.removeContentTypeParser(TYPE)
+  app.addContentTypeParser(TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const text = bodyText(request, body)
+    if (text === '') return undefined
+    return new Promise((resolve, reject) => {
+      parse(request, text, (error, value) => (error ? reject(error) : resolve(value)))
+    })
   })
 }

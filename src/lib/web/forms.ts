@@ -1,7 +1,9 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { formText } from './body-text.ts'
 import { HeldBody, hasBody, releaseWhenAnswered } from './read-body.ts'
-import { RescodeError, unavailable } from './rescode.ts'
+import { formDecoded } from './request-target.ts'
+import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
 /** The share of the memory for bodies that all forms have together: most of their senders are not signed in yet. */
 const HOLDER = 'forms'
@@ -13,10 +15,15 @@ const HOLDER = 'forms'
 export async function acceptForms(
   app: FastifyInstance,
   bodyLimit: number,
-  parser?: (text: string) => Record<string, unknown>,
+  parser: (text: string) => object = readFields,
 ): Promise<void> {
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit, ...(parser ? { parser } : {}) })
+  await app.register(formbody, { bodyLimit, parser: (text) => ({ text }) })
+  // Fastify does not catch what a parser of bodies throws, but it does catch what a hook throws.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (isSent(request.body)) request.body = parser(formText(request, request.body.text))
+    done()
+  })
   releaseWhenAnswered(app)
   app.addHook('preParsing', async (request) => {
     if (!hasBody(request)) return
@@ -24,6 +31,26 @@ export async function acceptForms(
     request.heldBody = new HeldBody(app.bodyMemory, HOLDER)
     if (!request.heldBody.add(Math.min(announced, bodyLimit))) throw unavailable()
   })
+}
+
+/** A form as it was sent. */
+const isSent = (body: unknown): body is { readonly text: string } => typeof body === 'object' && body !== null
+
+/** Value or list by name. Throws 20007 for a field that is not UTF-8 once it is decoded, as browsers send it from a page in GBK. */
+function readFields(text: string): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = Object.create(null)
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const [name, value] = [equals < 0 ? pair : pair.slice(0, equals), equals < 0 ? '' : pair.slice(equals + 1)]
+    const [field, content] = [formDecoded(name), formDecoded(value)]
+    if (field === undefined || content === undefined) {
+      throw invalidRequest(`${echo(field ?? 'the name of a field')} is not valid UTF-8`)
+    }
+    const before = fields[field]
+    fields[field] = before === undefined ? content : [before, content].flat()
+  }
+  return fields
 }
 
 const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a form from another origin' })

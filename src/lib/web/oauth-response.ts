@@ -30,12 +30,12 @@ export function standardErrorOf(status: number): { readonly error: string; reado
 /** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
-  const { headers = {} } = contract.failure
+  const { headers = {}, what = 'the request cannot be read' } = contract.failure
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), headers }
   const status = contract.status(true)
-  const { error, error_description: description } = standardErrorOf(status)
-  return { error, status, description, headers }
+const { error, error_description } = standardErrorOf(status)
+  return { error, status, description: ERRORS[status] ? error_description : what, headers }
 }
 
 /**

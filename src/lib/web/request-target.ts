@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { echo, invalidRequest } from './rescode.ts'
 
 /** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
 export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
@@ -33,6 +34,16 @@ function decode(text: string): string | undefined {
   }
 }
 
+/** As `decode`, of a form: its bytes were checked, and a percent sign that begins no escape stays one, as in browsers. */
+export function formDecoded(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' ').replaceAll(/%(?![\da-f]{2})/gi, '%25'))
+  } catch {
+    return undefined
+  }
+}
+
 /** What follows the first question mark of a request URL. */
 export function queryOf(url: string): string {
   const question = url.indexOf('?')
@@ -54,6 +65,16 @@ export function parseQuery(text: string): Query {
     if (name !== undefined && value === undefined) undecodable.push(name)
   }
   return { values, repeated, undecodable }
+}
+
+/**
+ * A hook for rooms that read Fastify's query, in which a value that cannot be decoded stays as it was sent (`%C4%E3`): it
+ * would be searched for, or stored, in that form.
+ */
+export const refuseUnreadableQuery = async ({ url }: FastifyRequest): Promise<void> => {
+  if (!url.includes('%')) return
+  const [name] = parseQuery(queryOf(url)).undecodable
+  if (name !== undefined) throw invalidRequest(`${echo(name)} is not valid UTF-8`)
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

@@ -1,5 +1,6 @@
 import { openBody } from '../../lib/crypto/aes-body.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
+import { compressedText } from '../../lib/web/body-text.ts'
 import { CallRejected } from '../../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { MAX_VALUES, requireJson } from '../body-guard.ts'
@@ -16,6 +17,10 @@ export const WARNINGS = {
   bodyTooLong: {
     name: 'body-too-long',
     explanation: 'The HTTP body is too long: a notice with it is refused.',
+  },
+  bodyCompressed: {
+    name: 'body-compressed',
+    explanation: 'The HTTP body is compressed (Content-Encoding), which is not read: a notice with it is refused.',
   },
   bodyNotJson: {
     name: 'body-not-json',
@@ -49,6 +54,8 @@ export type Warning = (typeof WARNINGS)[keyof typeof WARNINGS]['name']
 export interface SentContent {
   /** The Content-Type. */
   readonly type: string | undefined
+  /** The Content-Encoding. */
+  readonly coding?: string | undefined
   /** Its X-Encryption-Status. */
   readonly encryption: unknown
   /** Throws for a body that was too long to be read. */
@@ -58,14 +65,16 @@ export interface SentContent {
 type ContentOwner = Pick<PartnerWithSecrets, 'partner_id' | 'aes_key'>
 
 /** Why a notice with this content, which the signature does not cover, would be refused. */
-export function contentWarnings(partner: ContentOwner, { type, encryption, bytes }: SentContent): Warning[] {
+export function contentWarnings(partner: ContentOwner, { type, coding, encryption, bytes }: SentContent): Warning[] {
   const refusedType = isRefused(() => requireJson(type))
   const tooLong = isRefused(bytes)
-  const opened = tooLong ? undefined : openBody(bytes(), encryption, partner.aes_key)
+  const compressed = !tooLong && bytes().length > 0 && compressedText({ 'content-encoding': coding }) !== undefined
+  const opened = tooLong || compressed ? undefined : openBody(bytes(), encryption, partner.aes_key)
   const json = opened && ('problem' in opened ? opened : parseLossless(opened.bytes, MAX_VALUES))
   return [
     ...(refusedType ? [WARNINGS.contentType.name] : []),
     ...(tooLong ? [WARNINGS.bodyTooLong.name] : []),
+    ...(compressed ? [WARNINGS.bodyCompressed.name] : []),
     ...(json && 'problem' in json ? [WARNINGS.bodyNotJson.name] : []),
     ...(json && 'value' in json ? partnerIdWarnings(partner.partner_id, json.value) : []),
   ]

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
 import { secondsUntil } from '../../lib/clock.ts'
+import { hasWrongCharacters } from '../../lib/json/input.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
@@ -54,7 +55,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const { token } = linkQuery.parse(request.body)
       const t = translator(localeOfRequest(request))
       const form = passwordForm.safeParse(request.body)
-      const problem = form.success ? unlike(form.data, t) : t('sandbox.join.password_length', lengths)
+      const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
       const { partnerId } = await useLink(deps, token, form.data.password)
       const { client_id } = await showPartner(deps, partnerId)
@@ -91,6 +92,9 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 }
 
 const lengths = { shortest: String(SHORTEST_PASSWORD) }
+
+const unusable = (error: z.ZodError, t: Translate): string =>
+  hasWrongCharacters(error) ? t('sandbox.join.password_characters') : t('sandbox.join.password_length', lengths)
 
 const unlike = (form: z.output<typeof passwordForm>, t: Translate): string =>
   form.password === form.password_again ? '' : t('sandbox.join.password_differs')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { repeatedPassword } from '../../lib/json/input.ts'
 import { memberMail, memberPassword, memberRole } from '../../members/index.ts'
 
 /** The forms of the pages about members. */
@@ -21,4 +22,4 @@ export const secretChangeQuery = z
 export const rotateForm = z.object({ replaces: z.string().max(64) }).catch({ replaces: '' })
 
 /** Two passwords that are the same; the first problem is reported. */
-export const passwordForm = z.object({ password: memberPassword, password_again: z.string().max(1024) })
+export const passwordForm = z.object({ password: memberPassword, password_again: repeatedPassword })

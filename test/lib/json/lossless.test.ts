@@ -88,8 +88,9 @@ describe('lossless JSON', () => {
   )
 
   it('refuses invalid UTF-8', () => {
-    expect(parseLossless(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toEqual({ problem: 'not valid UTF-8' })
-    expect(parseLossless(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toEqual({ problem: 'not valid UTF-8' })
+    const refused = { problem: 'not valid UTF-8', place: { line: 1, column: 2 } }
+    expect(parseLossless(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toEqual(refused)
+    expect(parseLossless(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toEqual(refused)
   })
 
   it('equal names in different objects, and equal texts in one array, are fine', () => {

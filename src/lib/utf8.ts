@@ -1,0 +1,115 @@
+import { isUtf8 } from 'node:buffer'
+
+/**
+ * Text from outside is UTF-8 (a byte order mark is skipped). A decoder that puts U+FFFD in place of other bytes would make
+ * different texts equal, and the original could not be found again: other bytes are refused, with their place.
+ */
+
+/** From 1; columns count UTF-16 units, as editors do. */
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** Why text cannot be read, as a clause, and where where that is known. */
+export interface TextProblem {
+  readonly problem: string
+  readonly place?: Place
+}
+
+const START: Place = { line: 1, column: 1 }
+const MARK = '\ufeff'
+
+/** The place of the character at index `at` of a text that begins at `from`; a byte order mark has no column. */
+export function placeAt(text: string, at: number, from: Place = START): Place {
+  let { line } = from
+  let start = from.column === 1 && line === 1 && text.startsWith(MARK) ? 1 : 0
+  let column = from.column
+  for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', start)) {
+    line++
+    start = end + 1
+    column = 1
+  }
+  return { line, column: at - start + column }
+}
+
+/** Where the problem is: ` (line 2, column 14)`; empty where no place is known. */
+export const placeText = ({ place }: TextProblem): string =>
+  place ? ` (line ${place.line}, column ${place.column})` : ''
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const NOT_UTF8 = 'not valid UTF-8'
+const UTF16: TextProblem = { problem: 'UTF-16, not UTF-8' }
+
+/** By its byte order mark, or by a NUL as one of the first two bytes: no JSON, form or CSV begins so. */
+function isUtf16(bytes: Uint8Array): boolean {
+  if (bytes.length < 2) return false
+  const [first, second] = [bytes[0], bytes[1]]
+  return (first === 0) !== (second === 0) || (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+}
+
+/** The text of these bytes, or why they are none. */
+export function readUtf8(bytes: Uint8Array): { readonly text: string } | TextProblem {
+  if (isUtf16(bytes)) return UTF16
+  try {
+    return { text: UTF8.decode(bytes) }
+  } catch {
+    return { problem: NOT_UTF8, place: badPlace(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) }
+  }
+}
+
+const REPLACEMENT = '\ufffd'
+const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT)
+
+/** Where the first bytes are that are no UTF-8; a U+FFFD that was sent as one is not among them. */
+function badPlace(bytes: Buffer, from: Place = START): Place {
+  const lossy = bytes.toString()
+  let [offset, counted] = [0, 0]
+  for (let at = lossy.indexOf(REPLACEMENT); at >= 0; at = lossy.indexOf(REPLACEMENT, at + 1)) {
+    offset += Buffer.byteLength(lossy.slice(counted, at))
+    counted = at
+    if (bytes.subarray(offset, offset + REPLACEMENT_BYTES.length).equals(REPLACEMENT_BYTES)) continue
+    return placeAt(lossy, at, from)
+  }
+  return from
+}
+
+/** Text that comes in pieces is no UTF-8. */
+export class NotUtf8 extends Error {
+  override readonly name = 'NotUtf8'
+
+  constructor(problem: TextProblem) {
+    super(problem.problem + placeText(problem))
+  }
+}
+
+/** How many bytes at the end begin a character that is not complete. */
+function unfinished(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return 0
+    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? back : 0
+  }
+  return 0
+}
+
+/** The same bytes in whole characters; throws NotUtf8 before the first piece that is no UTF-8. */
+export async function* checkedUtf8(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  let place = START
+  let began = false
+  for await (const piece of pieces) {
+    rest = Buffer.concat([rest, piece])
+    if (!began && rest.length < 2) continue
+    if (!began && isUtf16(rest)) throw new NotUtf8(UTF16)
+    began = true
+    const whole = rest.subarray(0, rest.length - unfinished(rest))
+    if (!isUtf8(whole)) throw new NotUtf8({ problem: NOT_UTF8, place: badPlace(whole, place) })
+    const text = whole.toString()
+    place = placeAt(text, text.length, place)
+    rest = rest.subarray(whole.length)
+    if (whole.length > 0) yield whole
+  }
+  if (!isUtf8(rest)) throw new NotUtf8({ problem: NOT_UTF8, place })
+  if (rest.length > 0) yield rest
+}

@@ -1,0 +1,62 @@
+import type { FastifyRequest } from 'fastify'
+import { placeText, readUtf8 } from '../utf8.ts'
+import { invalidRequest, type RescodeError } from './rescode.ts'
+
+/** Headers, of which this one says how a body is coded. */
+interface Coded {
+  readonly 'content-encoding'?: string | undefined
+}
+
+/** What is wrong with a body that has a content coding, such as gzip: none is read. Undefined for a body as it is. */
+export function compressedText({ 'content-encoding': header = '' }: Coded): string | undefined {
+  if (header === '') return undefined
+  const codings = header.split(',').map((coding) => coding.replaceAll(/[^\w.+-]/g, ''))
+  const named = codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'identity').join(', ')
+  return named === '' ? undefined : `compressed (Content-Encoding: ${named.slice(0, 64)}); send it uncompressed`
+}
+
+/** Unsupported Media Type: the headers say that the body cannot be read (RFC 9110 §15.5.16). */
+const unread = (what: string, headers = {}): RescodeError => invalidRequest(what, { status: 415, headers })
+
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
+
+/** The charset that a Content-Type names; undefined for none, and for UTF-8. */
+export function otherCharset(type = ''): string | undefined {
+  const charset = CHARSET.exec(type)?.[1]
+  return charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset
+}
+
+const ASCII = /^[\0-\x7f]*$/
+/** Percent-encoded beyond ASCII. */
+const ENCODED = /%[89a-f]/i
+
+/** Whether a form means the same in every charset, as those of old Java clients do that name ISO-8859-1. */
+const isAsciiForm = (text: string): boolean => ASCII.test(text) && !ENCODED.test(text)
+
+const INVALID = '\ufffd'
+
+/** Throws 415 for a content coding, and for a charset other than UTF-8 unless `isSame` says that it makes no difference. */
+function refuseOtherCoding({ headers }: FastifyRequest, isSame = false): void {
+  const compressed = compressedText(headers)
+  if (compressed) throw unread(`the body is ${compressed}`, { 'Accept-Encoding': 'identity' })
+  if (!isSame && otherCharset(headers['content-type'])) throw unread('Content-Type: charset must be utf-8')
+}
+
+/**
+ * The text of a body of JSON outside of area B. Throws 20007 for what is not UTF-8 (with line and column), and 415 for a
+ * content coding or a charset that is not read.
+ */
+export function bodyText(request: FastifyRequest, bytes: Buffer): string {
+  if (bytes.length === 0) return ''
+  refuseOtherCoding(request)
+  const read = readUtf8(bytes)
+  if ('problem' in read) throw invalidRequest(`the body is ${read.problem}${placeText(read)}`)
+  return read.text
+}
+
+/** The same for a form, whose bytes have been read as UTF-8 already: what was none has become U+FFFD there. */
+export function formText(request: FastifyRequest, text: string): string {
+  refuseOtherCoding(request, isAsciiForm(text))
+  if (text.includes(INVALID)) throw invalidRequest('the body is not valid UTF-8')
+  return text
+}

@@ -1,0 +1,239 @@
+import { readFileSync } from 'node:fs'
+import { hash } from '@node-rs/argon2'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findUsers } from '../../src/account/index.ts'
+import { signIn } from '../../src/account/sign-in.ts'
+import { createUser, listUsers } from '../../src/account/user.ts'
+import { routingKeyOf } from '../../src/account/wire.ts'
+import { statementsOf } from '../../src/db/migrate.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
+import { normalName } from '../../src/lib/precis.ts'
+import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { Person } from '../console/person.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { joined, PASSWORD } from '../members/people.ts'
+import { newSandboxPartner, post } from '../sandbox/partners.ts'
+import { ALICE, FORM, form } from './people.ts'
+
+/** Passports and passwords that are typed on different systems: what looks the same is the same. */
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ SIGN_IN_FAILURES_PER_PASSPORT: '3' })
+})
+afterAll(() => world?.close())
+beforeEach(() => world.pool.query('delete from failed_attempt'))
+
+let users = 0
+const create = (passport: string, password = 'a long password') =>
+  createUser(world.deps, parseInput(createUser.input, { ...ALICE, cid: 9, user_id: `n${++users}`, passport, password }))
+const signsIn = async (passport: string, password = 'a long password'): Promise<boolean> => {
+  const payload = form({ passport, password })
+  return (await world.app.inject({ method: 'POST', url: '/sign-in', payload, headers: FORM })).statusCode === 303
+}
+
+const LOOK_ALIKES: [string, string, string][] = [
+  ['letters that were taken apart', 'jos\u00e9', 'jose\u0301'],
+  ['fullwidth letters', 'wang', 'ｗａｎｇ'],
+  ['halfwidth katakana', 'ガト', 'ｶﾞﾄ'],
+  ['another space', 'li lei', 'li\u00a0\u3000lei'],
+]
+
+describe('a passport', () => {
+  it.each(LOOK_ALIKES)(
+    'is found however it is typed, is taken for its look-alikes, and is shown as typed: %s',
+    async (_name, one, other) => {
+      for (const [first, second] of [
+        [`${one}1`, `${other}1`],
+        [`${other}2`, `${one}2`],
+      ] as const) {
+        const made = await create(first)
+        expect(await signsIn(first)).toBe(true)
+        expect(await signsIn(second)).toBe(true)
+        await expect(create(second)).rejects.toThrow('passport is already taken')
+        const list = async (passport: string) =>
+          (await listUsers(world.deps, parseInput(listUsers.input, { passport }))).users.map((user) => user.passport)
+        expect([await list(first), await list(second)]).toEqual([[first], [first]])
+        const found = await Promise.all([first, second].map((text) => findUsers(world.deps, text, 5)))
+        expect(found.map((people) => people.map(({ user_id }) => user_id))).toEqual([[made.user_id], [made.user_id]])
+      }
+    },
+  )
+
+  it('has case, as before', async () => {
+    await create('Case')
+    await create('case')
+    expect(await signsIn('CASE')).toBe(false)
+  })
+
+  it.each(['ali\u200bce', '\u200b\u200b\u200b', 'a\u00adlice', '\u3164', 'ali\u2060ce'])(
+    'holds nothing that nobody sees: %j',
+    async (passport) => {
+      expect(() => create(passport)).toThrow('passport must not contain characters that nobody sees')
+    },
+  )
+
+  it('has one budget of guesses, however it is spelled', async () => {
+    await create('budget')
+    const guess = (passport: string) => signIn(world.deps, { passport, password: 'wrong', address: '203.0.113.9' })
+    for (const spelling of ['budget', 'ｂudget', 'bｕdget']) await expect(guess(spelling)).rejects.toThrow('wrong')
+    await expect(guess('buｄget')).rejects.toThrow('too many')
+  })
+
+  it('of an import is compared in the same way, within a file and with what is there', async () => {
+    await create('imported')
+    const users = [
+      ['i1', 'ｉmported'],
+      ['i2', 'other'],
+      ['i3', 'ne\u1e83'],
+      ['i4', 'ne\u1e83'.normalize('NFD')],
+    ].map(([user_id, passport]) => ({ ...ALICE, password: undefined, cid: 9, user_id, passport }))
+    const payload = JSON.stringify({ dry_run: true, users })
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
+    const answer = await world.app.inject({ method: 'POST', url: '/admin/v1/users/import', payload, headers })
+    expect(answer.json().data.outcomes).toEqual([['passport'], 'new', 'new', ['passport']])
+  })
+})
+
+describe('a password', () => {
+  it('fits however it is typed, also on the page that changes it, and as what was typed when the hash is older', async () => {
+    const [composed, apart] = ['p\u00e4ssw\u00f6rd lang', 'pa\u0308sswo\u0308rd\u00a0lang']
+    await create('changes', apart)
+    expect([await signsIn('changes', composed), await signsIn('changes', apart)]).toEqual([true, true])
+    const session = await world.app.inject({
+      method: 'POST',
+      url: '/sign-in',
+      payload: form({ passport: 'changes', password: composed }),
+      headers: FORM,
+    })
+    const cookie = String([session.headers['set-cookie']].flat()[0]).split(';')[0] ?? ''
+    const change = (fields: Record<string, string>) =>
+      world.app.inject({ method: 'POST', url: '/password', payload: form(fields), headers: { ...FORM, cookie } })
+    const seen = await change({
+      current_password: composed,
+      password: 'new\u200bpassword',
+      password_again: 'new\u200bpassword',
+    })
+    expect([seen.statusCode, seen.body]).toEqual([400, expect.stringContaining('characters that nobody sees')])
+    const next = { password: `${apart} 2`, password_again: `${composed} 2` }
+    expect((await change({ current_password: apart, ...next })).statusCode).toBe(200)
+    expect([await signsIn('changes', `${composed} 2`), await signsIn('changes', composed)]).toEqual([true, false])
+    const older = await hash(apart, { memoryCost: 1024, timeCost: 1 })
+    await world.pool.query('update user_credential set password_hash = $1 where passport = $2', [older, 'changes'])
+    expect([await signsIn('changes', apart), await signsIn('changes', composed)]).toEqual([true, false])
+  })
+
+  it.each(['tab\tin it', 'zero\u200bwidth', '\u200b'.repeat(9)])(
+    'holds nothing that cannot be typed: %j',
+    (password) => {
+      expect(() => create('untypable', password)).toThrow('password must not contain control characters')
+    },
+  )
+})
+
+it('clientIds, addresses of members and names of operators are taken in fullwidth letters', async () => {
+  const partner = await newSandboxPartner(world, { client_id: 'lakeside' })
+  const clientId = await post(world, '/sandbox/sign-in', {
+    client_id: 'ｌａｋｅｓｉｄｅ',
+    password: partner.client_secret,
+  })
+  expect(clientId.statusCode).toBe(303)
+  await joined(world, partner, 'owner@example.com')
+  const member = await post(world, '/sandbox/sign-in', {
+    client_id: 'lakeside',
+    mail: 'ｏｗｎｅｒ＠example.com',
+    password: PASSWORD,
+  })
+  expect(member.statusCode).toBe(303)
+  await createOperator(world.deps, { name: 'olga', role: 'admin', days: 1 })
+  const password = 'ein langes pa\u0308sswort'
+  await setOperatorPassword(world.deps, parseInput(setOperatorPassword.input, { name: 'ｏｌｇａ', password }))
+  const person = new Person(world)
+  const answer = await person.post('/console/sign-in', { name: 'ｏｌｇａ', password: password.normalize('NFC') })
+  expect([answer.status, answer.location]).toEqual([303, expect.stringContaining('/console/authenticator')])
+  expect(() => createOperator.input.parse({ name: 'ol\u200bga', role: 'admin' })).toThrow()
+})
+
+describe('migration 0100', () => {
+  const [read = '', , change = ''] = statementsOf(readFileSync('migrations/0100_passport_normal_form.sql', 'utf8'))
+
+  it('gives passports of earlier releases their normal form; of equal ones the first keeps its look-alikes out', async () => {
+    const typed = [
+      'old jose\u0301',
+      'ｏｌｄ　ｗａｎｇ',
+      'old taken',
+      'ｏld taken',
+      'tw\u00edn',
+      'twi\u0301n',
+      'ｔwi\u0301n',
+      'plain',
+      'ol\u200bd',
+      'double  space',
+      'de\u0301 x',
+      'ｄe\u0301 x',
+    ]
+    const password = await hash('a long password', { memoryCost: 1024, timeCost: 1 })
+    for (const [n, passport] of typed.entries()) {
+      const key = [routingKeyOf(8, `m${n}`), 8, `m${n}`]
+      await world.pool.query(
+        `insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, status, created_at)
+         values ($1, $2, $3, 'N', '0', '', 'active', now())`,
+        key,
+      )
+      await world.pool.query(
+        'insert into user_credential (routing_key, cid, user_id, passport, password_hash) values ($1, $2, $3, $4, $5)',
+        [...key, passport, password],
+      )
+    }
+    const client = await world.pool.connect()
+    try {
+      await client.query(read)
+      await client.query(change)
+      await client.query('drop table normal_passport')
+    } finally {
+      client.release()
+    }
+    const { rows } = await world.pool.query(
+      'select passport, passport_shown from user_credential where cid = 8 order by substr(user_id, 2)::int',
+    )
+    const kept = (passport: string) => ({ passport, passport_shown: null })
+    const moved = (passport: string) => ({ passport: normalName(passport), passport_shown: passport })
+    expect(rows.slice(0, 10)).toEqual([
+      moved('old jose\u0301'),
+      moved('ｏｌｄ　ｗａｎｇ'),
+      kept('old taken'),
+      kept('ｏld taken'),
+      kept('tw\u00edn'),
+      kept('twi\u0301n'),
+      kept('ｔwi\u0301n'),
+      kept('plain'),
+      kept('ol\u200bd'),
+      moved('double  space'),
+    ])
+    expect(rows.filter(({ passport }) => passport === 'd\u00e9 x').length).toBe(1)
+    // Whoever has one of them signs in as before.
+    expect(await Promise.all(typed.map((passport) => signsIn(passport)))).toEqual(typed.map(() => true))
+    expect(await signsIn('old jos\u00e9')).toBe(true)
+  })
+
+  it('maps what normalName maps', async () => {
+    const codes = [
+      0xa0,
+      0x1680,
+      0x202f,
+      0x205f,
+      0x3000,
+      ...Array.from({ length: 0xffee - 0xff00 }, (_, n) => 0xff01 + n),
+    ]
+    const characters = codes.map((code) => String.fromCharCode(code))
+    const mapping = /translate\(passport,([\s\S]+?)\s*\), ' \+'/.exec(read)?.[1] ?? ''
+    const { rows } = await world.pool.query(
+      `select array_agg(normalize(translate(c, ${mapping}), NFC) order by n) as mapped
+       from unnest($1::text[]) with ordinality as given (c, n)`,
+      [characters],
+    )
+    expect(rows[0].mapped).toEqual(
+      characters.map((character) => (character === '\uffa0' ? character : normalName(character))),
+    )
+  })
+})

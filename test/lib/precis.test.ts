@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { hashPassword, verifyPassword } from '../../src/lib/crypto/password.ts'
+import { newPasswordOf, parseInput } from '../../src/lib/json/input.ts'
+import { hasInvisible, isTypablePassword, normalName, normalPassword } from '../../src/lib/precis.ts'
+
+describe('a password, by the examples of RFC 8265 §4.3', () => {
+  it.each([
+    ['spaces', 'correct horse battery staple', 'correct horse battery staple'],
+    ['case', 'Correct Horse Battery Staple', 'Correct Horse Battery Staple'],
+    ['letters beyond ASCII', 'πßå', 'πßå'],
+    ['a symbol', 'Jack of ♦s', 'Jack of ♦s'],
+    ['another space', 'foo\u1680bar', 'foo bar'],
+    ['letters that were taken apart', 'cafe\u0301', 'caf\u00e9'],
+    ['the space of Chinese keyboards', '我的\u3000密码', '我的 密码'],
+    ['width, which counts', 'ＡＢＣ', 'ＡＢＣ'],
+  ])('has one form: %s', (_name, typed, normal) => {
+    expect(normalPassword(typed)).toBe(normal)
+    expect(isTypablePassword(typed)).toBe(true)
+  })
+
+  it.each(['my cat is a \u0009by', 'nul\0nul', '\u200b'.repeat(8), 'soft\u00adhyphen', 'non\ufdd0character', '\ud800'])(
+    'must not hold what cannot be typed: %j',
+    (typed) => expect(isTypablePassword(typed)).toBe(false),
+  )
+
+  it('may be of emoji, and of words that need joiners', () => {
+    expect(isTypablePassword('❤️ 👩‍👩‍👧 می‌خواهم')).toBe(true)
+  })
+
+  it('is as long as what is hashed', () => {
+    const eight = newPasswordOf(8)
+    expect(() => parseInput(eight, 'e\u0301'.repeat(4))).toThrow('must have at least 8 characters')
+    expect(parseInput(eight, 'e\u0301'.repeat(8))).toBe('\u00e9'.repeat(8))
+    expect(() => parseInput(eight, `${'x'.repeat(8)}\u200b`)).toThrow('must not contain control characters')
+  })
+})
+
+describe('a hash', () => {
+  const [composed, apart] = ['pass w\u00f6rd', 'pass\u00a0wo\u0308rd']
+
+  it('fits the password, however it is typed', async () => {
+    const hash = await hashPassword(apart)
+    expect(await Promise.all([composed, apart, 'pass word'].map((typed) => verifyPassword(hash, typed)))).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('of another system, or of an earlier release, fits what was typed then', async () => {
+    const { hash } = await import('@node-rs/argon2')
+    const earlier = await hash(apart, { memoryCost: 1024, timeCost: 1 })
+    expect(await verifyPassword(earlier, apart)).toBe(true)
+    expect(await verifyPassword(earlier, composed)).toBe(false)
+    expect(await verifyPassword(undefined, apart)).toBe(false)
+  })
+})
+
+describe('a name', () => {
+  it.each([
+    ['as it is', 'alice', 'alice'],
+    ['case, which counts', 'Alice', 'Alice'],
+    ['fullwidth letters', 'ａｌｉｃｅ＠ｅｘａｍｐｌｅ．ｃｏｍ', 'alice@example.com'],
+    ['halfwidth katakana with its mark', 'ｶﾞ', 'ガ'],
+    ['halfwidth Hangul', '\uffa1\uffc2\uffdc', '\u3131\u314f\u3163'],
+    ['letters that were taken apart', 'jose\u0301', 'jos\u00e9'],
+    ['spaces', 'a \u00a0\u3000 b', 'a b'],
+    ['compatibility, which is no width', 'ﬁve²', 'ﬁve²'],
+    ['a fullwidth macron', '\uffe3', '\u00af'],
+    ['an ideograph', '李雷', '李雷'],
+  ])('is compared in one form: %s', (_name, typed, normal) => {
+    expect(normalName(typed)).toBe(normal)
+    expect(normalName(normal)).toBe(normal)
+  })
+
+  it.each(['ali\u200bce', '\u200b\u200b', 'a\u00adb', 'a\ufeffb', '\u3164', 'a\u2060', 'a\u{e0041}'])(
+    'holds nothing that nobody sees: %j',
+    (typed) => expect(hasInvisible(typed)).toBe(true),
+  )
+})

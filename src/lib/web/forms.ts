@@ -48,7 +48,8 @@ function readFields(text: string): Record<string, string | string[]> {
       throw invalidRequest(`${echo(field ?? 'the name of a field')} is not valid UTF-8`)
     }
     const before = fields[field]
-    fields[field] = before === undefined ? content : [before, content].flat()
+    if (Array.isArray(before)) before.push(content)
+    else fields[field] = before === undefined ? content : [before, content]
   }
   return fields
 }

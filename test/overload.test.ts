@@ -116,7 +116,7 @@ describe('whoever was refused and comes back at once', () => {
     const { statusCode, ms } = await again
     expect(fresh.statusCode).toBe(503)
     expect(fresh.ms).toBeLessThan(ms)
-    expect(ms).toBeGreaterThan(200)
+    expect(ms).toBeGreaterThan(100) // of 250, less what this process took to read the first answer
     expect(statusCode, 'by then there is room').toBeLessThan(500)
     await Promise.all([caller.close(), other.close()])
   })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { command, progress, say, withEndings } from '../bench/command.ts'
 import { describeMachine, machineText } from '../bench/machine.ts'
+import { waitsText } from './calls.ts'
 import { openGround } from './ground.ts'
 import { HELP, type Options, readOptions, type ScenarioName } from './options.ts'
 import type { Figure, Scenario } from './scenario.ts'
@@ -15,6 +16,7 @@ import { locked } from './scenarios/locked.ts'
 import { overload } from './scenarios/overload.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { shutdown } from './scenarios/shutdown.ts'
+import { takeHealth } from './service.ts'
 
 /** `npm run chaos`: what the service does when its surroundings fail; see README.md beside this file. */
 
@@ -40,7 +42,12 @@ const chaos = (options: Options): Promise<void> =>
     const figures: Partial<Record<ScenarioName, readonly Figure[]>> = {}
     for (const name of options.scenarios) {
       progress(`${name}:`)
-      figures[name] = await SCENARIOS[name](ground)
+      takeHealth() // of what came before
+      const found = await SCENARIOS[name](ground)
+      figures[name] = [
+        ...found,
+        { figure: '/healthz waits, asked five times a second all along', value: waitsText(takeHealth()) },
+      ]
       writeFileSync(options.output, JSON.stringify({ machine, options, figures }, null, 2))
     }
     say(`\n${tableOf(figures)}\n`)

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../src/lib/web/listen.ts'
 import { INHERITED } from '../bench/contestants/contestant.ts'
 import { startOptions } from '../start-options.ts'
+import { type Call, call, type Outcome } from './calls.ts'
 
 /** The built service as a process, as `npm start` runs it. */
 export interface Service {
@@ -14,6 +15,8 @@ export interface Service {
   readonly healthPort: number
   readonly pid: number
   readonly child: ChildProcess
+  /** Whether it was told to stop. */
+  stopping: boolean
   /** Whether it has ended, and how. */
   ended(): string | undefined
   /** Everything that it has written. */
@@ -55,6 +58,7 @@ export async function startService({ checkout, folder, settings }: StartOptions)
   const service: Service = {
     port,
     healthPort,
+    stopping: false,
     pid: child.pid as number,
     child,
     ended: () =>
@@ -62,6 +66,7 @@ export async function startService({ checkout, folder, settings }: StartOptions)
     output: () => readFileSync(file, 'utf8'),
     stop: async () => {
       const began = performance.now()
+      service.stopping = true
       if (service.ended() !== undefined) return 0
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
@@ -71,7 +76,29 @@ export async function startService({ checkout, folder, settings }: StartOptions)
     },
   }
   await untilReady(service)
+  void watchHealth(service, await healthPortOf(service))
   return service
+}
+
+const HEALTH: Call = { method: 'GET', target: '/healthz', headers: { Connection: 'close' } }
+const HEALTH_EVERY_MS = 200
+const HEALTH_PATIENCE_MS = 30_000
+const health: Outcome[] = []
+
+/** How /healthz was answered since this was asked last, by every service until it was told to stop. */
+export const takeHealth = (): Outcome[] => health.splice(0)
+
+/** Versions without HEALTH_PORT answer at PORT. */
+const healthPortOf = async ({ port, healthPort }: Service): Promise<number> =>
+  (await call(healthPort, HEALTH, HEALTH_PATIENCE_MS)).status === 200 ? healthPort : port
+
+async function watchHealth(service: Service, port: number): Promise<void> {
+  while (service.ended() === undefined && !service.stopping) {
+    void call(port, HEALTH, HEALTH_PATIENCE_MS).then((outcome) => {
+      if (outcome.status !== 0 || !service.stopping) health.push(outcome)
+    })
+    await sleep(HEALTH_EVERY_MS)
+  }
 }
 
 export const isReady = (port: number): Promise<boolean> =>

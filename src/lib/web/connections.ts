@@ -2,6 +2,7 @@ import type { Server, Socket } from 'node:net'
 
 /** An open connection, as far as limits and the shutdown look at it. */
 export interface Connection {
+  open: boolean
   /** Requests that wait for their answer. */
   unanswered: number
   /** Of these, how many count as requests in progress. */
@@ -12,7 +13,7 @@ export interface Connection {
   ignored: number
   /** Whether it has sent a request at all. */
   used: boolean
-  /** By performance.now(): when it was opened or its last answer went out. */
+  /** Its place in the order in which connections were opened or had their last answer. */
   since: number
 }
 
@@ -26,17 +27,19 @@ const ROOM = 1 / 64
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>()
+  #last = 0
 
   constructor(server: Server, most: number, onClose: (connection: Connection) => void) {
     server.maxConnections = most
     const room = Math.max(1, Math.floor(most * ROOM))
     server.on('connection', (socket: Socket) => {
-      const now = performance.now()
-      const fresh = { unanswered: 0, inProgress: 0, ending: false, ignored: 0, used: false, since: now }
+      const counts = { unanswered: 0, inProgress: 0, ignored: 0, since: ++this.#last }
+      const fresh = { ...counts, open: true, ending: false, used: false }
       if (this.#open.size >= most - room) this.#makeRoom(room)
       this.#open.set(socket, fresh)
       socket.once('close', () => {
         this.#open.delete(socket)
+        fresh.open = false
         onClose(fresh)
       })
     })
@@ -45,6 +48,12 @@ export class Connections {
   /** Undefined once it is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#open.get(socket)
+  }
+
+  /** One of its requests has its answer. */
+  answered(connection: Connection): void {
+    connection.unanswered--
+    connection.since = ++this.#last
   }
 
   #makeRoom(wanted: number): void {

@@ -31,12 +31,6 @@ function areaBEnvelope({ headers }: IncomingMessage): string {
   return JSON.stringify({ code: 300, describe: 'the platform cannot respond now; try again later', partnerId })
 }
 
-function jsonFor(request: IncomingMessage): [body: string, headers: Headers] {
-  const { url = '' } = request
-  if (AREA_B.test(url)) return [areaBEnvelope(request), { 'Cache-Control': 'no-store' }]
-  return STANDARD.test(url) ? [STANDARD_ERROR, STANDARD_HEADERS] : [ENVELOPE, AREA_A_HEADERS]
-}
-
 const wantsPage = ({ url = '', headers: { accept } }: IncomingMessage): boolean =>
   accept?.includes('html') === true && !AREA_B.test(url) && prefersHtml(accept)
 
@@ -46,14 +40,25 @@ const wantsPage = ({ url = '', headers: { accept } }: IncomingMessage): boolean 
  */
 export function refuseForLoad(app: FastifyInstance, publicUrl: string, { requests }: Metrics): Refuse {
   const meter = requests.route('', '(refused for load)')
-  const always = { ...failure.failure.headers, ...(publicUrl.startsWith('https:') ? HSTS_HEADER : {}) }
+  const always: Headers = { ...failure.failure.headers, ...(publicUrl.startsWith('https:') ? HSTS_HEADER : {}) }
   const page = busyPage(app)
+  // Names and values in turn, which Node writes as they are.
+  const flat = (headers: Headers): string[] =>
+    Object.entries({ ...headers, ...always, 'Content-Type': JSON_TYPE }).flat()
+  const areaB = flat({ 'Cache-Control': 'no-store' })
+  const standard = flat(STANDARD_HEADERS)
+  const areaA = flat(AREA_A_HEADERS)
+  const jsonFor = (request: IncomingMessage): [body: string, headers: string[]] => {
+    const { url = '' } = request
+    if (AREA_B.test(url)) return [areaBEnvelope(request), areaB]
+    return STANDARD.test(url) ? [STANDARD_ERROR, standard] : [ENVELOPE, areaA]
+  }
 
-  const sendPage = async (request: IncomingMessage, response: ServerResponse, common: Headers, id: string) => {
+  const sendPage = async (request: IncomingMessage, response: ServerResponse, own: Headers, id: string) => {
     const asked = parseQuery(queryOf(request.url ?? '')).values.get('ui_locales')
     const locale = chooseLocale({ asked, acceptLanguage: request.headers['accept-language'] })
     const html = await page(request, response, locale, id)
-    response.writeHead(503, { ...common }).end(html)
+    response.writeHead(503, { ...always, ...own }).end(html)
   }
 
   return (request, response, why, closes) => {
@@ -63,13 +68,13 @@ export function refuseForLoad(app: FastifyInstance, publicUrl: string, { request
     const fields = () => ({ address: normalAddress(remoteAddress) })
     app.sampledLog.write({ level: 'warn', kind: why, message: why, fields })
     const id = randomUUID()
-    const common = { ...always, 'X-Request-Id': id, ...(closes ? { Connection: 'close' } : {}) }
     if (wantsPage(request)) {
-      sendPage(request, response, common, id).catch(() => response.destroy())
+      const own = { 'X-Request-Id': id, ...(closes ? { Connection: 'close' } : {}) }
+      sendPage(request, response, own, id).catch(() => response.destroy())
       return
     }
     const [body, headers] = jsonFor(request)
-    const own = { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body) }
-    response.writeHead(503, { ...headers, ...common, ...own }).end(body)
+    const own = ['X-Request-Id', id, 'Content-Length', String(Buffer.byteLength(body))]
+    response.writeHead(503, [...headers, ...own, ...(closes ? ['Connection', 'close'] : [])]).end(body)
   }
 }

@@ -57,18 +57,6 @@ export class RequestLimit {
       this.#inProgress -= inProgress
     })
     this.#servers.push(connections)
-    const limit = this
-    function answered(this: ServerResponse): void {
-      const connection = connections.of(this.req.socket)
-      if (!connection) return
-      connection.unanswered--
-      connection.since = performance.now()
-    }
-    function done(this: ServerResponse): void {
-      answered.call(this)
-      const connection = connections.of(this.req.socket)
-      if (connection && !limit.#uncounted.has(this)) limit.#release(connection)
-    }
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = connections.of(request.socket)
       if (!connection) return // it is closed
@@ -81,13 +69,16 @@ export class RequestLimit {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
       } else if (this.#inProgress >= this.#most && !HEALTH.test(request.url ?? '')) {
-        response.once('close', answered)
+        response.once('close', () => connections.answered(connection))
         pauseAfter(request, response)
         this.refuse(request, response, 'too many requests in progress', false)
       } else {
         connection.inProgress++
         this.#inProgress++
-        response.once('close', done)
+        response.once('close', () => {
+          connections.answered(connection)
+          if (connection.open && !this.#uncounted.has(response)) this.#release(connection)
+        })
         handle(request, response)
       }
     })

@@ -66,6 +66,13 @@ describe('gatehouse app create', () => {
     })
   })
 
+  it('prints no secret of an app that has none', async () => {
+    const fields = ['--name', 'Key', '--redirect-uri', 'https://a.com/cb', '--scope', 'USER_INFO']
+    const { code, stdout } = await run('app', 'create', ...fields, '--token-auth', 'private_key_jwt')
+    expect([code, stdout.includes('secret ')]).toEqual([0, false])
+    expect(stdout).toMatch(/^token_auth_methods {2}private_key_jwt$/m)
+  })
+
   it('prints aligned text for a person, the secret at the end', async () => {
     const { code, stdout } = await run('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO')
     expect(code).toBe(0)

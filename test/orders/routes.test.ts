@@ -194,7 +194,7 @@ describe('what a viewer sees of an order', () => {
     expect(seen).toMatchObject({
       data: {
         order: {
-          ...{ order_id, state: 'paid', quantity: 2, total_price: 21 },
+          ...{ order_id: Number(order_id), state: 'paid', quantity: 2, total_price: 21 },
           vouchers: [
             { voucher: '***', state: 'unused', quantity: 1, picture: '***' },
             { voucher: '***', state: 'unused', quantity: 1, picture: '***' },

@@ -1,9 +1,9 @@
 /**
  * Redirect URIs and what becomes of them (DECISIONS "Redirect URI").
  * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` 20012 and
- * `not-a-url` 20007.
+ * the others 20007 with the reason.
  */
-type Verdict = 'ok' | 'mismatch' | 'not-a-url'
+type Verdict = 'ok' | 'mismatch' | 'not-a-url' | 'has-fragment' | 'has-answer'
 
 export const CORPUS_APPS = {
   plain: {
@@ -140,11 +140,14 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://good.com%40@evil.com/cb',
     'https://good.com%2f@evil.com/cb',
     'https://evil.com:80@good.com/cb',
-    // fragment
-    'https://good.com/cb#',
-    'https://good.com/cb#x',
-    'https://good.com#@evil.com',
+    // fragment, and parameters of the answer, of a host that is not registered
+    'https://evil.com/cb#x',
+    'https://evil.com/cb?code=1',
     'https://evil.com#@good.com',
+    'https://user@good.com/cb#x',
+    'https://good.com\\@evil.com/#x',
+    'https://good.com/cb#a b',
+    'http://good.com/cb#x',
     'https://evil.com#good.com',
     // backslash
     'https://evil.com\\good.com/cb',
@@ -267,6 +270,23 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'http://wild.com/',
     'ftp://good.com/',
   ]),
+  ...all('plain', 'has-fragment', [
+    'https://good.com/cb#',
+    'https://good.com/cb#x',
+    'https://good.com#@evil.com',
+    'https://good.com/cb#?code=1',
+    'https://a.wild.com/cb?code=1#x',
+    'http://localhost:3001/#/route',
+  ]),
+  ...all('plain', 'has-answer', [
+    'https://good.com/cb?code=1',
+    'https://good.com/cb?a=1&state=',
+    'https://a.wild.com/cb?c%6Fde=1',
+    'http://127.0.0.1:3001/?state',
+  ]),
+  ...all('http', 'has-answer', ['http://good.com/cb?code=1']),
+  ...all('pinned', 'has-fragment', ['https://good.com/cb#', 'https://good.com/other#x']),
+  ...all('pinned', 'has-answer', ['https://good.com/cb?code=1', 'http://localhost:7000/cb?state=1']),
   ...all('pinned', 'ok', ['https://good.com/cb', 'https://good.com/cb?a=1&b=%2F', 'http://localhost:7000/cb']),
   ...all('pinned', 'mismatch', [
     'https://good.com/',
@@ -280,7 +300,9 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://good.com/cb?a=1&b=/',
     'https://good.com/cb?a=1&b=%2f',
     'https://good.com/cb?b=%2F&a=1',
-    'https://good.com/cb#',
+    'https://evil.com/cb#x',
+    'http://good.com/cb?code=1',
+    'http://localhost:7001/cb?code=1',
     'http://good.com/cb',
     'http://localhost:7001/cb',
   ]),

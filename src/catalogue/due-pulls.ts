@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { MAX_PROBLEMS } from '../lib/json/shape.ts'
+import { maskedReason } from '../lib/masked-reason.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
@@ -92,7 +93,7 @@ class DuePulls {
 
   #fail(pull: DuePull, { kind, detail }: CallProblem): void {
     this.#failed.add(nameOf(pull))
-    this.failure ??= `${kind}: ${detail}`
+    this.failure ??= `${kind}: ${maskedReason(detail)}`
     // Not even tried, and the next one would not be either.
     this.#refused ||= kind === 'breaker'
   }

@@ -7,6 +7,7 @@ import type { CliContext } from './context.ts'
 import { defineCustomCommand, type Operation } from './operation.ts'
 import { askRemote, routeOf } from './remote.ts'
 import { print } from './report.ts'
+import { printableJson } from './text.ts'
 
 interface List<Filter, Plural extends string, Row>
   extends Pick<Operation<Filter, unknown>, 'input' | 'inputFrom' | 'flags' | 'route'> {
@@ -46,7 +47,7 @@ export function defineListCommand<Filter extends object, Plural extends string, 
         for (;;) {
           const found = await read(asked, fields)
           if (!all) return print(context.terminal, json, found, (shown) => pageText(table(shown[plural]), shown.next))
-          for (const row of found[plural]) await write(context, `${stringify(row)}\n`)
+          for (const row of found[plural]) await write(context, `${printableJson(stringify(row) ?? '')}\n`)
           if (found.next === null) return
           fields = { ...typedIn, after: found.next }
           asked = parseInput(input, fields)

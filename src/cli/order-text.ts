@@ -3,7 +3,7 @@ import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import type { createOrder, listOrders, showOrder } from '../orders/index.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
-import { aligned, readable } from './text.ts'
+import { aligned, printable, readable } from './text.ts'
 
 type OrderResult = OutputOf<typeof createOrder>
 
@@ -16,7 +16,7 @@ export function failureText(failure: CallProblem | null): string[] {
   return [
     '',
     `The call failed: ${failure.kind} (${why})`,
-    `  ${failure.detail}`,
+    `  ${printable(failure.detail)}`,
     ...(problems.length > 1 ? [aligned(problems)] : []),
   ]
 }

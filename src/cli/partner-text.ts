@@ -1,7 +1,7 @@
 import type { OutputOf } from '../lib/json/input.ts'
 import { type listPartners, type showPartner, urlWarnings } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
-import { aligned, readable } from './text.ts'
+import { aligned, printable, readable } from './text.ts'
 
 type ShownPartner = OutputOf<typeof showPartner>
 
@@ -78,5 +78,6 @@ export function table(partners: Readonly<OutputOf<typeof listPartners>['partners
 
 /** Warns on standard error, so that what is printed stays as it is for programs. */
 export function warned({ terminal }: CliContext, partner: ShownPartner): void {
-  for (const { field, problem } of urlWarnings(partner)) terminal.stderr.write(`warning: ${field} ${problem}\n`)
+  for (const { field, problem } of urlWarnings(partner))
+    terminal.stderr.write(`warning: ${printable(`${field} ${problem}`)}\n`)
 }

@@ -4,7 +4,7 @@ import { contractAnswer, NamedFailure } from '../lib/failure.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { type FailureAnswer, RescodeError } from '../lib/web/rescode.ts'
 import type { Terminal } from './context.ts'
-import { aligned } from './text.ts'
+import { aligned, printableJson, printableLines } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
 export function print<Output>(
@@ -13,7 +13,7 @@ export function print<Output>(
   output: Output,
   text: (output: Output) => string,
 ): void {
-  stdout.write(`${json ? stringify(output, null, 2) : text(output)}\n`)
+  stdout.write(`${json ? printableJson(stringify(output, null, 2) ?? '') : printableLines(text(output))}\n`)
 }
 
 /** Writes a failure to standard error and returns the exit code: 2 for wrong usage, 1 for a failure, 0 for help. */
@@ -25,7 +25,8 @@ export function reportFailure({ stderr }: Terminal, error: unknown, json: boolea
   if (error instanceof CommanderError && error.code === 'commander.help' && !json) return 2
   const message = messageOf(error)
   const text = problems ? aligned(problems.map(({ field, problem }) => [field, problem])) : message
-  stderr.write(`${json ? JSON.stringify({ error: { message, problems } }, null, 2) : text}\n`)
+  const written = json ? printableJson(JSON.stringify({ error: { message, problems } }, null, 2)) : printableLines(text)
+  stderr.write(`${written}\n`)
   return typed ? 2 : 1
 }
 

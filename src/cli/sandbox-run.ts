@@ -11,6 +11,7 @@ import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
 import { readProducts } from './sandbox-products.ts'
 import { type Awaited, contactsAnswer, reportAnswer, runAnswer } from './sandbox-wire.ts'
+import { printable, printableJson } from './text.ts'
 
 /** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
 export interface DemoPartner {
@@ -107,9 +108,6 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
 
 const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} s (--timeout)`
 
-// Texts of a partner may contain control characters, which a terminal would interpret.
-const printable = (line: string): string => line.replace(/\p{Cc}/gu, '\ufffd')
-
 async function helpOf(
   terminal: Terminal,
   { demo: wanted, on_wait }: Input,
@@ -150,5 +148,5 @@ async function report(
   }
   if (!stdout) return
   const answer = await client.get(reportAnswer, `/runs/${runId}/report`)
-  stdout.write(`${stringify(answer.report, null, 2)}\n`)
+  stdout.write(`${printableJson(stringify(answer.report, null, 2) ?? '')}\n`)
 }

@@ -1,7 +1,22 @@
 import type { Command } from 'commander'
 
+/** What a terminal would carry out, or would show in another order: control characters, and those that turn the direction of writing. */
+const COMMANDS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+const COMMANDS_IN_LINES = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+/** A text of others as one line that a terminal only shows. */
+export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd')
+
+/** The same of several lines. */
+export const printableLines = (text: string): string => text.replace(COMMANDS_IN_LINES, '\ufffd')
+
+/** JSON with the same meaning that a terminal only shows: such characters stand in its texts alone, which may have them as escapes. */
+export const printableJson = (json: string): string =>
+  json.replace(COMMANDS_IN_LINES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** Rows in columns, each as wide as its widest cell; the last column may be of any width. */
-export function aligned(rows: readonly (readonly string[])[]): string {
+export function aligned(given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map(printable))
   const widths: number[] = []
   for (const row of rows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)

@@ -3,6 +3,7 @@ import { applyProductChange, pullDue, queuePulls } from '../catalogue/index.ts'
 import type { TaskName } from '../db/jobs-store.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { int64 } from '../lib/json/fields.ts'
+import { maskedReason } from '../lib/masked-reason.ts'
 import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
@@ -53,7 +54,7 @@ const ofRefund = z.object({
 /** The platform has refunded by itself, and its message has not arrived yet. */
 const sendRefundedMessageTask: Task = async (deps, payload) => {
   const failure = await sendRefundedMessage(deps, ofRefund.parse(payload))
-  if (failure) throw new Error(`${failure.kind}: ${failure.detail}`)
+  if (failure) throw new Error(`${failure.kind}: ${maskedReason(failure.detail)}`)
 }
 
 const ofNotification = z.object({ notificationId: z.string() })

@@ -36,6 +36,28 @@ const PATTERNS = (Object.entries(REASONS) as [ReasonId, string][]).map(([id, tem
 /** Longer texts stay as they are. */
 const LONGEST = 2_000
 
+interface Clause {
+  readonly id: ReasonId
+  /** Values by their names, as they stand in the clause. */
+  readonly values: readonly (readonly [name: string, value: string])[]
+}
+
+/** The clause of REASONS that this is; undefined for one that is not known. */
+export function clauseOf(reason: string): Clause | undefined {
+  if (reason.length > LONGEST) return undefined
+  for (const { id, pattern, goesOn } of PATTERNS) {
+    const found = pattern.exec(reason)
+    if (found && (!goesOn || isKnown(found.groups?.problem ?? '')))
+      return { id, values: Object.entries(found.groups ?? {}) }
+  }
+  return undefined
+}
+
+const isKnown = (reason: string): boolean => typeof problemDetail(reason) !== 'string' || clauseOf(reason) !== undefined
+
+/** Whether the value of this name is a clause itself. */
+export const isNested = (name: string): boolean => NESTED.includes(name)
+
 /**
  * Why the platform has refused a call, or why a call failed, as a detail to be worded for its reader. A clause that is not
  * known stays as it is.
@@ -44,15 +66,11 @@ export function reasonDetail(reason: string): Detail {
   if (reason.length > LONGEST) return reason
   const problem = problemDetail(reason)
   if (typeof problem !== 'string') return problem
-  for (const { id, pattern, goesOn } of PATTERNS) {
-    const found = pattern.exec(reason)
-    if (!found) continue
-    const values = Object.entries(found.groups ?? {}).map(([name, value]): [string, Detail] => [
-      name,
-      NESTED.includes(name) ? reasonDetail(value) : value,
-    ])
-    const detail = localized(id, Object.fromEntries(values))
-    if (!goesOn || typeof detail.values.problem !== 'string') return detail
-  }
-  return reason
+  const clause = clauseOf(reason)
+  if (!clause) return reason
+  const values = clause.values.map(([name, value]): [string, Detail] => [
+    name,
+    isNested(name) ? reasonDetail(value) : value,
+  ])
+  return localized(clause.id, Object.fromEntries(values))
 }

@@ -15,14 +15,17 @@ export const MAX_MEMBERS = 50
 export const MAX_INVITATIONS = 20
 
 const DAY_S = 86_400
-const MAILS_PER_ADDRESS = 10
-const MAILS_PER_PARTNER = 100
+const INVITATIONS_PER_ADDRESS = 10
+const INVITATIONS_PER_PARTNER = 100
 
-/** Counts a mail to be sent; false when there were too many today to this address or for this partner. */
-export const mayMail = async (deps: Deps, partnerId: bigint, mail: string): Promise<boolean> =>
+/**
+ * Counts an invitation to be mailed; false when there were too many today for this partner, to this address or to all. What
+ * one partner sends to an address does not count for another, and a forgotten password has its own count (password.ts).
+ */
+const mayInvite = async (deps: Deps, partnerId: bigint, mail: string): Promise<boolean> =>
   (await countWithin(deps, DAY_S, [
-    { kind: 'mail-address', name: mailKeyOf(mail), most: MAILS_PER_ADDRESS },
-    { kind: 'mail-partner', name: String(partnerId), most: MAILS_PER_PARTNER },
+    { kind: 'mail-address', name: `${partnerId}\n${mailKeyOf(mail)}`, most: INVITATIONS_PER_ADDRESS },
+    { kind: 'mail-partner', name: String(partnerId), most: INVITATIONS_PER_PARTNER },
   ])) === undefined
 
 /** Invites somebody by mail, and returns the member_id. Until an owner has joined only owners can be invited. */
@@ -36,7 +39,7 @@ export const inviteMember = operation(
       if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
       if (all >= MAX_MEMBERS) throw new MemberRefusal('full')
       if (open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-      if (!(await mayMail({ ...deps, db }, partnerId, mail))) throw new MemberRefusal('mails')
+      if (!(await mayInvite({ ...deps, db }, partnerId, mail))) throw new MemberRefusal('mails')
       const member_id = randomUUID()
       await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
       await sendLink({ ...deps, db }, member_id, 'invitation')
@@ -53,7 +56,7 @@ export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Pr
     if (found.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-    if (!(await mayMail({ ...deps, db }, partnerId, found.mail))) throw new MemberRefusal('mails')
+    if (!(await mayInvite({ ...deps, db }, partnerId, found.mail))) throw new MemberRefusal('mails')
     await sendLink({ ...deps, db }, memberId, 'invitation')
     await record('member_invited', { member_id: memberId, role: found.role, again: true })
   })

@@ -4,13 +4,14 @@ import { verifyPassword } from '../lib/crypto/password.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { countWithin, networkOf, siteOf } from '../throttle/index.ts'
 import { recordMemberEvent } from './change.ts'
-import { mayMail } from './invite.ts'
 import { sendLink } from './link.ts'
 import * as store from './store.ts'
 import { mailKeyOf } from './wire.ts'
 
 const HOUR_S = 3_600
+const DAY_S = 24 * HOUR_S
 const ASKED_PER_MEMBER = 5
+const ASKED_PER_MEMBER_AND_DAY = 10
 const ASKED_PER_NETWORK = 30
 const SITE_FACTOR = 16
 
@@ -43,8 +44,9 @@ export interface ForgottenPassword {
 
 /**
  * Somebody has forgotten a password. What is done and how long it takes does not depend on whether there is such a member:
- * a job looks for that (`sendPasswordLink`). Returns the end of the window when too many have asked, for this member or
- * from this network.
+ * a job looks for that (`sendPasswordLink`). Returns the end of the window when too many have asked, for this member in an
+ * hour or a day, or from this network. The mails are counted here, and not when they are sent, so that whoever asks is told
+ * that none will come.
  */
 export async function askForPassword(
   deps: Deps,
@@ -52,12 +54,17 @@ export async function askForPassword(
   address: string,
 ): Promise<Date | undefined> {
   const site = siteOf(address)
+  const member = `${clientId}\n${mailKeyOf(mail)}`
   const until = await countWithin(deps, HOUR_S, [
-    { kind: 'forgotten', name: `${clientId}\n${mailKeyOf(mail)}`, most: ASKED_PER_MEMBER },
+    { kind: 'forgotten', name: member, most: ASKED_PER_MEMBER },
     { kind: 'forgotten-network', name: networkOf(address), most: ASKED_PER_NETWORK },
     ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * ASKED_PER_NETWORK } as const] : []),
   ])
   if (until) return until
+  const tomorrow = await countWithin(deps, DAY_S, [
+    { kind: 'forgotten-day', name: member, most: ASKED_PER_MEMBER_AND_DAY },
+  ])
+  if (tomorrow) return tomorrow
   await enqueue(deps.db, 'member-password', { clientId, mail })
   return undefined
 }
@@ -67,7 +74,7 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
   const partner = await findPartnerByClientId(deps, clientId)
   if (partner?.status !== 'active') return
   const found = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
-  if (!found || !(await mayMail(deps, partner.partner_id, mail))) return
+  if (!found) return
   await deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     await sendLink(inside, found.member_id, 'password')

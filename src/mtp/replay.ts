@@ -1,6 +1,7 @@
 import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
+import { REPLAY_OF } from '../lib/crypto/masking.ts'
 import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
 import { bodyRejected, CallRejected, rejectionCode, rejectionEnvelope } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
@@ -22,9 +23,6 @@ export interface Replay {
   readonly outcome: 'accepted' | 'again' | 'refused'
   readonly entryId: string | undefined
 }
-
-/** Header of a call that was rejected again; names the replayed call. */
-const REPLAY_OF = 'gatehouse-replay-of'
 
 /** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
 export function noticeEndpoint(deps: Deps, path: string): string | undefined {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { BODY_DECRYPTED } from '../lib/crypto/aes-body.ts'
-import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
+import { BODY_MASKED, maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { nearestPath } from '../mws-wire/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
@@ -23,9 +23,6 @@ const LOOKED_INTO_MS = 500
 const WRITTEN_AT_ONCE = 50
 /** Fewer of calls to wrong paths, which leave room for the others. */
 const WRONG_PATHS_AT_ONCE = 10
-
-/** Header of a kept call whose body is not the original one, because a secret in it is masked. */
-const BODY_MASKED = 'gatehouse-body-masked'
 
 /** Whether a kept call has the bytes that came: it was read, and neither cut nor masked. */
 export const isKeptWhole = (body: string, headers: Readonly<Record<string, string>> | null | undefined): boolean =>

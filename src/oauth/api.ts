@@ -52,6 +52,8 @@ export const OAUTH_API: readonly ApiOperation[] = [
       'app_not_approved',
       'redirect_uri_not_absolute',
       'redirect_uri_not_registered',
+      'redirect_uri_with_fragment',
+      'redirect_uri_with_answer',
       'state_malformed',
       'state_too_long',
       'scope_unknown',

@@ -55,6 +55,8 @@ function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: st
   const redirectUrl = checkRedirectUri(redirectUri, app, hostMatches)
   if (redirectUrl === 'not-a-url') throw oauthFailure('redirect_uri_not_absolute')
   if (redirectUrl === 'mismatch') throw oauthFailure('redirect_uri_not_registered')
+  if (redirectUrl === 'has-fragment') throw oauthFailure('redirect_uri_with_fragment')
+  if (redirectUrl === 'has-answer') throw oauthFailure('redirect_uri_with_answer')
   return { redirectUri, redirectUrl }
 }
 

@@ -24,8 +24,9 @@ const A1 = {
     failures: ['parameter_missing redirect_uri', 'redirect_uri_not_absolute'],
   },
   7: {
-    check: 'redirect_uri not registered, or of a refused form ([below](#redirect-uri))',
-    failures: ['redirect_uri_not_registered'],
+    check:
+      'redirect_uri not registered, or of a refused form; registered, but with a fragment, or with `code` or `state` in its query ([below](#redirect-uri))',
+    failures: ['redirect_uri_not_registered', 'redirect_uri_with_fragment', 'redirect_uri_with_answer'],
   },
   8: {
     check: 'state missing, over 128 bytes, or with other characters than a-zA-Z0-9',
@@ -105,6 +106,10 @@ const A2 = {
   },
   14: { check: 'user blocked since', failures: ['user_blocked'] },
   15: { check: 'grant withdrawn since', failures: ['grant_withdrawn'] },
+  16: {
+    check: 'the app has lost every scope of the grant since (where some are left, the answer has those)',
+    failures: ['no_scope_left'],
+  },
 } satisfies CheckSequence
 
 const A3 = {

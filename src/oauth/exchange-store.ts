@@ -26,6 +26,8 @@ export interface CodeExchange {
   readonly codeHash: Buffer
   readonly now: Date
   readonly appKey: string
+  /** What the app may ask for now; the tokens get no more than that. */
+  readonly appScopes: readonly string[]
   /** `valid_from` of the app. */
   readonly appValidFrom: Date | null
   readonly redirectUri: string
@@ -66,7 +68,8 @@ const exchangesOf = <Row extends FoundCode>(
   statement: (asked) =>
     sql`with asked as (
           select routing_key, code_hash, now, by_app, with_redirect_uri, with_state,
-            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from, ordinal
+            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from,
+            string_to_array(app_scopes, ' ') as app_scopes, ordinal
           from unnest(
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
             ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
@@ -74,15 +77,19 @@ const exchangesOf = <Row extends FoundCode>(
             ${asked.map((one) => one.codeChallenge)}::text[],
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
             ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.refreshScope)}::text[], ${asked.map((one) => one.appValidFrom)}::timestamptz[])
+            ${asked.map((one) => one.refreshScope)}::text[], ${asked.map((one) => one.appValidFrom)}::timestamptz[],
+            ${asked.map((one) => one.appScopes.join(' '))}::text[])
           with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
-            access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from, ordinal)
+            access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from, app_scopes, ordinal)
         ), found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
                  asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
                  asked.ordinal,
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
-                 g.scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
+                 case when g.scopes <@ asked.app_scopes then g.scopes
+                      else array(select s from unnest(g.scopes) with ordinality as granted (s, n)
+                                 where s = any (asked.app_scopes) order by n) end as scopes,
+                 ${REVOKED_AT} as revoked_at, p.status as user_status${more}
           from asked
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
           cross join ${grant} g
@@ -94,7 +101,7 @@ const exchangesOf = <Row extends FoundCode>(
             and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
             and c.redirect_uri = f.with_redirect_uri and c.state = coalesce(f.with_state, c.state)
             and c.code_challenge is not distinct from f.with_challenge
-            and f.user_status = 'active' and f.revoked_at is null
+            and f.user_status = 'active' and f.revoked_at is null and f.scopes <> '{}'
           returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at,
             f.refresh_scope, f.grant_id, f.scopes, f.ordinal
         ), access as (

@@ -6,6 +6,7 @@ import { sha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
+import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
 import { oauthFailure } from './failures.ts'
@@ -51,7 +52,7 @@ const readExchange = (parameters: Parameters): ExchangeInput => ({
   withSignIn: false,
 })
 
-/** A2 rows 10–15: spends a code for tokens. */
+/** A2 rows 10–16: spends a code for tokens. */
 export async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw oauthFailure('code_forged', { value: input.code })
@@ -91,6 +92,7 @@ function prepare(
     codeHash,
     now,
     appKey: app.app_key,
+    appScopes: grantableScopes(app.scopes),
     appValidFrom: app.valid_from,
     redirectUri: input.redirectUri,
     state: input.state,
@@ -119,7 +121,7 @@ async function whyNotFound(
   return oauthFailure(expiresAt <= deps.clock.now() ? 'code_expired' : 'code_unknown', { value: input.code })
 }
 
-/** Rows 10–15 in their order, for a code that was found but not spent. */
+/** Rows 10–16 in their order, for a code that was found but not spent. */
 async function whyNotExchanged(
   deps: Deps,
   caller: TokenCaller,
@@ -142,6 +144,7 @@ async function whyNotExchanged(
   }
   if (found.user_status !== 'active') return oauthFailure('user_blocked')
   if (found.revoked_at) return oauthFailure('grant_withdrawn')
+  if (found.scopes.length === 0) return oauthFailure('no_scope_left')
   return oauthFailure('code_spent_meanwhile', { value: input.code })
 }
 

@@ -93,6 +93,8 @@ export const OAUTH_FAILURES = {
   },
   redirect_uri_not_absolute: { rescode: 20007, what: 'redirect_uri is not an absolute URL' },
   redirect_uri_not_registered: { rescode: 20012 },
+  redirect_uri_with_fragment: { rescode: 20007, what: 'redirect_uri must not have a fragment' },
+  redirect_uri_with_answer: { rescode: 20007, what: 'redirect_uri must not have code or state in its query' },
   state_malformed: { rescode: 20007, what: 'state may hold only the characters a-z, A-Z and 0-9' },
   state_too_long: { rescode: 20007, what: 'state is longer than 128 bytes' },
   scope_unknown: {

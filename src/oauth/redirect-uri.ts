@@ -14,8 +14,8 @@ export interface RedirectRules {
 // The parser repairs these silently (tab and newline vanish, `\` becomes `/`). Another parser may see another host, so
 // they are refused.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const FORBIDDEN_CHARACTERS = /[\s\\#\u0000-\u001f\u007f-\u009f]/
-const AUTHORITY = /^https?:\/\/([^/?]+)/i
+const FORBIDDEN_CHARACTERS = /[\s\\\u0000-\u001f\u007f-\u009f]/
+const AUTHORITY = /^https?:\/\/([^/?#]+)/i
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 const hasForbiddenForm = (text: string): boolean => {
@@ -24,19 +24,38 @@ const hasForbiddenForm = (text: string): boolean => {
   return authority === undefined || authority.includes('@') || authority.includes('%')
 }
 
-/** The parsed URI; `not-a-url` for what no parser accepts as absolute, `mismatch` for one that the app may not use. */
+/** What is wrong with a URI whose host is registered: the app's developer looks for it elsewhere if told otherwise. */
+type WrongForm = 'has-fragment' | 'has-answer'
+
+const wrongForm = (text: string, url: URL): WrongForm | undefined => {
+  if (text.includes('#')) return 'has-fragment'
+  return hasResponseParameters(url) ? 'has-answer' : undefined
+}
+
+const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boolean =>
+  pinned.some((one) => {
+    const { protocol: scheme, host: known } = new URL(one)
+    return scheme === protocol && known === host
+  })
+
+/**
+ * The parsed URI; `not-a-url` for what no parser accepts as absolute, `mismatch` for one that the app may not use, and for
+ * one of a registered host what is wrong with its form.
+ */
 export function checkRedirectUri(
   text: string,
   app: RedirectRules,
   hostMatches: (entry: string, url: URL) => boolean,
-): URL | 'not-a-url' | 'mismatch' {
+): URL | 'not-a-url' | 'mismatch' | WrongForm {
   if (!URL.canParse(text)) return 'not-a-url'
   const url = new URL(text)
-  if (hasForbiddenForm(text) || hasResponseParameters(url)) return 'mismatch'
+  if (hasForbiddenForm(text)) return 'mismatch'
   if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
-  const registered =
-    app.redirect_uris.length > 0 ? app.redirect_uris.includes(text) : app.hosts.some((entry) => hostMatches(entry, url))
-  return registered ? url : 'mismatch'
+  const wrong = wrongForm(text, url)
+  const pinned = app.redirect_uris
+  if (pinned.length === 0) return app.hosts.some((entry) => hostMatches(entry, url)) ? (wrong ?? url) : 'mismatch'
+  if (wrong && isOfPinnedHost(pinned, url)) return wrong
+  return pinned.includes(text) ? url : 'mismatch'
 }
 
 /**

@@ -2,6 +2,7 @@ import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
+import { maskedReason } from '../lib/masked-reason.ts'
 import { isInFlight } from './in-flight.ts'
 import { queueQuery } from './order-jobs.ts'
 import { existingOrder } from './order-result.ts'
@@ -34,7 +35,8 @@ export async function pollOrder(
   const { order, failure } = await queryOrder(deps, orderId, cause)
   if (!OPEN.includes(order.state)) return { givenUp: null }
   if (isOld(deps, order)) {
-    const why = failure ? `; the last query failed with ${failure.kind}: ${failure.detail}` : ''
+    // Viewers read the errors of jobs: what the partner wrote is in Traffic.
+    const why = failure ? `; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : ''
     return { givenUp: `order ${orderId} has been ${order.state} for a day${why}` }
   }
   await queueQuery(deps, found, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)

@@ -2,16 +2,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { OPERATOR } from '../history/index.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { DepsFor } from '../lib/web/admin-auth.ts'
+import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder } from './create-order.ts'
+import { maskedStory } from './masked-story.ts'
 import { payOrder } from './pay-order.ts'
 import { queryOrder } from './query-order.ts'
 import { refundOrder } from './refund-order.ts'
 import { refundByPlatform } from './refunded-message.ts'
-import { listOrders, showOrder } from './show-order.ts'
+import { listOrders, type OrderStory, showOrder } from './show-order.ts'
 import { oneOrder } from './wire.ts'
 
 interface OneOrderRoute {
@@ -42,8 +43,13 @@ export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void 
     ),
   )
 
+  const storyFor = async (request: FastifyRequest<OneOrderRoute>): Promise<OrderStory> => {
+    const story = await showOrder(depsFor(request), idOf(request))
+    return seesPeople(request) ? story : maskedStory(story)
+  }
+
   app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
-    answerLossless(request, reply, await showOrder(depsFor(request), idOf(request))),
+    answerLossless(request, reply, await storyFor(request)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>

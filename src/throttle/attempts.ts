@@ -30,6 +30,7 @@ type ThrottleKind =
   | 'operator-network'
   | 'member-network'
   | 'forgotten'
+  | 'forgotten-day'
   | 'forgotten-network'
   | 'mail-address'
   | 'mail-partner'

@@ -139,6 +139,7 @@ const WORKS: Readonly<Record<string, Work>> = {
           codeHash: hash(`f${fresh}`),
           now: NOW,
           appKey: 'app',
+          appScopes: ['USER_INFO', 'PHONE_NUMBER'],
           appValidFrom: null,
           redirectUri: 'https://app.example.com',
           state: 'S',

@@ -167,7 +167,7 @@ describe('the worker', () => {
     await start()
     expect(await failedJob()).toMatchObject({
       task: 'query-order',
-      last_error: `order ${orderId} has been paying for a day; the last query failed with partner-code: 302 (look-up failed): busy`,
+      last_error: `order ${orderId} has been paying for a day; the last query failed with partner-code: 302 (look-up failed): ***`,
     })
   })
 

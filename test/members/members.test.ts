@@ -4,6 +4,7 @@ import { inviteAgain, inviteMember, MAX_INVITATIONS, MAX_MEMBERS } from '../../s
 import { useLink } from '../../src/members/join.ts'
 import { openMemberLink } from '../../src/members/link.ts'
 import { spendLink } from '../../src/members/link-store.ts'
+import { askForPassword } from '../../src/members/password.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
 import { askedForPassword, invited, joined, PASSWORD, tokenFor } from './people.ts'
@@ -132,6 +133,19 @@ describe('an invitation', () => {
     expect(reasons).toEqual([...Array(9).fill('done'), 'mails'])
     // What was refused has changed nothing: the link from before still works.
     expect(await reasonOf(openMemberLink(world.deps, await tokenFor(world, 'often@example.com')))).toBe('done')
+  })
+
+  it('leaves what another partner may send to the same address, and what a forgotten password needs', async () => {
+    const mail = 'shared@example.com'
+    const { memberId } = await invited(world, partner, mail)
+    for (let sent = 0; sent < 10; sent++) await reasonOf(inviteAgain(world.deps, partner.partner_id, memberId))
+    const other = await newSandboxPartner(world)
+    const there = await invited(world, other, mail)
+    expect(await reasonOf(inviteAgain(world.deps, other.partner_id, there.memberId))).toBe('done')
+    await reasonOf(useLink(world.deps, await tokenFor(world, mail), PASSWORD))
+    for (const clientId of [partner.client_id, other.client_id]) {
+      expect(await askForPassword(world.deps, { clientId, mail }, '192.0.2.9')).toBeUndefined()
+    }
   })
 
   it('is refused when there are fifty members and invitations', async () => {

@@ -144,7 +144,7 @@ describe('A1: a redirect_uri', () => {
     async (query) => {
       const redirect_uri = `https://app.example.com/cb?${query}`
       const answer = await client.call('GET', client.authorizePath(client.request(app, { redirect_uri })))
-      expectFailure(answer, { rescode: 20012 })
+      expectFailure(answer, { rescode: 20007, message: /redirect_uri must not have code or state in its query/ })
     },
   )
 

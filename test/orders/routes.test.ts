@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts'
+import { createOperator } from '../../src/operators/index.ts'
 import { rotatePartnerSecret } from '../../src/partners/secret.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
@@ -17,8 +18,8 @@ afterAll(async () => {
   await world.close()
 })
 
-async function call(method: 'GET' | 'POST', path: string, body?: object) {
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, ...(body ? { 'content-type': 'application/json' } : {}) }
+async function call(method: 'GET' | 'POST', path: string, body?: object, token = ADMIN_TOKEN) {
+  const headers = { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) }
   const payload = body ? { payload: stringifyLossless(body) } : {}
   const response = await world.app.inject({ method, url: `/admin/v1${path}`, headers, ...payload })
   const parsed = parseLossless(response.rawPayload)
@@ -158,5 +159,54 @@ describe('switching to a new secret', () => {
     expect(refused.text).not.toContain(client_secret.slice(0, 8))
     expect(refused.text).toContain('BA verification failed for [secret]')
     expect(await call('POST', path)).toMatchObject({ status: 200, rescode: 0 })
+  })
+})
+
+describe('what a viewer sees of an order', () => {
+  const as = async (role: 'viewer' | 'support') =>
+    (await createOperator(world.deps, { name: `order-${role}`, role, days: 1 })).token
+
+  it('has its states and quantities, but no codes, no people and nothing that the partner wrote', async () => {
+    const order_id = 9_100_000_000_001n
+    const path = `/orders/${order_id}`
+    const secrets = ['CODE-1', 'pics.example', 'ERIKA', 'MUSTERMANN']
+    seller.on('/order/create', ok({ partnerOrderId: 'P-9' }))
+    await call('POST', '/orders', { ...least, order_id })
+    seller.on(
+      '/order/pay',
+      ok({
+        ...{ orderId: order_id, voucherType: 1, vouchers: ['CODE-1', 'CODE-2'] },
+        voucherPics: ['https://pics.example/1.png', 'https://pics.example/2.png'],
+        orderAdditionalList: [{ contactName: 'ERIKA' }],
+        voucherAdditionalList: ['ERIKA'],
+      }),
+    )
+    await call('POST', `${path}/pay`)
+    seller.on('/order/refund', refusal(606, 'MUSTERMANN has used it'))
+    await call('POST', `${path}/refund`, { refund_id: 'r-viewer', vouchers: ['CODE-1'] })
+    seller.on('/order/query', refusal(302, 'ERIKA MUSTERMANN is unknown'))
+    await call('POST', `${path}/query`)
+
+    const whole = await call('GET', path, undefined, await as('support'))
+    for (const secret of secrets) expect(whole.text).toContain(secret)
+    const seen = await call('GET', path, undefined, await as('viewer'))
+    for (const secret of secrets) expect(seen.text).not.toContain(secret)
+    expect(seen).toMatchObject({
+      data: {
+        order: {
+          ...{ order_id: Number(order_id), state: 'paid', quantity: 2, total_price: 21 },
+          vouchers: [
+            { voucher: '***', state: 'unused', quantity: 1, picture: '***' },
+            { voucher: '***', state: 'unused', quantity: 1, picture: '***' },
+          ],
+          refunds: [{ refund_id: 'r-viewer', state: 'refused', decision_code: 606, reason: '***', vouchers: ['***'] }],
+          order_additional: ['***'],
+          voucher_additional: ['***'],
+        },
+        calls: expect.arrayContaining([
+          expect.objectContaining({ interface: 'order-query', code: 302, failure_detail: '302 (look-up failed): ***' }),
+        ]),
+      },
+    })
   })
 })

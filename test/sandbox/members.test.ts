@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { inviteMember } from '../../src/members/invite.ts'
+import { inviteAgain, inviteMember } from '../../src/members/invite.ts'
+import { useLink } from '../../src/members/join.ts'
 import { showPartner, suspendPartner } from '../../src/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
-import { askedForPassword, invited, joined, memberSession, PASSWORD, signInMember } from '../members/people.ts'
+import {
+  askedForPassword,
+  invited,
+  joined,
+  memberSession,
+  PASSWORD,
+  signInMember,
+  tokenFor,
+} from '../members/people.ts'
 import { signedHeaders } from '../signer.ts'
 import { cookieOf, get, newSandboxPartner, post, type SandboxPartner, sessionOf, signIn } from './partners.ts'
 
@@ -285,14 +294,34 @@ describe('a forgotten password', () => {
     expect((await ask('no address')).statusCode).toBe(400)
   })
 
-  it('is mailed ten times a day to one address at most', async () => {
-    const owner = await joined(world, partner, OWNER)
-    for (let asked = 0; asked < 12; asked++) await askedForPassword(world, partner, OWNER)
-    const { rowCount } = await world.pool.query(
-      "select 1 from member_link where member_id = $1 and purpose = 'password'",
-      [owner],
-    )
-    expect(rowCount).toBe(9) // and one invitation
+  it('is mailed ten times a day to one address at most, and whoever asks once more is told', async () => {
+    await joined(world, partner, OWNER)
+    const told = 'an email with a link is on its way'
+    // Alike for whoever is a member and whoever is not.
+    for (const address of [OWNER, 'else@example.com']) {
+      for (let asked = 0; asked < 10; asked++) {
+        if (asked % 5 === 0) world.clock.advance(3_601)
+        expect((await ask(address)).body).toContain(told)
+      }
+      world.clock.advance(3_601)
+      const before = await jobs()
+      const limited = await ask(address.toUpperCase())
+      expect(limited.statusCode).toBe(429)
+      expect(Number(limited.headers['retry-after'])).toBeGreaterThan(3_601)
+      expect(limited.body).not.toContain('on its way')
+      expect(await jobs()).toBe(before)
+    }
+  })
+
+  it('is mailed however many invitations went to the address', async () => {
+    await joined(world, partner, OWNER)
+    const { memberId } = await invited(world, partner, DEV, 'developer')
+    for (let sent = 0; sent < 12; sent++) {
+      await inviteAgain(world.deps, partner.partner_id, memberId).catch(() => undefined)
+    }
+    await useLink(world.deps, await tokenFor(world, DEV), PASSWORD)
+    expect((await ask(DEV)).body).toContain('on its way')
+    expect(await askedForPassword(world, partner, DEV)).toMatch(/^ghml_/)
   })
 })
 

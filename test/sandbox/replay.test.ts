@@ -135,7 +135,7 @@ describe('a notice of the partner, replayed,', () => {
     const { entry } = await send({
       path: CHANGE,
       body: '{"body":[{"partnerDealId":"D1","status":7}]}',
-      headers: { 'X-Trace': 'abc' },
+      headers: { 'X-Trace': 'abc', 'User-Agent': 'seller/1.0' },
     })
     const replayed = await again(entry)
     expect(replayed).toMatchObject({ outcome: 'refused', kind: 'rejected' })
@@ -143,7 +143,8 @@ describe('a notice of the partner, replayed,', () => {
     const kept = await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: replayed.id ?? '' })
     expect(kept).toMatchObject({ name: 'deal-change', failure: { detail: 'body[0].status must be one of 0, 1, 2, 5' } })
     expect(Object.fromEntries(kept.request.headers ?? [])).toMatchObject({
-      'x-trace': 'abc',
+      'user-agent': 'seller/1.0',
+      'x-trace': '[not kept]',
       'gatehouse-replay-of': entry.id,
     })
     expect(kept.at).toEqual(world.clock.now())

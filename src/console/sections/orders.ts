@@ -1,9 +1,11 @@
 import { OPERATOR } from '../../history/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { listOrders, ORDER_STATES, oneOrder, queryOrder, showOrder } from '../../orders/index.ts'
+import { maskedReason } from '../../lib/masked-reason.ts'
+import { listOrders, maskedStory, ORDER_STATES, oneOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
 import type { Action, Cell, PageContext, Section, Table } from '../page-model.ts'
+import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import { at, code, count, link, orDash, stateCell, text, time } from '../texts.ts'
 import { outcomeCell, wayOf } from './traffic-entry.ts'
 
@@ -39,9 +41,17 @@ const readPage = async ({ deps, t, fields }: PageContext) => {
 
 const idOf = ({ params }: PageContext): bigint => parseInput(oneOrder, { order_id: params.order_id }).order_id
 
+/** Whether this operator sees codes of tickets, and what partners wrote. */
+const seesPeople = ({ role }: PageContext): boolean => mayDo(role, PERSONAL_DATA)
+
+const storyFor = async (context: PageContext) => {
+  const story = await showOrder(context.deps, idOf(context))
+  return seesPeople(context) ? story : maskedStory(story)
+}
+
 async function readOne(context: PageContext) {
-  const { deps, t } = context
-  const { order } = await showOrder(deps, idOf(context))
+  const { t } = context
+  const { order } = await storyFor(context)
   return {
     title: t('console.orders.one', { order: String(order.order_id) }),
     facts: [
@@ -117,7 +127,7 @@ async function timeline(context: PageContext, partnerId: bigint, orderId: bigint
         time(moment.at),
         link(`${wayOf(line.direction, context)}${texts.name(line.name)}`, trafficLink(partnerId, line.kind, line.id)),
         { ...outcome, text: `${outcome.text}${codeText}` },
-        text(texts.reasonBegins(line.detail ?? '')),
+        text(texts.reasonBegins(seesPeople(context) ? (line.detail ?? '') : maskedReason(line.detail ?? ''))),
       ]
     }),
     none: t('console.orders.nothing_yet'),

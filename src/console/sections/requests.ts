@@ -1,9 +1,10 @@
 import { listAudit } from '../../audit/index.ts'
-import { type ExplainedRequest, explainRequest, oneRequest } from '../../explain/index.ts'
+import { type ExplainedRequest, explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { noSuchPath, RescodeError } from '../../lib/web/rescode.ts'
 import { followedTable, noticeFacts, refusalFacts, refusalTable, rejectedFacts } from '../explained.ts'
 import type { PageContext, Section, Table } from '../page-model.ts'
+import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import { eventTable } from './audit.ts'
 
 const MAX_EVENTS = 50
@@ -25,7 +26,9 @@ async function readOne(context: PageContext) {
   const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
   const known = await knownRequest(context, id)
   if (!known) throw noSuchPath()
-  const { refusal, followed, rejected_call, notice } = known.found
+  const { refusal, followed, rejected_call, notice } = mayDo(context.role, PERSONAL_DATA)
+    ? known.found
+    : withoutOthersWords(known.found)
   const tables: Table[] = [
     ...(followed
       ? [

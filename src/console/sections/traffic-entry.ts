@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { type OutputOf, parseInput, readingReason } from '../../lib/json/input.ts'
 import {
-  keptText,
-  maskedBody,
   oneOfAllTraffic,
   recordReading,
   showEntry,
-  shownText,
+  showMaskedEntry,
+  type shownText,
   trafficTexts,
 } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
@@ -30,25 +29,25 @@ export const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
 
 const idOf = ({ params }: PageContext) => parseInput(oneOfAllTraffic, params)
 
-const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: PageContext['t'], isMasked: boolean): TextBlock => {
-  const shown = isMasked && body.text !== '' ? maskedBody(body.text) : body.text
+const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: PageContext['t']): TextBlock => {
+  const { text, unreadable } = body
   const notes = [
     ...(body.encrypted ? [t('console.traffic.encrypted')] : []),
     ...(body.cutFrom ? [t('console.traffic.cut', { all: String(body.cutFrom) })] : []),
-    ...(shown === undefined ? [t('console.traffic.unreadable')] : []),
-    ...(shown === '' ? [t('console.traffic.empty')] : []),
+    ...(unreadable ? [t('console.traffic.unreadable')] : []),
+    ...(text === '' && !unreadable ? [t('console.traffic.empty')] : []),
   ]
-  return { title, text: shown ?? '', note: notes.join(' ') }
+  return { title, text, note: notes.join(' ') }
 }
 
 async function entryOf(context: PageContext, isMasked: boolean) {
   const { deps, t, locale } = context
   const { partner_id, ...id } = idOf(context)
-  const entry = await showEntry(deps, partner_id, id, isMasked ? keptText : shownText)
+  const entry = await (isMasked ? showMaskedEntry : showEntry)(deps, partner_id, id)
   const texts = trafficTexts(locale)
   const blocks = [
-    bodyOf(entry.request.body, t('console.traffic.sent'), t, isMasked),
-    ...(entry.response ? [bodyOf(entry.response.body, t('console.traffic.answered'), t, isMasked)] : []),
+    bodyOf(entry.request.body, t('console.traffic.sent'), t),
+    ...(entry.response ? [bodyOf(entry.response.body, t('console.traffic.answered'), t)] : []),
   ]
   return { entry, texts, blocks, partner_id }
 }

@@ -1,3 +1,5 @@
+import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_STATUS } from './aes-body.ts'
+
 /** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Decided about signed calls"). */
 
 /** Replaces a secret. */
@@ -26,11 +28,40 @@ export const shortened = (authorization: string): string => {
   return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`
 }
 
-/** Headers with every value masked. */
+/** Header of a kept call whose body is not the original one, because a secret in it is masked. */
+export const BODY_MASKED = 'gatehouse-body-masked'
+
+/** Header of a call that was rejected again; names the replayed call. */
+export const REPLAY_OF = 'gatehouse-replay-of'
+
+/**
+ * Headers whose values are kept of a call. The value of any other may be a credential (`Cookie`, `X-Api-Key`, what a
+ * gateway adds), or somebody's address, so only its name is.
+ */
+const KEPT_HEADERS: ReadonlySet<string> = new Set([
+  ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'allow', 'cache-control'],
+  ...['connection', 'content-encoding', 'content-language', 'content-length', 'content-type', 'date', 'expect', 'host'],
+  ...['partnerid', 'retry-after', 'server', 'traceparent', 'transfer-encoding', 'user-agent', 'vary'],
+  ...[APP_KEY_HEADER.toLowerCase(), ENCRYPTION_STATUS, BODY_DECRYPTED, BODY_MASKED, REPLAY_OF],
+])
+
+/** In place of a value that is not kept. */
+export const NOT_KEPT = '[not kept]'
+
+const keptValue = (name: string, value: string): string => {
+  if (name === 'authorization') return shortened(value)
+  if (KEPT_HEADERS.has(name)) return value
+  // That a secret was sent is worth knowing, wherever it stood.
+  return value.includes(MASK) ? MASK : NOT_KEPT
+}
+
+/** Headers as they are kept and shown: secrets masked, and of most headers the names alone. */
 export const maskedHeaders = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
   mask: (text: string) => string,
 ): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, mask(String(value))]])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, keptValue(name.toLowerCase(), mask(String(value)))]],
+    ),
   )

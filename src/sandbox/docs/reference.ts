@@ -61,6 +61,39 @@ const othersThan300 = (path: string): number[] => (failureCodeOf(path) === 300 ?
 const ourAnswer = (path: string) =>
   schemaFields(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))
 
+const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(), partnerId: numericText() }))
+
+/** A message as it is kept: of an interface or a notice, or our answer to a notice. */
+export type MessageName =
+  | { readonly name: string; readonly direction: Direction }
+  | { readonly direction: 'our-answer' }
+
+const fieldsOf = (message: MessageName): readonly SchemaField[] => {
+  if (message.direction === 'our-answer') return OUR_ANSWER
+  const { name, direction } = message
+  const notice = NOTICES.find((one) => one.name === name)
+  if (notice) return direction === 'notice' ? schemaFields(notice.shape) : []
+  const entry = INTERFACES.find((one) => one.name === name)
+  if (!entry) return []
+  if (direction === 'request') return requestOf(entry)
+  const answer = answerOf(entry)
+  // Partners may leave `body` out and send its fields beside code and describe.
+  return [...answer, ...(answer.find((field) => field.name === 'body' && !field.list)?.fields ?? [])]
+}
+
+/** Cache: by message, of which there are as many as schemas. */
+const FIELDS_OF_MESSAGE = new Map<string, readonly SchemaField[]>()
+
+/** The fields that the schema of a message has; none for a message that is not of the contract. */
+export function fieldsOfMessage(message: MessageName): readonly SchemaField[] {
+  const key = 'name' in message ? `${message.name}.${message.direction}` : message.direction
+  const known = FIELDS_OF_MESSAGE.get(key)
+  if (known) return known
+  const fields = fieldsOf(message)
+  if (fields.length > 0) FIELDS_OF_MESSAGE.set(key, fields)
+  return fields
+}
+
 /** A message with every field that it can have; of a request with variants, the first. */
 function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
   const chosen = fields.filter(({ when }) => when === undefined || when.value === firstValue(fields, when.field))

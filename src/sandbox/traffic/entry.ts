@@ -1,7 +1,7 @@
 import { redactFailure } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
-import { masker } from '../../lib/crypto/masking.ts'
+import { maskedHeaders, masker } from '../../lib/crypto/masking.ts'
 import { stringToSign } from '../../lib/crypto/signing.ts'
 import { MISTAKES, SIGNATURE_MISMATCH } from '../../mws/index.ts'
 import { BA_FAILED } from '../../mws-wire/index.ts'
@@ -13,7 +13,7 @@ import { curlOf } from './curl.ts'
 import { outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { answerProblems, implausibleInNotice, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
 import { obstacleToCall, obstacleToNotice, type ReplayObstacle } from './replayable.ts'
-import { type ShownText, shownText } from './text.ts'
+import { type ShownText, shownText, type TextOf } from './text.ts'
 import type { TrafficEntryParams } from './wire.ts'
 
 type HeaderLines = readonly (readonly [name: string, value: string])[]
@@ -70,7 +70,7 @@ export async function showEntry(
   deps: Deps,
   partnerId: bigint,
   { kind, id }: TrafficEntryParams,
-  textOf = shownText,
+  textOf: TextOf = shownText,
 ): Promise<TrafficEntry> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw noSuchEntry()
@@ -90,11 +90,12 @@ type Mask = (text: string) => string
 /** How texts are written. */
 interface Writing {
   readonly mask: Mask
-  readonly textOf: typeof shownText
+  readonly textOf: TextOf
 }
 
+/** Rows of earlier releases have more headers than are kept now. */
 const linesOf = (headers: Readonly<Record<string, string>>, mask: Mask): HeaderLines =>
-  Object.entries(headers).map(([name, value]) => [name, mask(value)] as const)
+  Object.entries(maskedHeaders(headers, mask))
 
 const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '/')
 
@@ -104,7 +105,7 @@ function ourCall(
   found: KeptCall,
   { mask, textOf }: Writing,
 ): TrafficEntry {
-  const { id, at, request_headers, response_headers, response_body, failure, failure_detail } = found
+  const { id, at, interface: name, request_headers, response_headers, response_body, failure, failure_detail } = found
   const url = mask(found.url)
   const told =
     failure === null ? undefined : redactFailure(config, { kind: failure, detail: mask(failure_detail ?? '') })
@@ -119,7 +120,7 @@ function ourCall(
     namesApp: APP_KEY_HEADER in request_headers,
   }
   return {
-    ...{ kind: 'call', id, direction: 'out', at, name: found.interface, code: found.code },
+    ...{ kind: 'call', id, direction: 'out', at, name, code: found.code },
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
     ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], implausible: [] },
@@ -128,7 +129,12 @@ function ourCall(
     isSignature: false,
     mistakes: [],
     durationMs: isDisclosed ? found.duration_ms : null,
-    request: { method: 'POST', url, headers: linesOf(request_headers, mask), body: textOf(curl.body, curl.encrypted) },
+    request: {
+      method: 'POST',
+      url,
+      headers: linesOf(request_headers, mask),
+      body: textOf(curl.body, curl.encrypted, { name, direction: 'request' }),
+    },
     stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
     ...(response_body === null
       ? {}
@@ -136,7 +142,10 @@ function ourCall(
           response: {
             status: found.http_status,
             headers: linesOf(response_headers ?? {}, mask),
-            body: textOf(mask(response_body), response_headers !== null && BODY_DECRYPTED in response_headers),
+            body: textOf(mask(response_body), response_headers !== null && BODY_DECRYPTED in response_headers, {
+              name,
+              direction: 'answer',
+            }),
           },
         }),
     curl: curlOf(curl),
@@ -158,12 +167,13 @@ function theirCall(
 ): TrafficEntry {
   const { id, at, headers, body, answer, reason } = found
   const path = mask(found.path)
+  const name = noticeName(deps, path) ?? path
   const method = found.method ?? 'POST'
   const isSignature = answer.includes(`"${BA_FAILED}"`)
   const obstacle = obstacleToNotice(deps, found)
   const date = headers?.date
   return {
-    ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, forged: null, verdict: null },
+    ...{ kind, id, direction: 'in', at, name, forged: null, verdict: null },
     outcome: outcomeOf({ failure: reason, verified: found.verified, forged: null, verdict: null }),
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_MISMATCH) ?? false },
@@ -179,10 +189,10 @@ function theirCall(
       method,
       url: path,
       ...(headers ? { headers: linesOf(headers, mask) } : {}),
-      body: textOf(mask(body), headers !== null && BODY_DECRYPTED in headers),
+      body: textOf(mask(body), headers !== null && BODY_DECRYPTED in headers, { name, direction: 'notice' }),
     },
     ...(date === undefined ? {} : { stringToSign: stringToSign({ method, path, date }) }),
-    response: { status: found.status ?? 200, body: textOf(mask(answer)) },
+    response: { status: found.status ?? 200, body: textOf(mask(answer), false, { direction: 'our-answer' }) },
     ...(obstacle ? { obstacle } : {}),
   }
 }

@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { positiveId } from '../../lib/json/fields.ts'
 import { operation } from '../../lib/json/input.ts'
+import { maskedReason } from '../../lib/masked-reason.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { type CursorOfAll, listOfAll, windowOfAll } from '../traffic-all-store.ts'
 import type { TrafficSearch } from '../traffic-search-store.ts'
@@ -51,10 +52,11 @@ export const listAllTraffic = operation(
     const until: CursorOfAll | undefined = window === undefined ? undefined : cursor.parse(JSON.parse(window))
     const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
     const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
-    const traffic = rows.map((row) => ({
-      ...trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text)),
-      partner_id: row.partner_id,
-    }))
+    const traffic = rows.map((row) => {
+      const line = trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text))
+      // What partners say may be about people, as their bodies.
+      return { ...line, detail: line.detail === null ? null : maskedReason(line.detail), partner_id: row.partner_id }
+    })
     // A search whose window holds more results continues after the last one shown, else at the window's end.
     return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
   },

@@ -1,24 +1,72 @@
+import type { z } from 'zod'
+import { date, dateTime, int64, numericText, price, smallInt, timeOfDay } from '../../lib/json/fields.ts'
 import { parseLossless, prettyLossless } from '../../lib/json/lossless.ts'
+import { HIDDEN, maskedReason } from '../../lib/masked-reason.ts'
+import type { FieldKind, SchemaField } from '../docs/field.ts'
+import { fieldsOfMessage, type MessageName } from '../docs/reference.ts'
+import { SHOWN_FIELDS } from './shown-fields.ts'
 
-/**
- * Bodies of calls hold visitors' names, phone numbers, documents and tickets, in fields of ours and in whatever a partner
- * adds. So what a field holds is shown only where its name says that it is none of these.
- */
-const SHOWN =
-  /^(?:code|describe|message|partnerId|(?:order|refund|partnerOrder|partnerDeal|deal|product|poi|reschedule|ticket|serial)(?:Id|Ids|No)?|request_?id|.*(?:Status|State|Type|Date|Time|Price|Amount|Quantity|Count|Stock|Currency|Flag|Mode|Version)s?|currency|status|state|type|date|time|price|amount|quantity|stock|sign|total|page|pageSize|size)$/i
-
-const HIDDEN = '***'
-
-function masked(value: unknown, isShown: boolean): unknown {
-  if (Array.isArray(value)) return value.map((entry) => masked(entry, isShown))
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, SHOWN.test(name))]))
-  }
-  return isShown || value === null || typeof value === 'boolean' ? value : HIDDEN
+const TYPES: Readonly<Partial<Record<FieldKind, z.ZodType>>> = {
+  int: smallInt(),
+  stock: smallInt(),
+  int64: int64(),
+  digits: numericText(),
+  price: price(),
+  date: date(),
+  datetime: dateTime(),
+  time: timeOfDay(),
 }
 
-/** Indented JSON without personal data; undefined for text that is not JSON, which may hold anything. */
-export function maskedBody(text: string): string | undefined {
+/** An id without spaces that has a digit: no name of a person, no sentence, no mail address. */
+const ID = /^(?=.*\d)[\w.:/+-]{1,64}$/
+
+const fits = (value: unknown, { kind, values }: SchemaField): boolean => {
+  if (values.length > 0) return values.some((known) => String(known) === String(value))
+  if (kind === 'boolean') return typeof value === 'boolean'
+  if (kind === 'id' || kind === 'text') return ID.test(String(value)) || dateTime().safeParse(value).success
+  return TYPES[kind]?.safeParse(value).success ?? false
+}
+
+/** A field's name is the partner's own where the contract has none. */
+const NAME = /^[A-Za-z_]\w{0,63}$/
+
+const isNothing = (value: unknown): boolean => value === null || value === ''
+
+function masked(value: unknown, field: SchemaField | undefined): unknown {
+  if (Array.isArray(value)) return value.map((entry) => maskedEntry(entry, field?.list ? field : undefined))
+  return maskedEntry(value, field)
+}
+
+function maskedEntry(value: unknown, field: SchemaField | undefined): unknown {
+  if (Array.isArray(value)) return value.map((entry) => maskedEntry(entry, undefined))
+  if (typeof value === 'object' && value !== null) return maskedFields(value, field?.fields ?? [])
+  const isShown = field !== undefined && SHOWN_FIELDS.has(field.name) && fits(value, field)
+  return isShown || isNothing(value) ? value : HIDDEN
+}
+
+const maskedFields = (object: object, fields: readonly SchemaField[]): object =>
+  Object.fromEntries(
+    Object.entries(object).map(([name, value]) => {
+      const field = fields.find((one) => one.name === name)
+      return [field || NAME.test(name) ? name : HIDDEN, masked(value, field)]
+    }),
+  )
+
+/** Our own answers say why a notice was refused, in clauses that are known; what a partner says may be anything. */
+const withOurWords = (shown: object, given: object): object =>
+  'describe' in given ? { ...shown, describe: maskedReason(String(given.describe)) } : shown
+
+/**
+ * Indented JSON without what may be about a person; undefined for text that is not JSON, or has a name twice, which may
+ * hold anything. Nothing is shown of a message that is not one of the contract.
+ */
+export function maskedBody(text: string, message: MessageName | undefined): string | undefined {
   const read = parseLossless(Buffer.from(text))
-  return 'value' in read ? prettyLossless(masked(read.value, false)) : undefined
+  if ('problem' in read) return undefined
+  const { value } = read
+  const fields = message === undefined ? [] : fieldsOfMessage(message)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return prettyLossless(masked(value, undefined))
+  const shown = maskedFields(value, fields)
+  return prettyLossless(message?.direction === 'our-answer' ? withOurWords(shown, value) : shown)
 }

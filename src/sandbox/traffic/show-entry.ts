@@ -2,19 +2,33 @@ import { z } from 'zod'
 import { recordAudit } from '../../audit/index.ts'
 import type { Deps } from '../../deps.ts'
 import { operation, readingReason } from '../../lib/json/input.ts'
+import { maskedReason } from '../../lib/masked-reason.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findEntryOwner } from '../traffic-entry-store.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
 import { exportedEntry } from './export.ts'
 import { maskedBody } from './masked-body.ts'
-import { keptText, type ShownText } from './text.ts'
+import { keptText, type TextOf } from './text.ts'
 
 /** With a reason bodies are shown as they came, and the audit log keeps it. */
 const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
 export type ShownTraffic = z.output<typeof shownTraffic>
 
-/** A body without the fields that may hold personal data; empty where it is not JSON, which may hold anything. */
-const withoutPeople = (text: string, encrypted?: boolean): ShownText => keptText(maskedBody(text) ?? '', encrypted)
+/** A body without what may be about people; empty where it is not JSON, which may hold anything. */
+const withoutPeople: TextOf = (text, encrypted, message) => {
+  const shown = text === '' ? '' : maskedBody(text, message)
+  return { ...keptText(shown ?? '', encrypted), ...(shown === undefined ? { unreadable: true } : {}) }
+}
+
+/** As operators see an entry who have given no reason: bodies masked, and of failures only what are our words. */
+export async function showMaskedEntry(
+  deps: Deps,
+  partnerId: bigint,
+  id: Pick<TrafficEntry, 'kind' | 'id'>,
+): Promise<TrafficEntry> {
+  const { failure, ...entry } = await showEntry(deps, partnerId, id, withoutPeople)
+  return { ...entry, ...(failure ? { failure: { ...failure, detail: maskedReason(failure.detail) } } : {}) }
+}
 
 export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }
 
@@ -29,7 +43,9 @@ export const showTraffic = operation(
     if (!owner) throw noSuchEntry()
     const { partner_id, kind } = owner
     const masked = reason === undefined
-    const entry = await showEntry(deps, partner_id, { kind, id }, masked ? withoutPeople : keptText)
+    const entry = masked
+      ? await showMaskedEntry(deps, partner_id, { kind, id })
+      : await showEntry(deps, partner_id, { kind, id }, keptText)
     if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
     return { ...exportedEntry(entry), partner_id, masked }
   },

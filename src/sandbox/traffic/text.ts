@@ -1,4 +1,5 @@
 import { prettyJson } from '../../lib/json/lossless.ts'
+import type { MessageName } from '../docs/reference.ts'
 
 /** A body as a page shows it. */
 export interface ShownText {
@@ -7,7 +8,12 @@ export interface ShownText {
   readonly cutFrom?: number
   /** It came over the wire encrypted. */
   readonly encrypted?: boolean
+  /** It is not shown, because it is not JSON. */
+  readonly unreadable?: boolean
 }
+
+/** A body as it is shown; what message it is decides what is masked. */
+export type TextOf = (text: string, encrypted: boolean | undefined, message: MessageName) => ShownText
 
 /** Characters of a body that are shown: browsers are slow with more. */
 const SHOWN = 65_536

@@ -373,3 +373,46 @@ describe('rotated app secrets', () => {
     expectFailure(await there.refresh(renewed, 'x'), { rescode: 20006 })
   })
 })
+
+describe('row 16: an app that lost a scope since', () => {
+  it('is told what the token really holds, in the order asked', async () => {
+    const app = await client.makeApp()
+    const browser = await client.signedIn(await client.makeUser(), app)
+    const asked = await client.getCode(browser, app, { scope: 'PHONE_NUMBER USER_INFO' })
+    const whole = tokenSetOf(await client.exchange(app, asked))
+    expect(whole.scope).toBe('PHONE_NUMBER USER_INFO')
+    const consented = await client.getCode(browser, app)
+    await client.update(app, { scopes: ['USER_INFO'] })
+    const narrower = tokenSetOf(await client.exchange(app, consented))
+    expect(narrower.scope).toBe('USER_INFO')
+    dataOf(await client.userInfo(narrower.access_token))
+    expectFailure(await client.phone(narrower.access_token), { rescode: 20004 })
+    // What was issued before the app lost the scope is refused for another reason.
+    expectFailure(await client.phone(whole.access_token), { rescode: 20011 })
+    expect(tokenSetOf(await client.refresh(app, narrower.refresh_token)).scope).toBe('USER_INFO')
+  })
+
+  it('gets nothing when none is left, and its code is not spent', async () => {
+    const app = await client.makeApp()
+    const browser = await client.signedIn(await client.makeUser(), app)
+    const consented = await client.getCode(browser, app, { scope: 'USER_INFO' })
+    await client.update(app, { scopes: ['PHONE_NUMBER'] })
+    expectFailure(await client.exchange(app, consented), { rescode: 20004 })
+    expectFailure(await client.exchange(app, consented, { state: 'another' }), illegal(/state/))
+    await client.update(app, { scopes: ['PHONE_NUMBER', 'USER_INFO'] })
+    expect(tokenSetOf(await client.exchange(app, consented)).scope).toBe('USER_INFO')
+  })
+
+  it('is refused after a withdrawn grant and a blocked user', async () => {
+    for (const [undo, rescode] of [
+      [(user: User) => client.withdraw(user), 20006],
+      [(user: User) => client.block(user), 20016],
+    ] as const) {
+      const [app, user] = [await client.makeApp(), await client.makeUser()]
+      const consented = await client.getCode(await client.signedIn(user, app), app, { scope: 'USER_INFO' })
+      await client.update(app, { scopes: ['PHONE_NUMBER'] })
+      await undo(user)
+      expectFailure(await client.exchange(app, consented), { rescode })
+    }
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { HIDDEN, maskedAnswer, maskedReason } from '../../src/lib/masked-reason.ts'
+import type { Direction } from '../../src/sandbox/docs/anchor.ts'
+import { fieldReference } from '../../src/sandbox/docs/reference.ts'
+import { maskedBody } from '../../src/sandbox/traffic/masked-body.ts'
+import { SHOWN_FIELDS } from '../../src/sandbox/traffic/shown-fields.ts'
+
+/** What operators see of bodies without giving a reason: what is listed, and nothing else. */
+
+const shown = (name: string, direction: Direction, body: unknown): unknown =>
+  JSON.parse(maskedBody(JSON.stringify(body), { name, direction }) ?? 'null')
+
+describe('a body that operators see without a reason', () => {
+  it('keeps ids, quantities, prices, days and states', () => {
+    const consumed = {
+      partnerId: 7001,
+      body: {
+        ...{ orderId: '9007199254740993', partnerOrderId: 'P-1', quantity: 2, usedQuantity: '1', refundedQuantity: 0 },
+        voucherList: [{ voucher: 'V-1', status: 1, quantity: 1, voucherInvalidTime: '2026-12-31 23:59:59' }],
+        ...{ useStartDate: '2026-06-01', useEndDate: null },
+      },
+    }
+    expect(shown('consume', 'notice', consumed)).toEqual({
+      ...consumed,
+      body: { ...consumed.body, voucherList: [{ ...consumed.body.voucherList[0], voucher: HIDDEN }] },
+    })
+  })
+
+  it.each<[what: string, name: string, direction: Direction, body: object, kept?: string]>([
+    ['a name where a number belongs', 'consume', 'notice', { body: { quantity: 'ERIKA' } }],
+    ['a phone number where a number belongs', 'consume', 'notice', { body: { quantity: 13912345678 } }],
+    ['a name as an id', 'consume', 'notice', { body: { partnerOrderId: 'ERIKA MUSTERMANN', orderId: 'ERIKA' } }],
+    ['a name as a day', 'order-create', 'request', { body: { travelDate: 'ERIKA' } }],
+    ['a day of birth that a partner adds', 'order-create', 'request', { body: { visitorBirthDate: '1990-01-01' } }],
+    ['a name that ends like a listed one', 'order-pay', 'answer', { body: { holderStatus: 'ERIKA', ownerType: 5 } }],
+    ['what people wrote', 'order-pay', 'answer', { code: 300, describe: 'ERIKA has bought', message: 'ERIKA' }],
+    ['a visitor', 'order-create', 'request', { body: { visitors: [{ name: 'ERIKA', gender: 1, mobile: '139' }] } }],
+    ['a list in a list', 'balance-query', 'request', { body: { partnerDealIds: [['D1', 'ERIKA']] } }],
+    ['an object where a number belongs', 'consume', 'notice', { body: { quantity: { name: 'ERIKA', status: 1 } } }],
+    ['a list where a number belongs', 'consume', 'notice', { body: { quantity: ['ERIKA', 5] } }],
+    ['a listed field in another case', 'consume', 'notice', { body: { ORDERID: 1234, OrderId: 'ERIKA' } }],
+    ['a listed field at another place', 'consume', 'notice', { body: { name: { orderId: 1234 } }, orderId: 1234 }],
+    ['a name as the name of a field', 'order-create', 'request', { body: { 'Erika M': 1, '13912345678': true } }],
+    [
+      'codes and documents',
+      'order-pay',
+      'answer',
+      { body: { vouchers: ['V-1'], credentialList: [{ credentialNo: 'X1' }] } },
+    ],
+    ['a message that the contract does not have', 'nonsense', 'request', { code: 200, orderId: 1234 }],
+  ])('hides %s', (_what, name, direction, body) => {
+    const text = JSON.stringify(shown(name, direction, body))
+    expect(text).toContain(HIDDEN)
+    for (const secret of ['ERIKA', 'Erika', '139', '1990', '1234', 'V-1', 'X1', 'D1'])
+      expect(text).not.toContain(secret)
+  })
+
+  it('is an answer whose fields stand beside code and describe', () => {
+    const answer = { code: 200, describe: 'success', partnerOrderId: 'P-1', visitor: 'ERIKA' }
+    expect(shown('order-create', 'answer', answer)).toEqual({ ...answer, describe: HIDDEN, visitor: HIDDEN })
+  })
+
+  it.each([
+    ['XML', '<order><name>ERIKA</name></order>'],
+    ['a form', 'name=ERIKA&orderId=1'],
+    ['a name twice', '{"orderId":"ERIKA","orderId":1}'],
+    ['too deep', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
+    ['cut', '{"orderId":1,"na'],
+  ])('is empty if it is %s', (_what, text) => {
+    expect(maskedBody(text, { name: 'consume', direction: 'notice' })).toBeUndefined()
+  })
+
+  it.each(['"ERIKA"', '["ERIKA"]', '13912345678', '[[{"orderId":1234}]]'])('hides what is no object: %s', (text) => {
+    expect(maskedBody(text, { name: 'consume', direction: 'notice' })).not.toMatch(/ERIKA|139|1234/)
+  })
+})
+
+it('every field of the contract is listed as shown, or is one of those that are masked', () => {
+  const { notices, interfaces } = fieldReference('en')
+  const fields = [...notices, ...interfaces].flatMap(({ parts }) => parts.flatMap((part) => part.fields))
+  const leaves = new Set(fields.filter(({ kind }) => kind !== 'object').map(({ name }) => name))
+  expect([...SHOWN_FIELDS].filter((name) => !leaves.has(name))).toEqual([])
+  expect([...leaves].filter((name) => !SHOWN_FIELDS.has(name)).sort()).toEqual([
+    ...['address', 'aheadTimeRules', 'body', 'certificateSupplement', 'city', 'credentialNo', 'credentialType'],
+    ...['credentialVouchers', 'credentials', 'describe', 'effectiveCertificate', 'email', 'exclude', 'frontImage'],
+    ...['gender', 'getInAddresses', 'hkmlp', 'imageName', 'imageUrl', 'include', 'latitude', 'levelName', 'longitude'],
+    ...['mobile', 'mtp', 'name', 'orderAdditionalList', 'otherNote', 'passport', 'phone', 'pinyin', 'postCode'],
+    ...['reason', 'refundNote', 'servicePhones', 'subTitle', 'title', 'tlp', 'unavailableDates', 'voucher'],
+    ...['voucherAdditionalList', 'voucherList', 'voucherPics', 'voucherText', 'voucherTimes', 'vouchers'],
+  ])
+})
+
+describe('why a call was refused', () => {
+  it.each([
+    ['quantity is 3; order 7 has 2', 'quantity is 3; order 7 has 2'],
+    [
+      'body.quantity is required; body.orderId must be an object',
+      'body.quantity is required; body.orderId must be an object',
+    ],
+    ['voucher V-1001 is not of order 7', 'voucher *** is not of order 7'],
+    ['420 (out of stock): ERIKA has bought', '420 (out of stock): ***'],
+    ['the partner says "ERIKA"; body is required', 'the partner says "***"; body is required'],
+    ['partnerOrderId is ERIKA; that of order 7 is P-1', 'partnerOrderId is ***; that of order 7 is ***'],
+    ["the response is not JSON: got 'ERIKA' (line 1, column 2)", 'the response is not JSON: *** (line 1, column 2)'],
+    ['ERIKA has bought', HIDDEN],
+    ['success', 'success'],
+    ['', ''],
+  ])('%s', (reason, told) => {
+    expect(maskedReason(reason)).toBe(told)
+    expect(JSON.parse(maskedAnswer(JSON.stringify({ code: 300, describe: reason })))).toMatchObject({ describe: told })
+  })
+})

@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import { MASK } from '../../lib/crypto/masking.ts'
 import { parseLossless, prettyJson, prettyLossless } from '../../lib/json/lossless.ts'
+import { listOf } from '../../lib/json/shape.ts'
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
 import { findNamedOrder, newOrderId, trialOrders } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
@@ -40,7 +41,7 @@ export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<
 const WEEK = 6
 
 const fields = z.record(z.string(), z.unknown())
-const readExample = z.object({ value: z.object({ body: z.union([fields, z.array(fields)]).default({}) }) })
+const readExample = z.object({ value: z.object({ body: z.union([fields, listOf('products', fields)]).default({}) }) })
 
 /**
  * The example of the field reference about the partner's own product and newest order of the playground; about a new

@@ -13,7 +13,7 @@ export const isSelling = async (deps: Deps, { stage, partner_id }: PartnerWithSe
 
 /**
  * What goes out of a text that somebody has written for one of their interfaces, or why nothing does: as it was written
- * while the partner has nothing sold, then only what `strictBody` and `obstacleTo` allow (DECISIONS "The playground").
+ * while the partner has nothing sold, then only what `strictBody` and `obstacleTo` allow (DECISIONS "Decided about signed calls").
  */
 export async function bodyToSend(
   deps: Deps,

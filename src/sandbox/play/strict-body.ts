@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PartnerInterface } from '../../interfaces/index.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
-import { problemsText, readShape, type ShapeProblem } from '../../lib/json/shape.ts'
+import { listOf, problemsText, readShape, type ShapeProblem } from '../../lib/json/shape.ts'
 import type { NamedOrder } from '../../orders/index.ts'
 import type { BodyProblem, OwnBody } from './body.ts'
 
@@ -21,8 +21,8 @@ export interface StrictBody extends OwnBody {
 const named = z.looseObject({
   orderId: z.bigint().optional(),
   partnerOrderId: z.string().default(''),
-  voucherList: z.array(z.string()).default([]),
-  credentialList: z.array(z.looseObject({ voucher: z.string() })).default([]),
+  voucherList: listOf('vouchers', z.string()).default([]),
+  credentialList: listOf('vouchers', z.looseObject({ voucher: z.string() })).default([]),
   refundId: z.string().optional(),
   refundSerialNo: z.string().optional(),
 })

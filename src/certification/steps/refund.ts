@@ -16,7 +16,7 @@ import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
 import { wantedApproval } from './wanted-notice.ts'
 
 /** The checks of askForRefund. */
-const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error', 'refund-id': 'error' } as const
+const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const
 type Refunding = StepContext<keyof typeof REFUND_CHECKS>
 
 const REFUNDED: readonly RefundState[] = ['refunded']

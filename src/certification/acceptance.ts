@@ -6,7 +6,7 @@ import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
 import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
 import { linkedOrders } from './run-order-store.ts'
-import { lockRun, markPassed } from './run-store.ts'
+import { findAcceptedRun, lockRun, markPassed } from './run-store.ts'
 
 /** A run that has passed, and the report that proves it. */
 interface PassedRun {
@@ -15,6 +15,8 @@ interface PassedRun {
   readonly runNumber: number
   readonly passedAt: Date
   readonly reportId: string
+  /** No run of the partner has passed before. */
+  readonly isFirst: boolean
 }
 
 /** The result of the acceptance check ("query orders"). */
@@ -61,11 +63,12 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(found)) return found
     if (found.missingContacts.length > 0) throw contactsMissing(found.missingContacts)
+    const isFirst = (await findAcceptedRun(db, partnerId)) === undefined
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
     const { name } = await showPartner(inside, partnerId)
     const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, found.proof, passedAt))
-    const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId }
+    const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId, isFirst }
     return { ...found, passed: true, justPassed }
   })
 }

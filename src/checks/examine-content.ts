@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { implausibleValues } from '../catalogue/index.ts'
 import type { Db } from '../db/sql.ts'
-import { interfaceNamed, jsonFields, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
-import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import {
+  type Echo,
+  echoesOf,
+  interfaceNamed,
+  jsonFields,
+  type PartnerInterface,
+  readAnswer,
+  SUCCESS,
+} from '../interfaces/index.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
 import { problemDetail } from '../lib/json/problem-detail.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
 import { localized } from '../lib/localized-text.ts'
@@ -35,8 +43,8 @@ export function contentFindings(
   const doc = `${definition.name}.answer`
   const reading = readAnswer(definition, json)
   const code = codeFinding(definition, json, codes)
-  const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
-  const ids = same.filter((finding) => finding !== undefined)
+  const isRefusal = reading.outcome === 'failed'
+  const ids = [...partnerIdFindings(json, call.partner_id, doc), ...echoFindings(json, call, doc, isRefusal)]
   const envelope = envelopeFindings(definition, json, stage)
   if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
   const named = usual
@@ -64,28 +72,27 @@ export function contentFindings(
 }
 
 /** When it is there it must be the partner's own. */
-function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Finding | undefined {
+function partnerIdFindings(json: unknown, partnerId: bigint, doc: string): Finding[] {
   const { partnerId: given } = jsonFields(json)
-  if (given === undefined || given === null || given === '') return undefined
+  if (given === undefined || given === null || given === '') return []
   const passed = String(given) === String(partnerId)
-  return {
-    id: 'partner-id',
-    passed,
-    path: 'partnerId',
-    expected: String(partnerId),
-    actual: shownValue(given),
-    doc: `${doc}.partnerId`,
-  }
+  const [expected, actual] = [String(partnerId), shownValue(given)]
+  return [{ id: 'partner-id', passed, path: 'partnerId', expected, actual, doc: `${doc}.partnerId` }]
 }
 
-/** An order id that comes back must be the one that was sent, to the last digit. */
-function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Finding | undefined {
-  const { orderId: given } = jsonFields(jsonFields(json).body)
-  if (orderId === null || given === undefined || given === null || given === '') return undefined
-  const passed = String(given) === String(orderId)
-  const path = 'body.orderId'
-  const actual = isRounded(given, orderId) ? localized('rounded', { value: shownValue(given) }) : shownValue(given)
-  return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
+/** Ids with a check of their own; others are fields as any. */
+const ID_CHECKS: Readonly<Partial<Record<Echo['name'], Finding['id']>>> = { orderId: 'order-id', refundId: 'refund-id' }
+
+/** An id that comes back must be the one that was sent, to the last digit. */
+function echoFindings(json: unknown, call: ExaminedCall, doc: string, isRefusal: boolean): Finding[] {
+  const sent = parseLossless(Buffer.from(call.request_body))
+  return echoesOf('value' in sent ? sent.value : undefined, json, isRefusal).flatMap((echo) => {
+    const { name, path, asked: expected, given, same: passed, rounded } = echo
+    const id = ID_CHECKS[name]
+    if (id === undefined && passed) return []
+    const actual = rounded ? localized('rounded', { value: shownValue(given) }) : shownValue(given)
+    return [{ id: id ?? 'fields', passed, path, expected, actual, doc: `${doc}.${path}` }]
+  })
 }
 
 /** The value at a path such as `body[0].title`; undefined if there is none. */

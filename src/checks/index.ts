@@ -19,4 +19,3 @@ export {
 export { type Codes, REFUSAL_OF } from './examine-code.ts'
 export { strictness } from './examine-envelope.ts'
 export { sameAnswerFindings } from './same-answer.ts'
-export { shownValue } from './shown-value.ts'

@@ -6,6 +6,7 @@ import type { CallProblem } from '../partner-calls/index.ts'
 import { aligned, printable, readable } from './text.ts'
 
 type OrderResult = OutputOf<typeof createOrder>
+type Voucher = OrderResult['order']['vouchers'][number]
 
 /** What went wrong, as lines below what an operation shows. */
 export function failureText(failure: CallProblem | null): string[] {
@@ -21,11 +22,17 @@ export function failureText(failure: CallProblem | null): string[] {
   ]
 }
 
+/** `used  × 1`; of a code for several tickets also how many of them. */
+function voucherText({ state, quantity, used_quantity: used, refunded_quantity: refunded }: Voucher): string {
+  const counts = quantity > 1 ? `  (${used} used, ${refunded} refunded)` : ''
+  return `${state}  × ${quantity}${counts}`
+}
+
 /** One line per field, then vouchers, refunds and what else the partner sent. */
 function orderText(shown: OrderResult['order']): string {
   const { vouchers, refunds, voucher_additional, order_additional, additional_left_out, ...order } = shown
   const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])
-  const codes = vouchers.map(({ voucher, state, quantity }) => ['voucher', `${voucher}  ${state}  × ${quantity}`])
+  const codes = vouchers.map((one) => ['voucher', `${one.voucher}  ${voucherText(one)}`])
   const backs = refunds.map(({ refund_id, state, refund_quantity, reason }) => [
     'refund',
     `${refund_id}  ${state}  × ${refund_quantity}${reason ? `  ${reason}` : ''}`,

@@ -128,6 +128,7 @@ const ticketOptions = (command: Command): Command =>
     .option('--quantity <number>', 'tickets (default: all that are left, or those of the vouchers)', numberIfOne)
     .option('--voucher <code>', 'a voucher to refund (repeat for more)', collect)
     .option('--refund-price <yuan>', 'what the customer gets back (default: unit price × quantity)')
+    .option('--partly', 'refund a part even if the product has no partial refunds')
 
 const ticketsOf = (options: Readonly<Record<string, unknown>>, order_id: string | undefined) => ({
   order_id,
@@ -135,6 +136,7 @@ const ticketsOf = (options: Readonly<Record<string, unknown>>, order_id: string 
   quantity: options.quantity,
   vouchers: options.voucher,
   refund_price: options.refundPrice,
+  partly: options.partly,
 })
 
 function refundCommand(order: Command, context: CliContext): void {

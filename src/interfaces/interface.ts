@@ -22,6 +22,8 @@ export interface PartnerInterface<
   readonly encrypted: boolean
   /** The whole answer when its code is 200; fields that it does not name are kept. */
   readonly answer: Answer
+  /** What in a refusal says that it is none; the outcome is unknown then. */
+  readonly contradicted?: (json: unknown, code: number) => ShapeProblem | undefined
   /** Whether an answer with nothing in its list may leave the list out. */
   readonly listMayBeMissing: boolean
   /** Problems of a response that is accepted anyway. */

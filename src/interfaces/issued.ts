@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idText, maybe, oneOf, yesOrNo } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/shape.ts'
+import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
 import { readableCredential } from './people.ts'
 
 /** 0 none, 1 one code per ticket, 2 one per order. */
@@ -23,6 +23,12 @@ export const issuedTickets = {
   asyReturnVoucher: maybe(yesOrNo()),
   ...additionalLists,
 }
+
+/** A failure that brings codes says two things: it is not believed, so that no code is lost. */
+export const codesOfFailure = (path: string, count: number, said: string): ShapeProblem => ({
+  path,
+  problem: `names ${count} codes, but ${said} reports a failure`,
+})
 
 /** The same once it is read. */
 export interface IssuedTickets {

@@ -14,8 +14,9 @@ import {
 } from '../lib/json/fields.ts'
 import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
-import { additionalLists, issuedTickets, voucherType } from './issued.ts'
+import { additionalLists, codesOfFailure, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'
+import { jsonFields } from './read-answer.ts'
 
 /** A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. */
 export const voucherState = z.looseObject({
@@ -74,6 +75,11 @@ export const orderPay = partnerInterface({
       }, EVEN_IF_WRONG)
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),
+  contradicted: (json, code) => {
+    const { vouchers } = jsonFields(jsonFields(json).body ?? json)
+    const count = Array.isArray(vouchers) ? vouchers.length : 0
+    return count > 0 ? codesOfFailure('body.vouchers', count, `code ${code}`) : undefined
+  },
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
 })

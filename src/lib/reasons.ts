@@ -61,6 +61,10 @@ export const REASONS = {
   'one-voucher-too-many': 'voucher {voucher} is one too many: order {order} has {quantity} tickets',
   'foreign-voucher': 'voucher {voucher} is not of order {order}',
   'issued-and-failed': 'code {code} reports a failure, but issueType 1 reports success',
+  'codes-of-failure': 'names {count} codes, but {what} reports a failure',
+  'behind-ours': 'is {named}; the platform counts {count}',
+  'status-of-issued': 'is {named}; the order is {state}',
+  'not-partly': 'product {product} has no partial refunds (partlyRefund is false); to ask for one anyway, set partly',
   'codes-needed':
     'body.vouchers and body.credentialList: {codes} codes; order {order} with {quantity} tickets needs {wanted}',
   'at-most-count': 'at most {count}',

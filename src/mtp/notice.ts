@@ -68,6 +68,7 @@ export const PAY_RESULT: NoticeKind<PayNotice> = {
       orderId: body.orderId,
       partnerOrderId: body.partnerOrderId,
       outcome: FAILED.includes(issueType) ? 'failed' : 'issued',
+      issueType,
       code: top.code ?? body.code,
       describe: top.describe ?? body.describe ?? '',
       tickets: body,

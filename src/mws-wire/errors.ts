@@ -26,19 +26,24 @@ export const BA_FAILED = 'BA verification failed'
 
 /** A call that did not pass authentication. */
 export class NotAuthenticated extends CallRejected {
-  /** Whether it was signed with a live secret and a current Date, so that something else is wrong. */
-  readonly verified: boolean
+  /** Of a call that was signed with a live secret and a current Date, so that something else is wrong. */
+  readonly signer: bigint | undefined
 
-  constructor(reason: string, verified: boolean) {
+  constructor(reason: string, signer?: bigint) {
     super(BA_FAILED, reason)
-    this.verified = verified
+    this.signer = signer
+  }
+
+  get verified(): boolean {
+    return this.signer !== undefined
   }
 }
 
-export const notAuthenticated = (reason: string): NotAuthenticated => new NotAuthenticated(reason, false)
+export const notAuthenticated = (reason: string): NotAuthenticated => new NotAuthenticated(reason)
 
-/** Signature and Date prove who sent the call, but it is rejected for another reason. */
-export const rejectedThoughVerified = (reason: string): NotAuthenticated => new NotAuthenticated(reason, true)
+/** Signature and Date prove that this partner sent the call, but it is rejected for another reason. */
+export const rejectedThoughVerified = (reason: string, partnerId: bigint): NotAuthenticated =>
+  new NotAuthenticated(reason, partnerId)
 
 /** Problems of a body may quote it, including vouchers and names: none of that is logged. */
 export const bodyRejected = (describe: string, reason = describe): CallRejected =>

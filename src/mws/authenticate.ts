@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { authorizationHeader, parseHttpDate } from '../lib/crypto/signing.ts'
+import { authorizationHeader, clockDifference, parseHttpDate } from '../lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../lib/web/request-target.ts'
 import { notAuthenticated, rejectedThoughVerified } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
@@ -34,7 +34,7 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   if (!secret) throw notAuthenticated(SIGNATURE_MISMATCH)
   const wrongDate = dateProblem(deps, date)
   if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
-  if (partner.stage === 'sandbox') rejectTolerated(toleratedIn(partner, call))
+  if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(partner, call))
   checkPartnerStatus(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
   return partner
@@ -60,7 +60,7 @@ const secretsOf = (partner: PartnerWithSecrets): string[] => partner.secrets.map
 function dateProblem({ clock, config }: Deps, date: string): string | undefined {
   const parsed = parseHttpDate(date)
   if ('problem' in parsed) return `Date: ${parsed.problem}`
-  const seconds = Math.abs(clock.now().getTime() - parsed.getTime()) / 1000
+  const seconds = clockDifference(parsed, clock.now())
   return seconds > config.MTP_CLOCK_SKEW_S ? `Date differs from our clock by ${Math.round(seconds)} seconds` : undefined
 }
 
@@ -87,8 +87,8 @@ export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (ke
   return isQuery ? [...found, 'query-signed'] : found
 }
 
-function rejectTolerated([name]: readonly (keyof typeof TOLERATED)[]): void {
-  if (name !== undefined) throw rejectedThoughVerified(TOLERATED[name])
+function rejectTolerated({ partner_id }: PartnerWithSecrets, [name]: readonly (keyof typeof TOLERATED)[]): void {
+  if (name !== undefined) throw rejectedThoughVerified(TOLERATED[name], partner_id)
 }
 
 /** A kept call that is processed again: all checks but those of signature and Date. `headers` are undefined if none were kept. */
@@ -97,7 +97,7 @@ export function checkKeptCall(
   headers: Readonly<Record<string, string>> | undefined,
 ): void {
   if (headers && partner.stage === 'sandbox' && headers.partnerid === undefined) {
-    rejectTolerated(['partner-id-missing'])
+    rejectTolerated(partner, ['partner-id-missing'])
   }
   checkPartnerStatus(partner, headers?.partnerid)
   if (headers) requireJson(headers['content-type'])
@@ -106,9 +106,9 @@ export function checkKeptCall(
 /** The checks after the signature. */
 function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
-    throw rejectedThoughVerified('PartnerId does not belong to the clientId')
+    throw rejectedThoughVerified('PartnerId does not belong to the clientId', partner.partner_id)
   }
-  if (partner.status !== 'active') throw rejectedThoughVerified('the partner is suspended')
+  if (partner.status !== 'active') throw rejectedThoughVerified('the partner is suspended', partner.partner_id)
 }
 
 /**

@@ -46,8 +46,9 @@ async function sendRejection(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const partnerId = String(request.caller?.partner_id ?? claimedPartnerId(request))
   const rejected = thrown instanceof CallRejected ? thrown : undefined
+  const signer = rejected instanceof NotAuthenticated ? rejected.signer : undefined
+  const partnerId = String(request.caller?.partner_id ?? signer ?? claimedPartnerId(request))
   const code = policy.code(rejected, request.raw.url ?? '')
   const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
   noteForLog(request, { code, ...(detail ? { detail } : {}) })

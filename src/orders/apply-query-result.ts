@@ -1,11 +1,12 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
-import { ORDER_STATUS } from '../interfaces/index.ts'
+import { codesOfFailure, ORDER_STATUS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import type { AnswerOf, CallProblem, CallResult } from '../partner-calls/index.ts'
 import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
+import { saveContradiction } from './contradiction-store.ts'
 import { storeCredentials } from './credentials.ts'
 import { ISSUING } from './in-flight.ts'
 import { dropQuery, queueQuery } from './order-jobs.ts'
@@ -33,6 +34,7 @@ const NEXT_STATES: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<B
   paying: { [issued]: 'paid', [payFailed]: 'pay_failed' },
   pay_failed: { [issued]: 'paid', [paying]: 'paying' },
 }
+const FAILURES: readonly Body['orderStatus'][] = [createFailed, payFailed]
 const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
 const NO_SUCH_ORDER = 301
 /** voucherType */
@@ -42,16 +44,17 @@ const PAY_SETTLES_S = 60
 
 /**
  * Changes a locked order by the answer to order query. The state is not changed if the order has changed since the
- * query was sent (`revision`): then the response is outdated. Returns the problems of the response.
+ * query was sent (`asked` is the order as it was then): then the response is outdated. Returns the problems of the
+ * response; where it says otherwise than our records, that is kept for operators.
  */
 export async function applyQueryResult(
   deps: Deps,
   order: OrderRow,
   result: CallResult<Answer>,
-  revision: number,
+  asked: OrderRow,
 ): Promise<CallProblem | null> {
   const cause: Cause = { kind: 'call', id: result.callId }
-  const current = order.revision === revision
+  const current = order.revision === asked.revision
   if (result.outcome === 'pending') return null
   if (result.outcome === 'failed') {
     const { failure } = result
@@ -63,14 +66,19 @@ export async function applyQueryResult(
   }
   const { body } = result.answer
   const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
+  await storeContradiction(deps, order, [...problems, ...behind(asked, body)], cause)
   if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
   const decided = current ? await decide(deps, order, body, cause) : order
   if (ISSUED_STATES.includes(decided.state)) await moveQueriedTickets(deps, decided, body, cause)
   return null
 }
 
-/** What contradicts this order. */
-function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
+/** What contradicts this order, or itself. */
+function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
+  const { orderStatus, orderQuantity, usedQuantity, refundedQuantity, voucherList = [] } = body
+  if (voucherList.length > 0 && FAILURES.includes(orderStatus)) {
+    return [codesOfFailure('body.voucherList', voucherList.length, `orderStatus ${orderStatus}`)]
+  }
   if (orderQuantity !== order.quantity) {
     return [{ path: 'body.orderQuantity', problem: `is ${orderQuantity}; the order has ${order.quantity}` }]
   }
@@ -78,6 +86,34 @@ function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refunded
   const refunded = Math.max(order.refunded_quantity, refundedQuantity)
   if (used + refunded <= order.quantity) return []
   return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
+}
+
+/**
+ * Counts below ours, and states that an order with tickets cannot be in. Quantities only grow here, so these change
+ * nothing; but one of us is wrong.
+ */
+function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
+  const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
+    theirs < ours ? [{ path, problem: `is ${theirs}; the platform counts ${ours}` }] : []
+  const isIssued = ISSUED_STATES.includes(asked.state)
+  return [
+    ...counted('body.usedQuantity', usedQuantity, asked.used_quantity),
+    ...counted('body.refundedQuantity', refundedQuantity, asked.refunded_quantity),
+    ...(isIssued && orderStatus !== issued
+      ? [{ path: 'body.orderStatus', problem: `is ${orderStatus}; the order is ${asked.state}` }]
+      : []),
+  ]
+}
+
+async function storeContradiction(
+  { db, clock }: Deps,
+  order: OrderRow,
+  problems: readonly ShapeProblem[],
+  cause: Cause,
+): Promise<void> {
+  const contradiction = problems.length > 0 ? problemsText(problems) : null
+  if (contradiction === order.contradiction) return
+  await saveContradiction(db, order, contradiction, { cause, now: clock.now() })
 }
 
 /** An order with codes has issued tickets: if the partner reports none, an operator has to check. */
@@ -113,12 +149,16 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
 /** Unlike in a notice, an unknown voucher here belongs to the order: the query was about this order. */
 async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
-  const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList))
+  const quantities = withQuantities(order, body)
+  const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList), {
+    ...quantities,
+    quantity: order.quantity,
+  })
   // Tickets without a code may get one later.
   const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
   const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
   const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
-  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers, vouchers_open }, cause, before)
+  await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
   await storeAdditional(deps, order.order_id, body)
   await storeCredentials(deps, order.order_id, body)
 }

@@ -6,6 +6,7 @@ import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { isRefundInFlight } from './in-flight.ts'
 import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
+import { refusePartOf } from './partial-refund.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 
 /** A refund that the caller has moved to `asking`, so that no other call sends it. */
@@ -36,6 +37,7 @@ export async function beginRefund(
   }
   if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
   const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), input)
+  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }

@@ -68,5 +68,11 @@ const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
   close_type: order.close_type,
 })
 
-const voucherChange = ({ voucher, ...fields }: VoucherRow, was: VoucherRow | null): readonly Change[] =>
-  changeOf('voucher', voucher, was, fields)
+/** Of a code for one ticket the state says all, and of a new one its quantity. */
+function voucherChange(
+  { voucher, used_quantity, refunded_quantity, ...fields }: VoucherRow,
+  was: VoucherRow | null,
+): readonly Change[] {
+  const counts = fields.quantity > 1 && was !== null ? { used_quantity, refunded_quantity } : {}
+  return changeOf('voucher', voucher, was, { ...fields, ...counts })
+}

@@ -5,7 +5,8 @@ import { illegalRefundTransition } from './errors.ts'
 import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { withQuantities } from './quantities.ts'
 import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
-import { isRefundTransition, laterVoucherState } from './states.ts'
+import { isRefundTransition } from './states.ts'
+import { refundedInPart, soleCode, type TicketTotals, ticketsLeftOn } from './voucher-counts.ts'
 
 /** Moves a refund whose order is locked; a finished refund also changes tickets and vouchers of the order. */
 export async function changeRefund(
@@ -29,15 +30,29 @@ async function moveRefundedTickets(deps: Deps, order: OrderRow, refund: RefundRo
   const refunds = await refundsOf(deps.db, order.order_id)
   const done = refunds.filter(({ state }) => state === 'refunded')
   const quantities = withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) })
-  const nothingLeft = quantities.used_quantity + quantities.refunded_quantity === order.quantity
-  const before = nothingLeft || refund.vouchers.length > 0 ? await vouchersOf(deps.db, order.order_id) : []
-  const named = ticketsByVoucher(refund, done)
-  const ended = before.filter(
-    ({ voucher, state, quantity }) =>
-      (nothingLeft && state === 'unused') || quantity <= (named.get(voucher) ?? Number.NEGATIVE_INFINITY),
-  )
-  const update = { ...quantities, vouchers: ended.map(asRefunded) }
+  const totals = { ...quantities, quantity: order.quantity }
+  const before = await vouchersOf(deps.db, order.order_id)
+  const update = { ...quantities, vouchers: refundedVouchers(before, ticketsByVoucher(refund, done), totals) }
   await changeOrder(deps, order, update, cause, before)
+}
+
+/** Codes that are refunded, in part or all; where no ticket is left, those that are not used too. */
+function refundedVouchers(
+  before: readonly VoucherRow[],
+  named: ReadonlyMap<string, number>,
+  totals: TicketTotals,
+): VoucherRow[] {
+  const sole = soleCode(before, totals)
+  if (sole) return [sole]
+  const nothingLeft = totals.used_quantity + totals.refunded_quantity === totals.quantity
+  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
+  for (const voucher of before) {
+    const all = nothingLeft && voucher.state === 'unused' ? ticketsLeftOn(voucher) : 0
+    const others = [...known.values()].filter((one) => one.voucher !== voucher.voucher)
+    const tickets = Math.max(all, named.get(voucher.voucher) ?? 0)
+    known.set(voucher.voucher, refundedInPart(voucher, tickets, others, totals))
+  }
+  return [...known.values()].filter((voucher) => !before.includes(voucher))
 }
 
 const ticketsOf = (refunds: readonly RefundRow[]): number =>
@@ -56,8 +71,3 @@ function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): Readon
   }
   return tickets
 }
-
-const asRefunded = (voucher: VoucherRow): VoucherRow => ({
-  ...voucher,
-  state: laterVoucherState(voucher.state, 'refunded'),
-})

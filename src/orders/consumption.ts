@@ -96,7 +96,7 @@ export function decideConsumption(
   const update = {
     ...quantities,
     partner_order_id: own.partner_order_id ?? report.partnerOrderId,
-    ...withVouchers(own, before, codes),
+    ...withVouchers(own, before, codes, { ...quantities, quantity: own.quantity }),
   }
   const save = orderSave(own, update, at, before)
   if (!save || !lacking) return save

@@ -14,5 +14,12 @@ export { codesIn, issuedCodes, promisedCodes } from './reported-codes.ts'
 export { listOrders, showOrder } from './show-order.ts'
 export { outcomesOf, partnersWithOrders, storedOrders } from './show-store.ts'
 export { isOrderTransition, ORDER_STATES, type OrderState, REFUND_STATES, type RefundState } from './states.ts'
-export { findTrialOrder, isSold, ORDER_RETENTION, trialOrders } from './trial-store.ts'
+export {
+  findNamedOrder,
+  findTrialOrder,
+  hasSold,
+  type NamedOrder,
+  ORDER_RETENTION,
+  trialOrders,
+} from './trial-store.ts'
 export { oneOrder } from './wire.ts'

@@ -23,7 +23,7 @@ export async function issueTickets(
   cause: Cause,
 ): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
-  const vouchers = mergedVouchers(before, issuedCodes(issued, order.quantity))
+  const vouchers = mergedVouchers(before, issuedCodes(issued, order.quantity), order)
   const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
   const partly = awaitsCodes(issued, order.quantity, known)
   // A notice may have decided the order before the answer to order pay was read.

@@ -2,6 +2,7 @@ import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { OrderRow, VoucherRow } from './order-store.ts'
 import type { NewRefundRow, RefundRow } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
+import { ticketsLeftOn } from './voucher-counts.ts'
 
 /** The requested refund; fields that are left out mean all remaining tickets. */
 export interface RefundInput {
@@ -9,6 +10,8 @@ export interface RefundInput {
   readonly vouchers: readonly string[]
   readonly refund_price?: number | undefined
   readonly refund_fee?: number | undefined
+  /** Whatever the product says of partial refunds. */
+  readonly partly: boolean
 }
 
 export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
@@ -33,7 +36,7 @@ export function refundContent(
   const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
   const inOthers = new Set(open.flatMap((refund) => refund.vouchers))
   const chosen = named.map((voucher) => refundable(order, known.get(voucher), inOthers, voucher))
-  const ofVouchers = chosen.reduce((sum, voucher) => sum + voucher.quantity, 0)
+  const ofVouchers = chosen.reduce((sum, voucher) => sum + ticketsLeftOn(voucher), 0)
   const quantity = input.quantity ?? (named.length > 0 ? ofVouchers : left)
   if (named.length > 0) checkFits(chosen, ofVouchers, quantity)
   if (quantity < 1 || quantity > left) {
@@ -63,7 +66,7 @@ function unusedVouchers(
   const names = free.map(({ voucher }) => voucher)
   if (singles.length === free.length) return free.length >= quantity ? names.slice(0, quantity) : []
   const isOneForAll = free.length === 1
-  const tickets = free.reduce((sum, one) => sum + one.quantity, 0)
+  const tickets = free.reduce((sum, one) => sum + ticketsLeftOn(one), 0)
   return tickets === quantity || (isOneForAll && tickets > quantity) ? names : []
 }
 

@@ -32,13 +32,18 @@ const orderRow = z.object({
   updated_at: z.date(),
   /** Null while the visitors' data are there. */
   data_removed_at: z.date().nullable(),
+  /** What the partner's last answer to order query says otherwise than our records. */
+  contradiction: z.string().nullable(),
 })
 export type OrderRow = z.output<typeof orderRow>
 
 const voucherRow = z.object({
   voucher: z.string(),
   state: z.enum(VOUCHER_STATES),
+  /** Tickets that it is for, and how many of them are used and refunded. */
   quantity: z.number(),
+  used_quantity: z.number(),
+  refunded_quantity: z.number(),
   picture: z.string().nullable(),
   invalid_at: z.string().nullable(),
 })
@@ -66,7 +71,7 @@ export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
     orderRow,
     sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
           vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
-          created_at, updated_at, data_removed_at
+          created_at, updated_at, data_removed_at, contradiction
         from ticket_order where order_id = ${orderId} for update`,
   )
 
@@ -87,14 +92,14 @@ export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
     orderRow,
     sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
           vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
-          created_at, updated_at, data_removed_at
+          created_at, updated_at, data_removed_at, contradiction
         from ticket_order where order_id = ${orderId}`,
   )
 
 export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
   db.many(
     voucherRow,
-    sql`select voucher, state, quantity, picture, invalid_at from voucher where order_id = ${orderId} order by voucher`,
+    sql`select voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at from voucher where order_id = ${orderId} order by voucher`,
   )
 
 const voucherOfOrder = voucherRow.extend({ order_id: bigint })
@@ -103,7 +108,7 @@ const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
   db.many(
     voucherOfOrder,
-    sql`select voucher, state, quantity, picture, invalid_at, order_id
+    sql`select voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at, order_id
         from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
   )
 
@@ -171,13 +176,14 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         -- looked up by key, however few orders there were when the plan was made
         and o.order_id = any (${saves.map(({ order }) => order.order_id)}::bigint[])
     ), vouchers as (
-      insert into voucher (order_id, voucher, state, quantity, picture, invalid_at)
-      select order_id, voucher, state, quantity, picture, invalid_at
+      insert into voucher (order_id, voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at)
+      select order_id, voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at
       from jsonb_to_recordset(${JSON.stringify(vouchers)}::jsonb)
-        as v (order_id bigint, voucher text, state text, quantity int, picture text, invalid_at text)
+        as v (order_id bigint, voucher text, state text, quantity int, used_quantity int, refunded_quantity int,
+          picture text, invalid_at text)
       on conflict (order_id, voucher) do update set
-        state = excluded.state, quantity = excluded.quantity, picture = excluded.picture,
-        invalid_at = excluded.invalid_at
+        state = excluded.state, quantity = excluded.quantity, used_quantity = excluded.used_quantity,
+        refunded_quantity = excluded.refunded_quantity, picture = excluded.picture, invalid_at = excluded.invalid_at
     )
     insert into ${ORDER_CHANGES}
     select at, partner_id, record, record_id, order_id, cause, cause_id, change

@@ -19,6 +19,8 @@ export interface PayResult {
   readonly orderId: bigint
   readonly partnerOrderId: string
   readonly outcome: 'issued' | 'failed'
+  /** As it was sent. */
+  readonly issueType: number
   /** The partner's code; undefined where it gave none. */
   readonly code: number | undefined
   /** The reason of a failure. */
@@ -89,9 +91,13 @@ async function fail(
   deps: Deps,
   order: OrderRow,
   before: readonly VoucherRow[],
-  { code, describe }: PayResult,
+  { code, describe, issueType, tickets }: PayResult,
   cause: Cause,
 ): Promise<void> {
+  const codes = issuedCodes(tickets, order.quantity).length
+  if (codes > 0) {
+    throw new RefusedRequest(`body.vouchers names ${codes} codes, but issueType ${issueType} reports a failure`)
+  }
   if (NOT_ISSUED.includes(order.state)) return
   if (!WAITING.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'pay_failed')
   const [issued] = before

@@ -1,6 +1,7 @@
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
+import { countedByState, soleCode, type TicketTotals, withClaim } from './voucher-counts.ts'
 
 /** A voucher as a partner reports it; `status` is 0 unused, 1 used, 2 refunded, 3 void. */
 export interface ReportedVoucher {
@@ -53,6 +54,7 @@ export function withVouchers(
   order: ChangeableOrder,
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[],
+  totals: TicketTotals,
 ): Pick<OrderUpdate, 'vouchers' | 'vouchers_open'> {
   const known = new Set(before.map(({ voucher }) => voucher))
   const fresh = [...new Set(reported.map(({ voucher }) => voucher))].filter((voucher) => !known.has(voucher))
@@ -67,7 +69,7 @@ export function withVouchers(
   }
   // Late codes may come one by one.
   const vouchers_open = order.vouchers_open || fresh.length > 0
-  return { vouchers: mergedVouchers(before, reported), vouchers_open }
+  return { vouchers: mergedVouchers(before, reported, totals), vouchers_open }
 }
 
 /**
@@ -82,22 +84,66 @@ export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]
 export const foreignVoucher = (orderId: bigint, voucher: string): RefusedRequest =>
   new RefusedRequest(`voucher ${echo(voucher)} is not of order ${orderId}`)
 
-/** The reported vouchers, each once: a partner may send one code several times. */
-export function mergedVouchers(before: readonly VoucherRow[], reported: readonly ReportedVoucher[]): VoucherRow[] {
+/**
+ * The vouchers that a report changes, each once: a partner may send one code several times. `totals` are the order's
+ * quantities after the report.
+ */
+export function mergedVouchers(
+  before: readonly VoucherRow[],
+  reported: readonly ReportedVoucher[],
+  totals: TicketTotals,
+): VoucherRow[] {
   const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
-  for (const report of reported) known.set(report.voucher, merged(known.get(report.voucher), report))
-  return [...new Set(reported.map(({ voucher }) => voucher))].flatMap((voucher) => known.get(voucher) ?? [])
+  const reports = new Map<string, [ReportedVoucher, ...ReportedVoucher[]]>()
+  for (const report of reported) {
+    const entries = reports.get(report.voucher)
+    if (entries) entries.push(report)
+    else reports.set(report.voucher, [report])
+  }
+  // Every other code is for one ticket at least.
+  const most = Math.max(1, totals.quantity + 1 - new Set([...known.keys(), ...reports.keys()]).size)
+  for (const [voucher, entries] of reports) {
+    const others = () => [...known.values()].filter((one) => one.voucher !== voucher)
+    known.set(voucher, merged(known.get(voucher), entries, others, { ...totals, most }))
+  }
+  const sole = soleCode([...known.values()], totals)
+  return sole ? [sole] : [...reports.keys()].flatMap((voucher) => known.get(voucher) ?? [])
 }
 
-/** A voucher after one more report about it. */
-function merged(was: VoucherRow | undefined, report: ReportedVoucher): VoucherRow {
-  const isOfSome = report.ofPeople && was !== undefined && report.quantity < was.quantity
-  const state = isOfSome ? was.state : VOUCHER_STATES[report.status]
-  return {
-    voucher: report.voucher,
-    state: was ? laterVoucherState(was.state, state) : state,
-    quantity: was?.quantity ?? report.quantity,
-    picture: was?.picture ?? report.picture ?? null,
-    invalid_at: was?.invalid_at ?? report.invalidAt ?? null,
+/** A voucher after the entries about it of one more report. */
+function merged(
+  was: VoucherRow | undefined,
+  entries: readonly [ReportedVoucher, ...ReportedVoucher[]],
+  others: () => readonly VoucherRow[],
+  totals: TicketTotals & { readonly most: number },
+): VoucherRow {
+  const [first] = entries
+  const quantity = was?.quantity ?? quantityOf(entries, totals.most)
+  const isOfSome = first.ofPeople && was !== undefined && first.quantity < was.quantity
+  const latest = isOfSome ? 'unused' : entries.map(({ status }) => VOUCHER_STATES[status]).reduce(laterVoucherState)
+  const voucher: VoucherRow = {
+    voucher: first.voucher,
+    ...(was ?? countedByState('unused')),
+    quantity,
+    picture: was?.picture ?? first.picture ?? null,
+    invalid_at: was?.invalid_at ?? first.invalidAt ?? null,
   }
+  const state = laterVoucherState(voucher.state, latest)
+  if (quantity === 1) return { ...voucher, ...countedByState(state) }
+  const claimed = (status: ReportedVoucher['status']) =>
+    isOfSome ? 0 : entries.reduce((sum, one) => sum + (one.status === status ? one.quantity : 0), 0)
+  const changed = latest === 'void' ? { ...voucher, state } : voucher
+  return withClaim(changed, { used: claimed(USED), refunded: claimed(REFUNDED) }, others(), totals)
+}
+
+const [USED, REFUNDED] = [1, 2] as const
+
+/** Tickets of a code that is new: an entry for all of them, or one for each part of them. */
+function quantityOf(entries: readonly ReportedVoucher[], most: number): number {
+  const [first = 1, ...rest] = entries.map(({ quantity }) => quantity)
+  if (rest.length === 0 || (first > 1 && rest.every((quantity) => quantity === first))) return first
+  return Math.min(
+    most,
+    rest.reduce((sum, quantity) => sum + quantity, first),
+  )
 }

@@ -19,8 +19,6 @@ export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
   const partner = await existingPartner(deps, order.partner_id)
   const body = { orderId, partnerOrderId: order.partner_order_id ?? '' }
   const result = await callPartner(deps, partner, 'order-query', body, { orderId })
-  const failure = await withOrder(deps, orderId, (inside, found) =>
-    applyQueryResult(inside, found, result, order.revision),
-  )
+  const failure = await withOrder(deps, orderId, (inside, found) => applyQueryResult(inside, found, result, order))
   return resultFor(deps, orderId, failure)
 }

@@ -12,6 +12,7 @@ import { refundContent } from './new-refund.ts'
 import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
 import { existingOrder, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
+import { refusePartOf } from './partial-refund.ts'
 import type { OrderAndRefund } from './refund-order.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 import type { OrderState } from './states.ts'
@@ -71,6 +72,7 @@ async function storeRefund(
   const { order_id, partner_id } = order
   const content = refundContent(order, await vouchersOf(db, order_id), await refundsOf(db, order_id), input)
   if (input.type === 2) checkNeverConfirmed(deps, order, content.refund_quantity)
+  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'requested' } as const
   return insertRefund(db, row, { cause, now: clock.now() })
 }

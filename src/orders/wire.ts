@@ -47,6 +47,8 @@ export const newRefund = z.strictObject({
   /** unit_price × quantity if left out. */
   refund_price: money.optional(),
   refund_fee: money.default(0),
+  /** Asks for a part of an order though its product has no partial refunds. */
+  partly: z.boolean().default(false),
 })
 export type NewRefund = z.output<typeof newRefund>
 
@@ -60,6 +62,8 @@ export const newRefundedMessage = z.strictObject({
   vouchers: listOf('vouchers', storable).default([]),
   refund_price: money.optional(),
   reason: text().max(500).optional(),
+  /** As of a refund. */
+  partly: z.boolean().default(false),
 })
 export type NewRefundedMessage = z.output<typeof newRefundedMessage>
 

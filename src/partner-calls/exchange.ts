@@ -75,7 +75,7 @@ async function exchange(
   const signed = signedRequest(deps, partner, definition, text, options)
   const request = { ...signed, headers: { ...signed.headers, ...headers } }
   const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
-  const read = (answer: ReadableAnswer) => readReply(definition, answer, { mask, orderId: options.orderId })
+  const read = (answer: ReadableAnswer) => readReply(definition, answer, { mask, sent: signed.text })
   const { reply, durationMs, http } = await send(
     deps,
     partner,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { jsonFields, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
+import { echoesOf, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import {
   APP_KEY_HEADER,
@@ -12,7 +12,7 @@ import {
   openBody,
 } from '../lib/crypto/aes-body.ts'
 import { authorizationHeader, formatHttpDate } from '../lib/crypto/signing.ts'
-import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import { placeText } from '../lib/utf8.ts'
 import { compressedText } from '../lib/web/body-text.ts'
@@ -86,15 +86,12 @@ export const keptHeaders = ({ headers, decrypted }: ReadableAnswer): HttpAnswer[
 interface Reading {
   /** Responses are kept and logged: secrets that they repeat must be masked. */
   readonly mask: (text: string) => string
-  readonly orderId: bigint | undefined
+  /** The request, not encrypted. */
+  readonly sent: string
 }
 
 /** What an HTTP answer says: status, then JSON, then the envelope's code, then the fields of the interface. */
-export function readReply(
-  definition: PartnerInterface,
-  http: ReadableAnswer,
-  { mask, orderId }: Reading,
-): Reply<unknown> {
+export function readReply(definition: PartnerInterface, http: ReadableAnswer, { mask, sent }: Reading): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
   const compressed = compressedText(http.headers)
   if (compressed) return failed({ kind: 'json', detail: `the response is ${compressed}`, maybe_received: true })
@@ -111,19 +108,21 @@ export function readReply(
   }
   const json = parsed.value
   const reading = readAnswer(definition, json)
+  const other = reading.outcome === 'invalid' ? undefined : aboutAnother(sent, json, reading.outcome === 'failed')
+  if (other) return invalidAnswer([{ ...other, problem: mask(other.problem) }], json, mask)
   switch (reading.outcome) {
     case 'invalid':
       return invalidAnswer(reading.problems, json, mask)
     case 'pending':
       return { outcome: 'pending', code: reading.code, describe: echo(mask(reading.describe)) }
     case 'failed': {
+      const contradicted = definition.contradicted?.(json, reading.code)
+      if (contradicted) return invalidAnswer([contradicted], json, mask)
       const detail = `${reading.code} (${reading.meaning}): ${echo(mask(reading.describe))}`
       return failed({ kind: 'partner-code', detail, maybe_received: true, code: reading.code }, json)
     }
-    case 'success': {
-      const wrongOrder = aboutAnother(reading.answer, orderId)
-      return wrongOrder ? invalidAnswer([wrongOrder], json, mask) : { outcome: 'success', answer: reading.answer, json }
-    }
+    case 'success':
+      return { outcome: 'success', answer: reading.answer, json }
   }
 }
 
@@ -137,12 +136,14 @@ function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: R
   return failed({ kind: 'schema', detail: said + mask(problemsText(problems)), maybe_received: true, problems }, json)
 }
 
-/** A response about another order must not change ours. */
-function aboutAnother(answer: unknown, orderId: bigint | undefined): ShapeProblem | undefined {
-  const { orderId: named } = jsonFields(jsonFields(answer).body)
-  if (orderId === undefined || typeof named !== 'bigint' || named === orderId) return undefined
-  const why = isRounded(named, orderId) ? ': it was rounded, so the partner reads ids as doubles' : ''
-  return { path: 'body.orderId', problem: `is ${named}; the call was about ${orderId}${why}` }
+/** A response about another order or refund must not change ours, whatever its code is. */
+function aboutAnother(sent: string, json: unknown, isRefusal: boolean): ShapeProblem | undefined {
+  const request = parseLossless(Buffer.from(sent))
+  const echoes = 'value' in request ? echoesOf(request.value, json, isRefusal) : []
+  const other = echoes.find(({ same }) => !same)
+  if (!other) return undefined
+  const why = other.rounded ? ': it was rounded, so the partner reads ids as doubles' : ''
+  return { path: other.path, problem: `is ${echo(other.named)}; the call was about ${echo(other.asked)}${why}` }
 }
 
 /** The code that is recorded for a reply; null where the partner gave none. */

@@ -63,6 +63,7 @@ export const playRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     if ('callId' in sent) {
       return reply.headers(AREA_A_HEADERS).redirect(resultPage(name, sent.callId, read.data.expect), 303)
     }
-    return show(request, reply.code(sent.kind === 'sold-order' ? 409 : 400), { typed: read.data }, problemText(sent, t))
+    const isAboutOrder = sent.kind === 'sold-order' || sent.kind === 'unknown-order'
+    return show(request, reply.code(isAboutOrder ? 409 : 400), { typed: read.data }, problemText(sent, t))
   })
 }

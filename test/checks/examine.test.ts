@@ -10,6 +10,7 @@ const answered = (http_status: number, body: unknown, name = 'order-query'): Cal
     partner_id: 7001n,
     interface: name,
     order_id: null,
+    request_body: '{}',
     duration_ms: 5,
     http_status,
     response_headers: { 'content-type': 'application/json' },

@@ -219,6 +219,21 @@ describe('a pay notice that says issued', () => {
 
 describe('a pay notice that says failed', () => {
   it.each([
+    [0, { voucherType: 1, vouchers: ['a', 'b'] }, 2],
+    [2, { voucherType: 1, vouchers: ['a'] }, 1],
+    ['0', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'c' }] }, 1],
+  ])('and brings codes says two things, and is refused: issueType %s %j', async (issueType, tickets, count) => {
+    await order.pay(orderId)
+    const before = await history()
+    expect(await send(told(issueType, tickets))).toEqual(
+      refused(`body.vouchers names ${count} codes, but issueType ${issueType} reports a failure`),
+    )
+    expect(await history()).toEqual(before)
+    expect(await send(told(1, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
+    expect((await shown()).state).toBe('paid')
+  })
+
+  it.each([
     ['code and describe at the top', () => failed(), 599, '599: no seats left'],
     ['both in the body', () => told(2, { code: 501, describe: 'top up' }), 501, '501: top up'],
     ['issueType 0', () => told(0, {}, { code: 200, describe: 'why' }), null, 'why'],

@@ -21,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 interface Sent {
+  readonly secret?: string
   readonly url?: string
   readonly signedPath?: string
   readonly partnerId?: string | null
@@ -31,6 +32,7 @@ interface Sent {
 
 let entry = 0
 async function send({
+  secret = partner.client_secret,
   url = NOTICE,
   signedPath = url.split('?')[0] ?? '',
   partnerId = '7401',
@@ -50,7 +52,7 @@ async function send({
       'content-type': 'application/json; charset=utf-8',
       ...(partnerId === null ? {} : { PartnerId: partnerId }),
       Date: date,
-      Authorization: `MWS seller:${signatureOf({ path: signedPath, date, secret: partner.client_secret })}`,
+      Authorization: `MWS seller:${signatureOf({ path: signedPath, date, secret })}`,
     },
   })
   await world.deps.incoming.rejected.finish()
@@ -172,5 +174,28 @@ describe('of a live partner', () => {
 
   it('the PartnerId of another is refused all the same', async () => {
     expect(await send({ partnerId: '1' })).toMatchObject({ code: 300 })
+  })
+})
+
+describe('partnerId in the answer to a refused call', () => {
+  it.each([
+    ['notice of another PartnerId', { partnerId: '10001' }, '7401'],
+    ['notice without a PartnerId', { partnerId: null }, '7401'],
+    ['notice with a PartnerId that is none', { partnerId: 'x' }, '7401'],
+    ['tool with another PartnerId', { url: TOOL, partnerId: '10001' }, '7401'],
+    ['tool without a PartnerId', { url: TOOL, partnerId: null }, '7401'],
+  ])('is that of a right signature: %s', async (_what, sent, partnerId) => {
+    await setStage(world.deps, 7401n, { stage: 'sandbox' })
+    expect(await send(sent)).toMatchObject({ code: 300, describe: 'BA verification failed', partnerId })
+  })
+
+  it.each([
+    ['10001', '10001'],
+    ['x', ''],
+    [null, ''],
+  ])('is else what was sent as PartnerId: %s', async (sent, partnerId) => {
+    for (const url of [NOTICE, TOOL]) {
+      expect(await send({ url, partnerId: sent, secret: 'wrong' })).toMatchObject({ code: 300, partnerId })
+    }
   })
 })

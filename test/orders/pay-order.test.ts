@@ -89,6 +89,23 @@ describe('payOrder', () => {
     )
   })
 
+  it('refused with codes says two things: the order is asked about, and no code is lost', async () => {
+    seller.on('/order/pay', { ...refusal(599, 'no'), body: { vouchers: ['a', 'b'] } })
+    expect(await order.pay(orderId)).toMatchObject({
+      order: { state: 'pay_unknown' },
+      failure: { kind: 'schema', problems: [{ path: 'body.vouchers' }] },
+    })
+    const voucherList = [{ voucher: 'a', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 1, status: 0 }]
+    for (const orderStatus of [6, 3]) {
+      seller.on('/order/query', stands(orderId, orderStatus, { voucherList }))
+      const { order: asked, failure } = await order.query(orderId)
+      expect(failure?.detail).toBe(`body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`)
+      expect(asked).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
+    }
+    seller.on('/order/query', stands(orderId, 4, { voucherList }))
+    expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', contradiction: null })
+  })
+
   it('refused by the partner is pay_failed with its reason; it can be paid again, or be closed', async () => {
     seller.on('/order/pay', refusal(501, 'top up'), issued())
     expect(await order.pay(orderId)).toMatchObject({

@@ -306,6 +306,159 @@ describe('refundOrder', () => {
   })
 })
 
+describe('an answer about another refund', () => {
+  const names = (fields: object, code = 200): object => ({ code, describe: 'said', body: fields })
+  it.each([
+    ['refundId', () => names({ refundId: `a-${orderId}` }), () => `a-${orderId}`],
+    ['refundId', () => names({ refundId: `a-${orderId}` }, 602), () => `a-${orderId}`],
+    ['refundId', () => names({ refundId: `a-${orderId}` }, 606), () => `a-${orderId}`],
+    ['refundId', () => ({ code: 200, describe: 'success', refundId: `a-${orderId}` }), () => `a-${orderId}`],
+    ['orderId', () => names({ orderId: orderId + 4_096n }), () => String(orderId + 4_096n)],
+    ['orderId', () => names({ orderId: orderId + 4_096n }, 602), () => String(orderId + 4_096n)],
+    ['partnerOrderId', () => names({ partnerOrderId: 'P-other' }), () => 'P-other'],
+  ] as [string, () => object, () => string][])(
+    'by its %s decides nothing, whatever its code is: %#',
+    async (field, answer, named) => {
+      await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
+      seller.on('/order/refund', answer())
+      const { refund, failure } = await order.refund(orderId, refundId, { quantity: 1 })
+      expect(refund.state).toBe('unknown')
+      expect(failure).toMatchObject({ kind: 'schema', problems: [{ path: `body.${field}` }] })
+      expect(failure?.detail).toContain(`body.${field} is ${named()}; the call was about`)
+      expect(await record()).toMatchObject({ refunded: 1 })
+    },
+  )
+
+  it('that repeats the ids as text, or an empty record in a refusal, is about this one', async () => {
+    seller.on('/order/refund', names({ orderId: String(orderId), refundId, partnerOrderId: `P-${orderId}` }))
+    expect((await order.refund(orderId, refundId, { quantity: 1 })).failure).toBeNull()
+    seller.on('/order/refund', names({ orderId: 0, refundId: null, partnerOrderId: '' }, 606))
+    expect((await order.refund(orderId, `b-${orderId}`)).failure).toMatchObject({ kind: 'partner-code' })
+  })
+})
+
+describe('an order query that contradicts our records', () => {
+  const told = async (status: number, more: object) => {
+    seller.on('/order/query', stands(orderId, status, more))
+    return (await order.query(orderId)).order.contradiction
+  }
+
+  it('is shown with the order until the partner says the same as we do', async () => {
+    await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
+    await order.refund(orderId, refundId, { quantity: 1 })
+    const behind = 'body.refundedQuantity is 1; the platform counts 2'
+    expect(await told(4, { refundedQuantity: 1 })).toBe(behind)
+    expect(await told(4, { refundedQuantity: 1 })).toBe(behind)
+    expect(await record()).toMatchObject({ refunded: 2, state: 'refunded' })
+    expect(await told(4, { refundedQuantity: 2 })).toBeNull()
+    const moved = (await historyOf(world.pool, orderId)).filter((line) => line.includes('contradiction'))
+    expect(moved.map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      `order ${orderId}: contradiction null→${behind}`,
+      `order ${orderId}: contradiction ${behind}→null`,
+    ])
+  })
+
+  it.each([
+    [6, {}, 'body.orderStatus is 6; the order is paid'],
+    [2, {}, 'body.orderStatus is 2; the order is paid'],
+    [4, { orderQuantity: 3 }, 'body.orderQuantity is 3; the order has 2'],
+    [4, { usedQuantity: 3 }, 'body makes 3 used and 0 refunded, of 2'],
+  ])('is shown: orderStatus %i %j', async (status, more, contradiction) => {
+    expect(await told(status, more)).toBe(contradiction)
+    expect(await record()).toMatchObject({ state: 'paid', used: 0, refunded: 0 })
+  })
+})
+
+describe('a part of an order whose product has no partial refunds', () => {
+  const sells = (partlyRefund: boolean) =>
+    world.pool.query(
+      `insert into product (partner_id, partner_deal_id, sale_state, details, created_at, updated_at)
+       values (7001, 'deal-1', 'on_sale', $1, now(), now())
+       on conflict (partner_id, partner_deal_id) do update set details = excluded.details`,
+      [{ partlyRefund }],
+    )
+  afterAll(() => world.pool.query("delete from product where partner_id = 7001 and partner_deal_id = 'deal-1'"))
+  const warning = 'product deal-1 has no partial refunds (partlyRefund is false); to ask for one anyway, set partly'
+
+  it('is refunded only once the operator says so: nothing is stored or sent before', async () => {
+    await sells(false)
+    await expect(order.refund(orderId, refundId, { quantity: 1 })).rejects.toMatchObject({ describe: warning })
+    await expect(order.refund(orderId, refundId, { vouchers: [first()] })).rejects.toMatchObject({ describe: warning })
+    const message = parseInput(newRefundedMessage, { order_id: orderId, type: 1, quantity: 1 })
+    await expect(refundByPlatform(world.deps, message, OPERATOR)).rejects.toMatchObject({ describe: warning })
+    expect(seller.calls).toEqual([])
+    expect(await record()).toMatchObject({ refunded: 0, refunds: {} })
+    expect((await order.refund(orderId, refundId, { quantity: 1, partly: true })).refund.state).toBe('refunded')
+  })
+
+  it('is asked for without a warning where it may be, and so is the whole', async () => {
+    await sells(false)
+    expect((await order.refund(orderId, refundId)).refund.state).toBe('refunded')
+    await sells(true)
+    const another = await order.paid()
+    expect((await order.refund(another, `r-${another}`, { quantity: 1 })).refund.state).toBe('refunded')
+  })
+})
+
+describe('one code for several tickets', () => {
+  const codes = async () =>
+    (
+      await world.pool.query(
+        'select voucher, state, used_quantity as used, refunded_quantity as refunded from voucher where order_id = $1 order by 1',
+        [String(orderId)],
+      )
+    ).rows
+  beforeEach(async () => {
+    seller.on('/order/pay', ok({ voucherType: 2, vouchers: ['whole'] }))
+    orderId = await order.paid({ quantity: 3 })
+    seller.calls.length = 0
+  })
+  afterAll(() =>
+    seller.on('/order/pay', ({ orderId: id, partnerOrderId }: { orderId: bigint; partnerOrderId: string }): object =>
+      ok({ orderId: id, partnerOrderId, voucherType: 1, vouchers: [`${id}-1`, `${id}-2`] }),
+    ),
+  )
+
+  it('is counted ticket by ticket, and named in each refund while one is left', async () => {
+    await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
+    expect(await codes()).toEqual([{ voucher: 'whole', state: 'unused', used: 0, refunded: 1 }])
+    // A program that marks the whole code with the first ticket.
+    const voucherList = [{ voucher: 'whole', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 3, status: 1 }]
+    seller.on(
+      '/order/query',
+      stands(orderId, 4, { orderQuantity: 3, usedQuantity: 1, refundedQuantity: 1, voucherList }),
+    )
+    await order.query(orderId)
+    expect(await codes()).toEqual([{ voucher: 'whole', state: 'unused', used: 1, refunded: 1 }])
+    await order.refund(orderId, refundId)
+    const sent = seller.calls.filter(({ path }) => path === '/order/refund').map(({ body }) => body)
+    expect(sent).toMatchObject([
+      { voucherList: ['whole'], refundQuantity: 1 },
+      { voucherList: ['whole'], refundQuantity: 1 },
+    ])
+    expect(await codes()).toEqual([{ voucher: 'whole', state: 'used', used: 1, refunded: 2 }])
+    expect(await record()).toMatchObject({ state: 'consumed' })
+  })
+
+  it('that the partner calls refunded as a whole is so only when all tickets are', async () => {
+    const said = (refundedQuantity: number) => {
+      const voucherList = [{ voucher: 'whole', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 3, status: 2 }]
+      seller.on('/order/query', stands(orderId, 4, { orderQuantity: 3, refundedQuantity, voucherList }))
+      return order.query(orderId)
+    }
+    await said(2)
+    expect(await codes()).toEqual([{ voucher: 'whole', state: 'unused', used: 0, refunded: 2 }])
+    await said(3)
+    expect(await codes()).toEqual([{ voucher: 'whole', state: 'refunded', used: 0, refunded: 3 }])
+  })
+
+  it('named by an operator is refunded for what is left of it', async () => {
+    await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
+    const { refund } = await order.refund(orderId, refundId, { vouchers: ['whole'] })
+    expect(refund).toMatchObject({ refund_quantity: 2, state: 'refunded' })
+  })
+})
+
 describe('refundByPlatform', () => {
   const tell = (fields: object) =>
     refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), OPERATOR)

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../src/history/history.ts'
 import { purge } from '../../src/jobs/purge.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { outcomesOf } from '../../src/orders/show-store.ts'
-import { findTrialOrder, isSold, trialOrders } from '../../src/orders/trial-store.ts'
+import { findNamedOrder, findTrialOrder, hasSold, trialOrders } from '../../src/orders/trial-store.ts'
 import { newOrder } from '../../src/orders/wire.ts'
 import { worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId } from './desk.ts'
@@ -31,9 +31,10 @@ describe('an order that was made to try something', () => {
   it('is one of the sandbox, though its partner is live, and is told apart from orders that were sold', async () => {
     const [trial, sold] = [await tried(), newId()]
     await create(sold)
-    expect(await isSold(db, 7001n, sold)).toBe(true)
-    expect(await isSold(db, 7002n, sold)).toBe(false)
-    expect(await isSold(db, 7001n, trial)).toBe(false)
+    expect(await findNamedOrder(db, sold)).toMatchObject({ partner_id: 7001n, sold: true, vouchers: [] })
+    expect(await findNamedOrder(db, trial)).toMatchObject({ partner_id: 7001n, sold: false })
+    expect(await findNamedOrder(db, newId())).toBeUndefined()
+    expect([await hasSold(db, 7001n), await hasSold(db, 7002n)]).toEqual([true, false])
     expect(await findTrialOrder(db, 7001n, trial)).toMatchObject({ order_id: trial, state: 'created', quantity: 2 })
     expect(await findTrialOrder(db, 7001n, sold)).toBeUndefined()
     expect(await findTrialOrder(db, 7002n, trial)).toBeUndefined()

@@ -4,6 +4,7 @@ import { showPartner } from '../../src/partners/partner.ts'
 import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
 import { call } from './caller.ts'
 import { type Lab, openLab, SIMPLE } from './lab.ts'
+import { textOf, visitor } from './pages/visitor.ts'
 import { walk } from './walk.ts'
 
 /** The partner names its contacts itself, and no run is accepted that nobody would hear of. */
@@ -99,6 +100,19 @@ describe('acceptance', () => {
       ['product', 'mail', 'waiting'],
       ['business', 'mail', 'waiting'],
     ])
+  })
+
+  it('of a later run does not write to the contacts again, and says so', async () => {
+    await give({ product: PRODUCT, business: BUSINESS })
+    const later = await walk(lab, SIMPLE)
+    expect(later.failed).toBeUndefined()
+    expect(await call(lab, 'POST', `/runs/${later.runId}/accept`)).toMatchObject({ code: 200, passed: true })
+    expect((await notificationsOf(lab.world.deps, later.runId)).notifications).toEqual([])
+    expect((await notificationsOf(lab.world.deps, runId)).notifications).toHaveLength(2)
+    const me = await visitor(lab)
+    const page = textOf(await me.open(`/sandbox/run/${later.runId}`))
+    expect(page).toContain('Your contacts were told when an earlier run passed')
+    expect(page).not.toContain('while no contacts were known')
   })
 
   it('says which contacts are missing while more is missing, too', async () => {

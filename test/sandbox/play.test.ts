@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
-import { desk, newId } from '../orders/desk.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
 import { textOf } from './pages/visitor.ts'
 import { FORM, get, post, sellerSession } from './partners.ts'
@@ -21,7 +20,8 @@ let cookie: string
 let strangers: string
 beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world, 7001)
+  // What partners that sell may send: play-guard.test.ts.
+  seller = await fakeSeller(world, 7001, { fields: { stage: 'sandbox' } })
   stranger = await fakeSeller(world, 7002)
   cookie = await sellerSession(world, seller)
   strangers = await sellerSession(world, stranger)
@@ -191,20 +191,6 @@ describe('nothing is sent', () => {
     expect((await send({ body: ASK }, QUERY, strangers)).statusCode).toBe(404)
     expect((await newestCall()).partner_id).not.toBe('7002')
     expect(seller.calls).toEqual([])
-  })
-
-  it('about an order that a visitor has bought, but for interfaces that read', async () => {
-    const sold = newId()
-    await desk(world).create(sold)
-    seller.calls.length = 0
-    const body = written(`"orderId": "${sold}"`)
-    const refused = await send({ body }, '/sandbox/play/order-close')
-    expect(refused.statusCode).toBe(409)
-    expect(textOf(refused)).toContain('A visitor has bought this order')
-    expect(seller.calls).toEqual([])
-    // Nor does its body stand in the form.
-    expect(typedIn(await open('/sandbox/play/order-create'))).not.toContain(String(sold))
-    expect((await send({ body })).statusCode).toBe(303)
   })
 
   it('more than thirty times a minute', async () => {

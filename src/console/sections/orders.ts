@@ -50,7 +50,7 @@ const storyFor = async (context: PageContext) => {
 }
 
 async function readOne(context: PageContext) {
-  const { t } = context
+  const { t, locale } = context
   const { order } = await storyFor(context)
   return {
     title: t('console.orders.one', { order: String(order.order_id) }),
@@ -63,6 +63,14 @@ async function readOne(context: PageContext) {
         name: t('console.field.quantities'),
         cells: [text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`)],
       },
+      ...(order.contradiction === null
+        ? []
+        : [
+            {
+              name: t('console.orders.contradiction'),
+              cells: [text(trafficTexts(locale).reasonBegins(order.contradiction))],
+            },
+          ]),
       { name: t('console.field.price'), cells: [text(order.total_price.toFixed(2))] },
       { name: t('console.field.travel_date'), cells: [orDash(order.travel_date)] },
       { name: t('console.field.last_code'), cells: [orDash(order.last_code), orDash(order.last_describe)] },
@@ -80,8 +88,12 @@ async function readOne(context: PageContext) {
       await timeline(context, order.partner_id, order.order_id),
       {
         title: t('console.orders.tickets'),
-        head: [t('console.field.ticket'), t('console.field.state'), t('console.field.quantity')],
-        rows: order.vouchers.map((one) => [code(one.voucher), text(one.state), text(String(one.quantity))]),
+        head: [t('console.field.ticket'), t('console.field.state'), t('console.field.quantities')],
+        rows: order.vouchers.map((one) => [
+          code(one.voucher),
+          text(one.state),
+          text(`${one.quantity} / ${one.used_quantity} / ${one.refunded_quantity}`),
+        ]),
         none: t('console.orders.no_tickets'),
       },
       {

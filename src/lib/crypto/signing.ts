@@ -20,6 +20,9 @@ export const sign = (clientSecret: string, signed: Signed): string =>
 export const authorizationHeader = (clientId: string, clientSecret: string, signed: Signed): string =>
   `MWS ${clientId}:${sign(clientSecret, signed)}`
 
+/** How far a Date is from our clock, in seconds: refused when that is more than the skew (signature rule 5). */
+export const clockDifference = (date: Date, now: Date): number => Math.abs(now.getTime() - date.getTime()) / 1000
+
 const WEEKDAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
 const MONTHS = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
 const FORM = new RegExp(`^(${WEEKDAYS}), (\\d{1,2}) (${MONTHS}) (\\d{4}) (\\d\\d):(\\d\\d):(\\d\\d) GMT$`)

@@ -71,6 +71,19 @@ export function asctimeForms(at: Date): string[] {
   ]
 }
 
+const CHINESE_MONTHS = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二']
+const CHINESE_DAYS = ['日', '一', '二', '三', '四', '五', '六']
+
+/** With the names that Java, C# and PHP have for days and months on a machine that is set to Chinese. */
+export function chineseForms(at: Date): string[] {
+  const { day, year, time } = partsOf(at)
+  const [weekday, month] = [CHINESE_DAYS[at.getUTCDay()] ?? '', at.getUTCMonth() + 1]
+  const months = [`${month}月`, `${CHINESE_MONTHS[month - 1] ?? ''}月`]
+  return ['星期', '周'].flatMap((begin) =>
+    months.map((name) => `${begin}${weekday}, ${day} ${name} ${year} ${time} GMT`),
+  )
+}
+
 export const epochForms = (at: Date): string[] => [`${epochSeconds(at)}`, `${epochSeconds(at)}000`]
 
 /** The same date with the day in one digit and in two. */
@@ -93,3 +106,11 @@ export const localForms = (at: Date): string[] => {
 export const httpForms = (at: Date): string[] => [partsOf(at).http, partsOf(at, -BEIJING).http]
 
 export const shiftedForms = (at: Date): string[] => [-1, 1, -2, 2].map((seconds) => partsOf(at, seconds).http)
+
+/** As far as clocks may differ; tried alone only, for it is a thousand dates. */
+const LONGEST_SHIFT_S = 600
+
+export const widelyShiftedForms = (at: Date): string[] =>
+  Array.from({ length: LONGEST_SHIFT_S - 2 }, (_, index) => index + 3).flatMap((seconds) =>
+    [-seconds, seconds].map((shift) => partsOf(at, shift).http),
+  )

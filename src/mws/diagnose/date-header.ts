@@ -1,4 +1,4 @@
-import { parseHttpDate } from '../../lib/crypto/signing.ts'
+import { clockDifference, parseHttpDate } from '../../lib/crypto/signing.ts'
 import { zoneOfOffset } from '../../lib/time-zone.ts'
 import { namedForm } from './date-forms.ts'
 import type { SigningMistake } from './recipe.ts'
@@ -41,7 +41,7 @@ const say = ({ name, explanation }: SigningMistake, detail: string): SigningMist
 
 function clockMistake(date: Date, now: Date, skewSeconds: number): SigningMistake | null {
   const minutes = (date.getTime() - now.getTime()) / 60_000
-  if (Math.abs(minutes) * 60 <= skewSeconds) return null
+  if (clockDifference(date, now) <= skewSeconds) return null
   const zone = zoneOfOffset(minutes)
   if (zone !== undefined) return say(M.localTime, `Its time zone looks like ${zone}.`)
   return minutes > 0

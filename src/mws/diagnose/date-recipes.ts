@@ -1,5 +1,6 @@
 import {
   asctimeForms,
+  chineseForms,
   dayDigitForms,
   epochForms,
   httpForms,
@@ -8,6 +9,7 @@ import {
   readLoosely,
   rfc850Forms,
   shiftedForms,
+  widelyShiftedForms,
   zoneForms,
 } from './date-forms.ts'
 import type { Recipe } from './recipe.ts'
@@ -41,6 +43,12 @@ export const dateRecipes: readonly Recipe[] = [
     part: 'date',
     explanation: `The date was signed as asctime or Java’s Date.toString() prints it but sent in another form. ${ONCE}`,
     how: reformatted(asctimeForms),
+  },
+  {
+    name: 'date-signed-with-chinese-names',
+    part: 'date',
+    explanation: `The date was signed with Chinese names of day and month; format it with an English locale (Java: Locale.ENGLISH). ${ONCE}`,
+    how: reformatted(chineseForms),
   },
   {
     name: 'date-signed-as-epoch',
@@ -83,6 +91,13 @@ export const dateRecipes: readonly Recipe[] = [
     part: 'date',
     explanation: `The date was computed twice: the signed one and the sent one differ by some seconds. ${ONCE}`,
     how: reformatted(shiftedForms),
+  },
+  {
+    name: 'date-minutes-apart',
+    part: 'date',
+    alone: true,
+    explanation: `The signed date and the sent one are up to ten minutes apart: one of them was kept from an earlier call. ${ONCE}`,
+    how: reformatted(widelyShiftedForms),
   },
   {
     name: 'date-with-header-name',

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Digest, Recipe } from './recipe.ts'
 
-const BYTES = { md5: 16, sha1: 20, sha256: 32, sha512: 64 } as const
+const BYTES = { md5: 16, sha1: 20, ripemd160: 20, sha224: 28, sha256: 32, sha384: 48, sha512: 64 } as const
 type Hash = keyof typeof BYTES
 
 const hmac = (hash: Hash): Digest => ({
@@ -27,6 +27,9 @@ export const rightDigest: Digest = hmac('sha1')
 const sha256 = hmac('sha256')
 const sha512 = hmac('sha512')
 const md5 = hmac('md5')
+const sha224 = hmac('sha224')
+const sha384 = hmac('sha384')
+const ripemd160 = hmac('ripemd160')
 const swapped: Digest = {
   bytes: BYTES.sha1,
   compute: (key, text) => createHmac('sha1', text).update(key).digest(),
@@ -47,6 +50,24 @@ export const digestRecipes: readonly Recipe[] = [
     part: 'digest',
     explanation: 'HMAC-SHA512 was used; use HMAC-SHA1.',
     how: () => [sha512],
+  },
+  {
+    name: 'sha-224-used',
+    part: 'digest',
+    explanation: 'HMAC-SHA224 was used; use HMAC-SHA1.',
+    how: () => [sha224],
+  },
+  {
+    name: 'sha-384-used',
+    part: 'digest',
+    explanation: 'HMAC-SHA384 was used; use HMAC-SHA1.',
+    how: () => [sha384],
+  },
+  {
+    name: 'ripemd-160-used',
+    part: 'digest',
+    explanation: 'HMAC-RIPEMD160 was used; use HMAC-SHA1.',
+    how: () => [ripemd160],
   },
   {
     name: 'md5-used',

@@ -4,8 +4,17 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const HEX = /^(?:[0-9a-f]{2})+$/i
 const LONGEST = 512
 
-/** The bytes of a standard Base64 text; null for anything else. */
-export const fromBase64 = (text: string): Buffer | null =>
+/**
+ * The bytes of the one text that standard Base64 has for them; null for anything else. The verifier compares the whole
+ * text, so another text of the same bytes is a mistake.
+ */
+export function fromCanonicalBase64(text: string): Buffer | null {
+  const bytes = fromBase64(text)
+  return bytes?.toString('base64') === text ? bytes : null
+}
+
+/** The bytes of a standard Base64 text, whatever its unused last bits are; null for anything else. */
+const fromBase64 = (text: string): Buffer | null =>
   text.length > 0 && text.length <= LONGEST && BASE64.test(text) ? Buffer.from(text, 'base64') : null
 
 const fromHex = (text: string): Buffer | null =>
@@ -56,6 +65,13 @@ export const encodingRecipes: readonly Recipe[] = [
     part: 'received',
     explanation: 'The = at the end of the Base64 text is missing.',
     how: ({ signature }) => known(...['=', '=='].map((padding) => fromBase64(signature + padding))),
+  },
+  {
+    name: 'base64-last-character',
+    part: 'received',
+    explanation:
+      'The last character before the = has bits set that no byte uses: the text was cut, changed or made by an encoder of your own. Send the Base64 of the 20 bytes as a library writes it.',
+    how: ({ signature }) => (fromCanonicalBase64(signature) === null ? known(fromBase64(signature)) : []),
   },
   {
     name: 'base64-line-breaks',

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { dateRecipes } from './date-recipes.ts'
 import { digestRecipes, rightDigest } from './digest-recipes.ts'
-import { encodingRecipes, fromBase64 } from './encoding-recipes.ts'
+import { encodingRecipes, fromCanonicalBase64 } from './encoding-recipes.ts'
 import { keyRecipes } from './key-recipes.ts'
 import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
@@ -31,7 +31,7 @@ const correctSigning = ({ method, path, date, secret, signature }: Evidence): Si
   end: '',
   key: secret,
   digest: rightDigest,
-  received: fromBase64(signature),
+  received: fromCanonicalBase64(signature),
 })
 
 export const signedText = ({ method, space, path, newline, date, end }: Signing): string =>
@@ -72,9 +72,10 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
     const signing = withDeviation(right, deviation)
     if (matches(signing)) return { recipes: [deviation.recipe], signing }
   }
-  for (const [index, first] of deviations.entries()) {
+  const combined = deviations.filter(({ recipe }) => !recipe.alone)
+  for (const [index, first] of combined.entries()) {
     const once = withDeviation(right, first)
-    for (const second of deviations.slice(index + 1)) {
+    for (const second of combined.slice(index + 1)) {
       if (second.recipe.part === first.recipe.part) continue
       const signing = withDeviation(once, second)
       if (matches(signing)) return { recipes: [first.recipe, second.recipe], signing }

@@ -48,5 +48,7 @@ export type Recipe = {
   readonly [Part in keyof Signing]: SigningMistake & {
     readonly part: Part
     readonly how: (evidence: Evidence) => readonly Signing[Part][]
+    /** Has too many values to be tried together with another mistake. */
+    readonly alone?: true
   }
 }[keyof Signing]

@@ -1,4 +1,4 @@
-import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
+import { acceptanceOf, listRuns, progressOfRun, type showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -28,6 +28,8 @@ export interface AcceptancePart {
   readonly signed: string | null
   /** The notifications to the contacts. */
   readonly told: readonly ContactMessage[]
+  /** Why there are none. */
+  readonly nobodyTold: string
   /** Where mails are written while no mail server is set; null where one is. */
   readonly mailFolder: string | null
 }
@@ -42,6 +44,8 @@ export async function acceptancePart(
   const { state } = progressOfRun(view)
   const reached = run.current_step === null || state === 'all_passed'
   const told = await notificationsOf(deps, run.run_id)
+  const runs = await listRuns(deps, run.partner_id)
+  const passedBefore = runs.some((one) => one.run.passed_at !== null && one.run.number < run.number)
   const report = await reportOfRun(deps, run.run_id)
   const contacts = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
   const missing = [
@@ -62,6 +66,7 @@ export async function acceptancePart(
     open: reached && state !== 'accepted' && state !== 'replaced',
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
     told: contactMessages(run.run_id, told, t),
+    nobodyTold: t(passedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
     mailFolder: told.folder,
   }
 }

@@ -6,11 +6,13 @@ import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import { MASK } from '../../lib/crypto/masking.ts'
 import { parseLossless, prettyJson, prettyLossless } from '../../lib/json/lossless.ts'
+import { listOf } from '../../lib/json/shape.ts'
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
-import { isSold, newOrderId, trialOrders } from '../../orders/index.ts'
+import { findNamedOrder, newOrderId, trialOrders } from '../../orders/index.ts'
+import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { fieldReference } from '../docs/reference.ts'
 import { lastBodySent } from '../traffic-entry-store.ts'
-import { ownBody } from './body.ts'
+import { bodyToSend, isSelling } from './guard.ts'
 
 /** Cache: the request of each interface with every field, the same in every language. */
 const examples = new Map<string, string>()
@@ -38,38 +40,44 @@ export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<
 
 const WEEK = 6
 
-const readExample = z.object({ value: z.object({ body: z.record(z.string(), z.unknown()).default({}) }) })
+const fields = z.record(z.string(), z.unknown())
+const readExample = z.object({ value: z.object({ body: z.union([fields, listOf('products', fields)]).default({}) }) })
 
 /**
  * The example of the field reference about the partner's own product and newest order of the playground; about a new
- * order where there is none, and for order create.
+ * order where there is none, and for order create unless the partner sells: then only a known order may be named.
  */
-export async function ownExample(deps: Deps, partnerId: bigint, name: InterfaceName): Promise<string> {
+export async function ownExample(deps: Deps, partner: PartnerWithSecrets, name: InterfaceName): Promise<string> {
+  const { partner_id: partnerId } = partner
   const { body } = readExample.parse(parseLossless(Buffer.from(exampleOf(name)))).value
   const product = await ownProduct(deps, partnerId)
-  const [order] = name === 'order-create' ? [] : await trialOrders(deps.db, partnerId, 1)
+  const isNew = name === 'order-create' && !(await isSelling(deps, partner))
+  const [order] = isNew ? [] : await trialOrders(deps.db, partnerId, 1)
+  const named = order && (await findNamedOrder(deps.db, order.order_id))
   const tomorrow = addDays(beijingDate(deps.clock.now()), 1)
   const own: Record<string, unknown> = {
     orderId: order?.order_id ?? newOrderId(deps.config.ORDER_ID_BITS),
-    ...(order ? { partnerOrderId: order.partner_order_id ?? '' } : {}),
+    partnerOrderId: order?.partner_order_id ?? '',
     ...(product ? { partnerDealId: order?.partner_deal_id ?? product, partnerDealIds: [product] } : {}),
+    ...(named ? { voucherList: named.vouchers, credentialList: [] } : {}),
     refundId: randomUUID(),
+    refundSerialNo: randomUUID(),
     travelDate: tomorrow,
     startTime: tomorrow,
     endTime: addDays(tomorrow, WEEK),
   }
-  const mine = Object.entries(body).map(([field, value]) => [field, field in own ? own[field] : value])
-  return prettyLossless({ partnerId, body: Object.fromEntries(mine) })
+  const mine = (one: z.output<typeof fields>) =>
+    Object.fromEntries(Object.entries(one).map(([field, value]) => [field, field in own ? own[field] : value]))
+  return prettyLossless({ partnerId, body: Array.isArray(body) ? body.map(mine) : mine(body) })
 }
 
 /** What the form of an interface begins with: the last body that was sent there, else an example. */
-export async function firstBody(deps: Deps, partnerId: bigint, name: InterfaceName): Promise<string> {
-  const last = await lastBodySent(deps.db, partnerId, name)
-  if (last === undefined || last.includes(MASK)) return ownExample(deps, partnerId, name)
-  const own = ownBody(last, partnerId)
-  // One that a visitor has bought is not to be touched by a careless click.
-  const isUsable = 'text' in own && !(own.orderId !== undefined && (await isSold(deps.db, partnerId, own.orderId)))
-  return isUsable ? editable(own.text) : ownExample(deps, partnerId, name)
+export async function firstBody(deps: Deps, partner: PartnerWithSecrets, name: InterfaceName): Promise<string> {
+  const last = await lastBodySent(deps.db, partner.partner_id, name)
+  if (last === undefined || last.includes(MASK)) return ownExample(deps, partner, name)
+  // Such as one about an order that a visitor has bought: calls of the platform are among those sent last.
+  const own = await bodyToSend(deps, partner, name, last)
+  return 'text' in own ? editable(own.text) : ownExample(deps, partner, name)
 }
 
 /** Lines that somebody has made stay as they are. */

@@ -117,7 +117,8 @@ export async function actOnOrder(
   const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
     pay: (inside) => payOrder(inside, orderId, OPERATOR),
     query: (inside) => queryOrder(inside, orderId, OPERATOR),
-    refund: (inside) => refundOrder(inside, refundOrder.input.parse({ order_id: orderId, quantity }), OPERATOR),
+    refund: (inside) =>
+      refundOrder(inside, refundOrder.input.parse({ order_id: orderId, quantity, partly: true }), OPERATOR),
     close: (inside) => closeOrder(inside, orderId, OPERATOR),
   }
   return operate(deps, partner, CALLED_BY[action], operations[action])

@@ -82,7 +82,7 @@ export async function interfacePage(
   const body = async () => {
     if (typed) return typed.body
     if (found) return editable(found.body)
-    return example ? ownExample(deps, partnerId, name) : firstBody(deps, partnerId, name)
+    return example ? ownExample(deps, partner, name) : firstBody(deps, partner, name)
   }
   const outcomes = EXPECTED_OUTCOMES.filter((one) => pending.length > 0 || one === 'success' || one === 'failure')
   return {

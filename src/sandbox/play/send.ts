@@ -9,14 +9,13 @@ import {
 import type { Deps } from '../../deps.ts'
 import { INTERFACES, type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
 import { masker } from '../../lib/crypto/masking.ts'
-import { isSold } from '../../orders/index.ts'
 import { type CallRecord, callAsWritten, type Forgery, judgeCall, withCalls } from '../../partner-calls/index.ts'
 import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import { obstacleToCall } from '../traffic/replayable.ts'
 import { findCall } from '../traffic-entry-store.ts'
-import { type BodyProblem, ownBody } from './body.ts'
+import type { BodyProblem } from './body.ts'
+import { bodyToSend } from './guard.ts'
 import type { ExpectedOutcome, PlaySigning } from './wire.ts'
 
 export interface CoveredInterface {
@@ -88,11 +87,9 @@ export async function sendWritten(
 ): Promise<{ readonly callId: string } | BodyProblem> {
   const { partner_id: partnerId } = partner
   if (!isCovered(partner, name)) throw noSuchEntry()
-  const own = ownBody(body, partnerId)
+  const own = await bodyToSend(deps, partner, name, body)
   if ('kind' in own) return own
   const { text, orderId } = own
-  const changes = obstacleToCall(name) !== undefined
-  if (changes && orderId !== undefined && (await isSold(deps.db, partnerId, orderId))) return { kind: 'sold-order' }
   await countUse(deps, 'play', partnerId)
   const options = { ...(orderId === undefined ? {} : { orderId }), ...(sign === 'right' ? {} : { forge: sign }) }
   const { result, calls } = await withCalls(deps, (inside) => callAsWritten(inside, partner, name, text, options))

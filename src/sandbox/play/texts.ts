@@ -30,7 +30,9 @@ const PROBLEMS = {
   json: 'sandbox.play.problem_json',
   'not-an-object': 'sandbox.play.problem_object',
   'too-long': 'sandbox.play.problem_too_long',
+  fields: 'sandbox.play.problem_fields',
   'sold-order': 'sandbox.play.problem_sold',
+  'unknown-order': 'sandbox.play.problem_unknown_order',
 } as const satisfies Record<BodyProblem['kind'], string>
 
 const FIELDS = {
@@ -50,6 +52,6 @@ export const outcomeText = (expectedOutcome: ExpectedOutcome, codes: readonly nu
 export const actionText = (action: Action, t: Translate): string => t(ACTED[action])
 
 export const problemText = (problem: BodyProblem, t: Translate): string =>
-  t(PROBLEMS[problem.kind], { problem: problem.kind === 'json' ? reasonText(problem.detail, t) : '' })
+  t(PROBLEMS[problem.kind], { problem: 'detail' in problem ? reasonText(problem.detail, t) : '' })
 
 export const fieldProblem = (field: keyof typeof FIELDS, t: Translate): string => t(FIELDS[field])

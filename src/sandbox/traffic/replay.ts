@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { replayNotice } from '../../mtp/index.ts'
+import { findNamedOrder } from '../../orders/index.ts'
 import { callPartner, type RequestOf } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
@@ -51,8 +52,11 @@ async function repeatCall(deps: Deps, partner: PartnerWithSecrets, found: KeptCa
   const body = bodyIn(found.request_body)
   // Where a secret was masked, the stored request may no longer fit the interface.
   if (!entry || !fits(entry, body)) throw notReplayable('not-whole')
-  await countUse(deps, 'replay', partner.partner_id)
   const about = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
+  // A call that was written by hand may name any order.
+  const named = about.orderId === undefined ? undefined : await findNamedOrder(deps.db, about.orderId)
+  if (named && named.partner_id !== partner.partner_id) throw noSuchEntry()
+  await countUse(deps, 'replay', partner.partner_id)
   const { outcome, callId } = await callPartner(deps, partner, entry.name, body, about)
   return { outcome: outcome === 'failed' ? 'failed' : 'done', kind: 'call', id: callId }
 }

@@ -192,9 +192,10 @@ describe('headers', () => {
   it('PartnerId of another, malformed or doubled', async () => {
     const { partnerId } = seller
     const one = other.partnerId
-    await expectRefused({ headers: { PartnerId: one } }, seller, one)
+    // The signature says whose call it is, so the answer names its signer.
+    await expectRefused({ headers: { PartnerId: one } }, seller, partnerId)
     for (const bad of ['', 'seller', `-${partnerId}`, `${partnerId}.0`, `+${partnerId}`, '9'.repeat(40), '0x1b59']) {
-      await expectRefused({ headers: { PartnerId: bad } }, seller, '')
+      await expectRefused({ headers: { PartnerId: bad } }, seller, partnerId)
     }
     await expectRefused({ headers: { PartnerId: [partnerId, partnerId] } }, seller, '')
     await expectRefused({ headers: { PartnerId: [partnerId, one] } }, seller, '')

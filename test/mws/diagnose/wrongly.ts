@@ -23,6 +23,10 @@ const hmacWith =
   (key, text) =>
     createHmac(hash, key).update(text).digest()
 const base64 = (bytes: Buffer) => bytes.toString('base64')
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+/** Another text of the same bytes: bits that no byte uses are set in the last character. */
+export const withUnusedBits = (text: string) =>
+  text.replace(/[^=](?==)/, (last) => LETTERS[LETTERS.indexOf(last) | 1] ?? last)
 
 /** How a partner's engineer goes wrong under each name, in terms of the independent signer. */
 export const WRONGLY: Record<string, Partial<Signing>[]> = {
@@ -57,6 +61,7 @@ export const WRONGLY: Record<string, Partial<Signing>[]> = {
     { encode: (bytes) => bytes.toString('hex') },
     { encode: (bytes) => bytes.toString('hex').toUpperCase() },
   ],
+  'base64-last-character': [{ encode: (bytes) => withUnusedBits(base64(bytes)) }],
   'base64-of-hex': [{ encode: (bytes) => base64(Buffer.from(bytes.toString('hex'))) }],
   'base64-twice': [{ encode: (bytes) => base64(Buffer.from(base64(bytes))) }],
   base64url: [{ encode: (bytes) => base64(bytes).replaceAll('+', '-').replaceAll('/', '_') }],
@@ -72,6 +77,9 @@ export const WRONGLY: Record<string, Partial<Signing>[]> = {
     { encode: (bytes) => base64(bytes).replaceAll('+', ' ') },
   ],
   'sha-256-used': [{ hmac: hmacWith('sha256') }],
+  'sha-224-used': [{ hmac: hmacWith('sha224') }],
+  'sha-384-used': [{ hmac: hmacWith('sha384') }],
+  'ripemd-160-used': [{ hmac: hmacWith('ripemd160') }],
   'sha-512-used': [{ hmac: hmacWith('sha512') }],
   'md5-used': [{ hmac: hmacWith('md5') }],
   'key-and-message-swapped': [{ hmac: (key, message) => createHmac('sha1', message).update(key).digest() }],
@@ -111,6 +119,11 @@ export const WRONGLY: Record<string, Partial<Signing>[]> = {
   ],
   'date-signed-in-local-time': [{ date: 'Wed, 06 May 2026 18:34:20 GMT' }, { date: 'Wed, 06 May 2026 18:34:20 +0800' }],
   'date-sent-in-other-form': [{ date: 'Wed, 06 May 2026 02:34:20 GMT' }],
+  'date-signed-with-chinese-names': [
+    { date: '星期三, 06 五月 2026 10:34:20 GMT' },
+    { date: '周三, 06 5月 2026 10:34:20 GMT' },
+  ],
+  'date-minutes-apart': [{ date: 'Wed, 06 May 2026 10:34:23 GMT' }, { date: 'Wed, 06 May 2026 10:24:20 GMT' }],
   'date-computed-twice': [{ date: 'Wed, 06 May 2026 10:34:19 GMT' }, { date: 'Wed, 06 May 2026 10:34:21 GMT' }],
   'date-with-header-name': [{ date: `Date: ${date}` }],
   'date-not-signed': [{ date: '' }],

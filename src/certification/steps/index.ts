@@ -12,6 +12,7 @@ import {
 import { staleDate, unknownClient, wrongSignature } from './defence.ts'
 import { consumption, productChange } from './notice.ts'
 import {
+  largeOrderId,
   orderClose,
   orderCloseAgain,
   orderCreate,
@@ -46,6 +47,7 @@ export const STEPS: readonly Step[] = [
   orderPayLater,
   orderPayAgain,
   orderQuery,
+  largeOrderId,
   consumption,
   refundAtOnce,
   refundAfterReview,

@@ -13,6 +13,57 @@ export class RoundedIds extends PartnerProgram {
   }
 }
 
+/** The PartnerId is a number, as in the platform's requests. */
+export class NumericPartnerId extends PartnerProgram {
+  override envelope(code: number, describe: string, fields: Json): Json {
+    return { ...super.envelope(code, describe, fields), partnerId: Number(this.me.partnerId) }
+  }
+}
+
+const PERSON = ['name', 'pinyin', 'mobile', 'address', 'postCode', 'email', 'gender', 'credentials']
+const ASKED = ['orderId', 'partnerOrderId']
+const TICKETS = [
+  'partnerDealId',
+  'voucherList',
+  'refundQuantity',
+  'unitPrice',
+  'refundPrice',
+  'refundFee',
+  'refundTime',
+]
+const SALE = ['partnerDealId', 'mtDealId', 'buyPrice', 'unitPrice', 'totalPrice', 'quantity', 'travelDate']
+
+/** A mapper that refuses names that it does not know, and fails where a list that it knows is missing. */
+export class StrictMapper extends PartnerProgram {
+  readonly #known: Readonly<Record<string, readonly string[]>> = {
+    '/order/create': ['orderId', ...SALE, 'visitors', 'contactPerson'],
+    '/order/pay': ASKED,
+    '/order/query': ASKED,
+    '/order/refund': [...ASKED, 'refundId', ...TICKETS],
+  }
+  readonly #lists: Readonly<Record<string, string>> = { '/order/create': 'visitors', '/order/refund': 'voucherList' }
+  override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
+    const { body } = this.read(text) as { body: Json }
+    const people = [body.contactPerson ?? {}, ...((body.visitors as object[]) ?? [])].flatMap(Object.keys)
+    const unknown = [
+      ...Object.keys(body).filter((name) => this.#known[path]?.includes(name) === false),
+      ...people.filter((name) => !PERSON.includes(name)),
+    ]
+    const list = this.#lists[path]
+    if (unknown.length === 0 && (list === undefined || Array.isArray(body[list])))
+      return super.answerTo(path, headers, text)
+    return { status: 500, answer: `Unrecognized field or missing list: ${unknown.join(', ')}` }
+  }
+}
+
+/** Compares the signature and not the clientId before it. */
+export class SignatureOnly extends PartnerProgram {
+  override isSigned(path: string, headers: IncomingHttpHeaders): boolean {
+    const [, signature = ''] = (headers.authorization ?? '').split(':')
+    return super.isSigned(path, { ...headers, authorization: `MWS ${this.me.clientId}:${signature}` })
+  }
+}
+
 /** Nothing is described on success. */
 export class NullForDescribe extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {

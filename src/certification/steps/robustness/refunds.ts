@@ -111,8 +111,9 @@ export const foreignCode = defineStep({
     const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
     const result = await context.call('order-query', ask, { orderId })
     if (result.outcome === 'success') {
-      const { voucherList, credentialList, usedQuantity: used } = result.answer.body
-      await checkReportedVouchers(context, order, { reported: codesIn(voucherList, credentialList), used })
+      const { voucherList, credentialList, usedQuantity: used, voucherType } = result.answer.body
+      const reported = codesIn(voucherList, credentialList)
+      await checkReportedVouchers(context, order, { reported, used, voucherType })
     }
     // Where a document opens the gate there are no codes to confuse.
     if (order.vouchers.length === 0) return

@@ -38,7 +38,8 @@ export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<
 
 const WEEK = 6
 
-const readExample = z.object({ value: z.object({ body: z.record(z.string(), z.unknown()).default({}) }) })
+const entry = z.record(z.string(), z.unknown())
+const readExample = z.object({ value: z.object({ body: entry.or(z.array(entry)).default({}) }) })
 
 /**
  * The example of the field reference about the partner's own product and newest order of the playground; about a new
@@ -58,8 +59,9 @@ export async function ownExample(deps: Deps, partnerId: bigint, name: InterfaceN
     startTime: tomorrow,
     endTime: addDays(tomorrow, WEEK),
   }
-  const mine = Object.entries(body).map(([field, value]) => [field, field in own ? own[field] : value])
-  return prettyLossless({ partnerId, body: Object.fromEntries(mine) })
+  const mine = (fields: z.output<typeof entry>) =>
+    Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, field in own ? own[field] : value]))
+  return prettyLossless({ partnerId, body: Array.isArray(body) ? body.map(mine) : mine(body) })
 }
 
 /** What the form of an interface begins with: the last body that was sent there, else an example. */

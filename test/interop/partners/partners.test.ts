@@ -73,6 +73,12 @@ const QUIRKS: readonly Quirk[] = [
     refused: ['consumption', { id: 'notice-accepted', actual: expect.stringContaining('voucherList is required') }],
   },
   {
+    name: 'a faulty answer to a right call is not a failed defence',
+    kind: partners.FaultyPrices,
+    warned: ['fields'],
+    refused: ['price-calendar', { id: 'fields', path: 'body[0].stock', actual: '"many"' }],
+  },
+  {
     name: 'code as text',
     kind: partners.CodeAsText,
     refused: ['product-pull', { id: 'envelope', path: 'code', actual: '"200"' }],

@@ -161,6 +161,14 @@ export class NoProductPull extends PartnerProgram {
   }
 }
 
+/** Its prices are no prices, which has nothing to do with its defences. */
+export class FaultyPrices extends NoProductPull {
+  override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
+    const { status, answer } = super.answerTo(path, headers, text)
+    return { status, answer: answer.replace(/"stock":99/g, '"stock":"many"') }
+  }
+}
+
 /** Tickets come later, by a pay notice that is sent while the platform waits. */
 export class CodesByNotice extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-later', 'refund-at-once']

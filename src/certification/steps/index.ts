@@ -1,4 +1,5 @@
 import { type Choice, offers } from '../../test-plan/index.ts'
+import type { Outcome } from '../event.ts'
 import type { RunRow } from '../run-store.ts'
 import {
   balanceQuery,
@@ -67,6 +68,10 @@ export const STEPS: readonly Step[] = [
   refundAfterUse,
   foreignCode,
 ]
+
+/** Whether a step whose last attempt came out like this stands in the way of nothing. */
+export const isDone = ({ advisory }: Step, outcome: Outcome | null): boolean =>
+  outcome === 'passed' || (outcome === 'not_tested' && advisory === true)
 
 /** The steps of a new run with this choice, in order. */
 export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))

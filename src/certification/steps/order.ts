@@ -4,8 +4,8 @@ import { closeOrder, codesIn } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
 import { defineStep } from './step.ts'
 import {
+  ANY_PAYMENT,
   BUY_CHECKS,
-  buyTestOrder,
   CREATE_CHECKS,
   createTestOrder,
   LARGE_ID_BITS,
@@ -93,7 +93,9 @@ export const largeOrderId = defineStep({
   advisory: true,
   async perform(context) {
     const { main } = context.choice.products
-    const order = await buyTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
+    const { order_id } = await createTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
+    context.beginTest()
+    const { order } = await payTestOrder(context, order_id, ANY_PAYMENT)
     const ask = { orderId: order.order_id, partnerOrderId: order.partner_order_id ?? '' }
     await context.call('order-query', ask, { orderId: order.order_id })
   },

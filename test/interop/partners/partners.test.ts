@@ -79,6 +79,14 @@ const QUIRKS: readonly Quirk[] = [
     refused: ['price-calendar', { id: 'fields', path: 'body[0].stock', actual: '"many"' }],
   },
   {
+    name: '598, and no tickets ever',
+    kind: partners.NeverIssues,
+    refused: [
+      'order-pay-later',
+      { id: 'notice-arrived', actual: expect.stringContaining('no pay notice came within 20 s') },
+    ],
+  },
+  {
     name: 'code as text',
     kind: partners.CodeAsText,
     refused: ['product-pull', { id: 'envelope', path: 'code', actual: '"200"' }],

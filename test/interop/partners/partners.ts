@@ -190,6 +190,36 @@ export class CodesByNotice extends PartnerProgram {
   }
 }
 
+/** Somebody accepts each order by hand, and minutes later: here as long as the whole run may wait, less a little. */
+export class AcceptsByHand extends CodesByNotice {
+  static readonly AFTER_MS = 12_000
+  override wish = { quantity: 1 }
+  override pay(order: Order): Json {
+    if (order.paid) return super.pay(order)
+    order.issuing = true
+    return refuse(598, 'somebody looks at it')
+  }
+  override async onWaitForTickets(orderId: string): Promise<unknown> {
+    const order = this.orders.get(orderId)
+    if (!order || order.paid) return undefined
+    await new Promise((resolve) => setTimeout(resolve, AcceptsByHand.AFTER_MS))
+    order.paid = true
+    const codes = { voucherType: 1, vouchers: this.codesOf(order), voucherPics: [] }
+    const body = { orderId: order.orderId, partnerOrderId: order.partnerOrderId, ...codes }
+    return this.notify(
+      '/mtp/api/order/pay/notice',
+      this.numbered({ partnerId: this.me.partnerId, issueType: 1, code: 200, describe: 'success', body }),
+    )
+  }
+}
+
+/** Says 598, and then nothing more. */
+export class NeverIssues extends AcceptsByHand {
+  override async onWaitForTickets(): Promise<unknown> {
+    return undefined
+  }
+}
+
 /** Answers 200 at once, and the codes follow by notice. */
 export class CodesFollow extends CodesByNotice {
   override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once']

@@ -24,7 +24,7 @@ export interface Acceptance {
   readonly passed: boolean
   /** Set for the one check that has made it passed. */
   readonly justPassed?: PassedRun
-  /** Ids of steps that have not passed yet. */
+  /** Ids of steps that are not done yet. */
   readonly openSteps: readonly string[]
   /** Order ids that count. */
   readonly proof: OutputOf<typeof outcomesOf>
@@ -34,7 +34,7 @@ export interface Acceptance {
 
 /** What the platform's own records say about a run; changes nothing. */
 export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
-  const openSteps = view.steps.filter(({ state }) => state !== 'passed').map(({ step }) => step.id)
+  const openSteps = view.steps.filter(({ done }) => !done).map(({ step }) => step.id)
   const { contacts } = await showPartner(deps, view.run.partner_id)
   return {
     passed: view.run.passed_at !== null,
@@ -48,7 +48,7 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
   openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
 
 /**
- * The acceptance check: every step has passed, and the platform's records show one consumption and one refund in this
+ * The acceptance check: every step is done, and the platform's records show one consumption and one refund in this
  * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
  * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
  */
@@ -83,11 +83,13 @@ const factsOf = (
   partner_name,
   run_number: run.number,
   functions: run.choice.functions,
-  steps: steps.map(({ step, attempts }) => ({
-    id: step.id,
-    passed_at: (attempts.findLast(({ outcome }) => outcome === 'passed')?.ended_at ?? passedAt).toISOString(),
-    attempts: attempts.length,
-  })),
+  steps: steps
+    .filter(({ state }) => state === 'passed')
+    .map(({ step, attempts }) => ({
+      id: step.id,
+      passed_at: (attempts.findLast(({ outcome }) => outcome === 'passed')?.ended_at ?? passedAt).toISOString(),
+      attempts: attempts.length,
+    })),
   evidence: { consumption: proof.consumed, refund: proof.refunded },
   passed_at: passedAt.toISOString(),
 })

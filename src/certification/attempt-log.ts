@@ -14,7 +14,12 @@ export class AttemptOver extends Error {
 
 /** A check failed without which the step cannot go on; the log has it already. */
 export class StepFailed extends Error {
-  override readonly name = 'StepFailed'
+  override readonly name: string = 'StepFailed'
+}
+
+/** What the step needs first is missing, so that it could not test anything; the log has it already. */
+export class NothingTested extends StepFailed {
+  override readonly name = 'NothingTested'
 }
 
 /** What an attempt at a step is about. */
@@ -48,10 +53,13 @@ export interface AttemptLog<Own extends CheckId = CheckId> {
   readonly check: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<boolean>
   /** A check without which the step cannot go on: throws StepFailed. */
   readonly require: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<void>
-  /** What an earlier step has made; fails this one when it is not there. */
+  /** What an earlier step has made; throws NothingTested when it is not there. */
   requireEarlier<Made>(made: Made | undefined): Promise<Made>
   /** At least one check was made, and none of level `error` has failed. */
   hasPassed(): boolean
+  /** What the step is there for begins now: one that only warns, and ends before this, has tested nothing. */
+  beginTest(): void
+  hasBegunTest(): boolean
   /** Replaces the partner's secrets. */
   mask(text: string): string
   /** The same in the values of a detail, of which long ones are cut. */
@@ -71,6 +79,7 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
   })
   const maskDetail = (detail: Detail): Detail => (typeof detail === 'string' ? cut(mask(detail)) : maskText(detail))
   let checked = 0
+  let hasBegun = false
   let failed = 0
 
   const log: AttemptLog = {
@@ -90,12 +99,16 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
     require: async (id, passed, details) => {
       if (!(await log.check(id, passed, details))) throw new StepFailed()
     },
-    requireEarlier: async (made) => {
-      if (made !== undefined) return made
+    requireEarlier: async (found) => {
+      if (found !== undefined) return found
       await log.check('earlier-step', false)
-      throw new StepFailed()
+      throw new NothingTested()
     },
     hasPassed: () => checked > 0 && failed === 0,
+    beginTest: () => {
+      hasBegun = true
+    },
+    hasBegunTest: () => hasBegun,
     mask,
     maskText,
   }

@@ -130,15 +130,13 @@ export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: s
     sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
   )
 
-/** For each run the steps that have passed: the outcome of their last ended attempt counts. */
-export const passedSteps = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; steps: string[] }[]> =>
+/** How the last ended attempt at each step of these runs came out. */
+export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
   db.many(
-    z.object({ run_id: z.string(), steps: z.array(z.string()) }),
-    sql`select run_id, array_agg(step_id) as steps from (
-          select distinct on (run_id, step_id) run_id, step_id, outcome from sandbox_attempt
-          where run_id = any(${runIds}::uuid[]) and outcome is not null
-          order by run_id, step_id, number desc
-        ) last where outcome = 'passed' group by run_id`,
+    z.object({ run_id: z.string(), step_id: z.string(), outcome: z.enum(OUTCOMES) }),
+    sql`select distinct on (run_id, step_id) run_id, step_id, outcome from sandbox_attempt
+        where run_id = any(${runIds}::uuid[]) and outcome is not null
+        order by run_id, step_id, number desc`,
   )
 
 const failedCheck = z.object({ attempt_id: z.string(), data: finding })

@@ -7,7 +7,7 @@ import { RescodeError } from '../lib/web/rescode.ts'
 import { findPartner } from '../partners/index.ts'
 import { faultsUnder, saidOf } from '../test-plan/index.ts'
 import { countUse } from '../throttle/index.ts'
-import { AttemptOver, StepFailed } from './attempt-log.ts'
+import { AttemptOver, NothingTested, StepFailed } from './attempt-log.ts'
 import {
   appendEvent,
   endAttempt,
@@ -16,6 +16,7 @@ import {
   insertAttempt,
   keepAlive,
 } from './attempt-store.ts'
+import type { Outcome } from './event.ts'
 import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
 import { stepContext } from './step-context.ts'
@@ -119,11 +120,12 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run
-  const noticeTimeoutS = deps.config.SANDBOX_WAIT_S
+  const noticeTimeoutS = conditions?.wait_minutes ? conditions.wait_minutes * 60 : deps.config.SANDBOX_WAIT_S
   const { expects, advisory = false } = step
   const context = stepContext({
     ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, noticeTimeoutS, signal },
   })
+  let outcome: Outcome | undefined
   try {
     for (const fault of conditions ? saidOf(conditions) : []) await context.append({ kind: 'fault', data: { fault } })
     await step.perform(context)
@@ -136,8 +138,11 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
       await interrupt(deps, attemptId)
       throw error
     }
+    // Where a failed check only warns, a step that ended early would pass without having tested anything.
+    if (error instanceof NothingTested || (advisory && !context.hasBegunTest())) outcome = 'not_tested'
   }
-  await endAttempt(deps.db, attemptId, { outcome: context.hasPassed() ? 'passed' : 'failed' }, deps.clock.now())
+  outcome ??= context.hasPassed() ? 'passed' : 'failed'
+  await endAttempt(deps.db, attemptId, { outcome }, deps.clock.now())
 }
 
 async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { finding, loggedObject, loggedSaid } from '../checks/index.ts'
 
-export const OUTCOMES = ['passed', 'failed', 'interrupted'] as const
+/** `not_tested`: the step came to an end before it had tested what it is there for. */
+export const OUTCOMES = ['passed', 'failed', 'not_tested', 'interrupted'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
 const waiting = loggedObject({

@@ -1,10 +1,13 @@
+import { MOUNT } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
+import { PATH } from '../mws-wire/index.ts'
 import { startStep } from './attempt.ts'
 import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
 import { nextStep, showRun } from './run.ts'
 import { passedAlready, runIsOver } from './run-errors.ts'
+import { isDone, STEPS } from './steps/index.ts'
 
 interface OwnRun {
   readonly partnerId: bigint
@@ -13,7 +16,7 @@ interface OwnRun {
 
 /**
  * Starts the steps that are left, one after the other in the background, beginning with the current one (or the one
- * after it, if that has passed), until one does not pass or waits for a notice of the partner, or none is left. While
+ * after it, if that is done), until one is not done or waits for a notice of the partner, or none is left. While
  * it goes on, asking again changes nothing. Throws what `startStep` throws for the first.
  */
 export async function startAll(deps: Deps, log: Log, run: OwnRun): Promise<void> {
@@ -35,7 +38,7 @@ async function startNext(deps: Deps, log: Log, { partnerId, runId }: OwnRun): Pr
   if (run.passed_at !== null) throw passedAlready()
   if (!current) return undefined
   const start = (stepId: string) => startStep(deps, log, { partnerId, runId, stepId })
-  if (current.state !== 'passed' || current.running) return start(current.step.id)
+  if (!current.done || current.running) return start(current.step.id)
   const next = steps[steps.indexOf(current) + 1]
   if (!next) return undefined
   await nextStep(deps, partnerId, runId, current.step.id)
@@ -47,12 +50,18 @@ async function startRemaining(deps: Deps, log: Log, run: OwnRun, first: string):
   for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
     deps.logFollowers.lookNow()
     await runningAttempts.endOf(attempt)
-    if (runningAttempts.isClosed || !(await passedByItself(deps, attempt))) return
+    if (runningAttempts.isClosed || !(await doneByItself(deps, attempt))) return
   }
 }
 
-/** Whether it has passed and nobody had to do anything for it. */
-async function passedByItself({ db }: Deps, attemptId: string): Promise<boolean> {
-  if ((await findAttempt(db, attemptId))?.outcome !== 'passed') return false
-  return (await eventsOfAttempt(db, attemptId)).every(({ kind }) => kind !== 'waiting')
+/** Late tickets are issued by the partner's system, so nobody is needed for that notice. */
+const SENT_BY_ITSELF = MOUNT + PATH.pay
+
+/** Whether it is done and nobody had to do anything for it. */
+async function doneByItself({ db }: Deps, attemptId: string): Promise<boolean> {
+  const attempt = await findAttempt(db, attemptId)
+  const step = STEPS.find(({ id }) => id === attempt?.step_id)
+  if (!attempt || !step || !isDone(step, attempt.outcome)) return false
+  const events = await eventsOfAttempt(db, attemptId)
+  return events.every(({ kind, data }) => kind !== 'waiting' || data.path === SENT_BY_ITSELF)
 }

@@ -7,6 +7,7 @@ import { type Db, sql } from '../db/sql.ts'
 export type OrderRole =
   | 'main'
   | 'later'
+  | 'large-id'
   | 'consumption'
   | 'refund'
   | 'review'

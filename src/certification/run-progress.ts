@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
-import { passedSteps } from './attempt-store.ts'
+import { lastOutcomes } from './attempt-store.ts'
 import { findCurrentRun, type Run, type RunView } from './run.ts'
 import * as store from './run-store.ts'
-import { stepsOf } from './steps/index.ts'
+import { isDone, stepsOf } from './steps/index.ts'
 
 /** How far runs have come. Pages, the headless API and the command line all ask here, so that none contradicts another. */
 
@@ -18,7 +18,7 @@ export interface RunProgress<State extends RunState = RunState> extends PassedSt
 
 interface PassedSteps {
   readonly run: Run
-  /** Steps whose last attempt has passed. */
+  /** Steps that are done. */
   readonly passed: number
   readonly steps: number
 }
@@ -36,14 +36,15 @@ export function runState(counted: PassedSteps): RunState {
 
 /** How far these runs have come, in their order. */
 async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<PassedSteps[]> {
-  const counted = await passedSteps(
+  const rows = await lastOutcomes(
     db,
     runs.map(({ run_id }) => run_id),
   )
-  const passed = new Map(counted.map((one) => [one.run_id, one.steps]))
+  const outcomes = new Map(rows.map(({ run_id, step_id, outcome }) => [`${run_id} ${step_id}`, outcome]))
   return runs.map((run) => {
-    const ids = stepsOf(run).map(({ id }) => id)
-    return { run, steps: ids.length, passed: (passed.get(run.run_id) ?? []).filter((id) => ids.includes(id)).length }
+    const steps = stepsOf(run)
+    const done = steps.filter((step) => isDone(step, outcomes.get(`${run.run_id} ${step.id}`) ?? null))
+    return { run, steps: steps.length, passed: done.length }
   })
 }
 
@@ -65,7 +66,7 @@ export async function findCurrentProgress(
 
 /** How far a run has come that is shown with its steps. */
 export function progressOfRun({ run, steps }: RunView): RunProgress {
-  const passed = steps.filter(({ state }) => state === 'passed').length
+  const passed = steps.filter(({ done }) => done).length
   const found = { run, steps: steps.length, passed }
   return { ...found, state: runState(found) }
 }

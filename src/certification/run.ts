@@ -4,6 +4,7 @@ import { lockPartner } from '../partners/index.ts'
 import type { Choice, Conditions } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
+import type { Outcome } from './event.ts'
 import {
   noRunYet,
   noSuchRun,
@@ -14,7 +15,7 @@ import {
   stepRunning,
 } from './run-errors.ts'
 import * as store from './run-store.ts'
-import { stepsFor, stepsOf } from './steps/index.ts'
+import { isDone, stepsFor, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
 
 export type Run = store.RunRow
@@ -22,7 +23,9 @@ export type Run = store.RunRow
 /** A step as it stands in a run. `state` is that of its last attempt that has ended. */
 interface StepProgress {
   readonly step: Step
-  readonly state: 'passed' | 'failed' | 'interrupted' | 'open'
+  readonly state: Outcome | 'open'
+  /** It does not stand in the way of what comes after it: passed, or one that only warns and could not test anything. */
+  readonly done: boolean
   /** Of that attempt. */
   readonly warnings: number
   readonly running: boolean
@@ -86,6 +89,7 @@ function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): 
   return {
     step,
     state: last?.outcome ?? 'open',
+    done: isDone(step, last?.outcome ?? null),
     warnings: last?.warnings ?? 0,
     running: attempts.some(({ outcome }) => outcome === null),
     current: run.superseded_at === null && run.passed_at === null && run.current_step === step.id,
@@ -93,7 +97,7 @@ function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): 
   }
 }
 
-/** Goes on from `stepId` to the next step; only when it is the current one and has passed, whoever asks. */
+/** Goes on from `stepId` to the next step; only when it is the current one and done, whoever asks. */
 export async function nextStep(deps: Deps, partnerId: bigint, runId: string, stepId: string): Promise<void> {
   await deps.db.tx(async (db) => {
     const run = existing(await store.lockRun(db, partnerId, runId))
@@ -102,7 +106,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
     if (run.current_step !== stepId) throw notTheCurrentStep()
     const { steps, current } = await showRun({ ...deps, db }, partnerId, runId)
     if (current?.running) throw stepRunning()
-    if (current?.state !== 'passed') throw stepNotPassed()
+    if (!current?.done) throw stepNotPassed()
     const next = steps[steps.indexOf(current) + 1]
     await store.setCurrentStep(db, runId, next?.step.id ?? null)
   })

@@ -81,9 +81,10 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
     const findings = await examineCall(deps, partner.stage, call, expectation)
     // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
-    await judgeCall(deps.db, call.call_id, verdictOf(findings, expects, advisory))
+    await judgeCall(deps.db, call.call_id, verdictOf(findings, expects, advisory || expectation.advisory))
     await logCall(call)
-    for (const { id, passed, ...more } of findings) await log.check(id, passed, more)
+    const level = expectation.advisory && { level: 'warning' as const }
+    for (const { id, passed, ...more } of findings) await log.check(id, passed, { ...more, ...level })
   }
 
   const operate: StepCalls['operate'] = async (name, operation, expectation = {}) => {
@@ -98,11 +99,16 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     return { result, json, answer: answerIn(name, json) }
   }
 
-  const call: StepCalls['call'] = async (name, body, { codes, usual, refusal, ...options } = {}) => {
+  const call: StepCalls['call'] = async (
+    name,
+    body,
+    { codes, usual, refusal, advisory: asWarnings, ...options } = {},
+  ) => {
     const { result } = await operate(name, (inside) => callPartner(inside, partner, name, body, options), {
       ...(codes && { codes }),
       ...(usual && { usual }),
       ...(refusal && { refusal }),
+      ...(asWarnings && { advisory: asWarnings }),
     })
     return result
   }

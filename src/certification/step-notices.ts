@@ -1,14 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Finding, strictness } from '../checks/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { type LocalizedText, localized } from '../lib/localized-text.ts'
+import { type Detail, type LocalizedText, localized } from '../lib/localized-text.ts'
 import { reasonDetail } from '../lib/reason-detail.ts'
 import { receivedSince } from '../mtp/index.ts'
 import { WARNINGS } from '../mws/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
-import { AttemptOver } from './attempt-log.ts'
+import { askUntil } from './ask-until.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -37,6 +36,8 @@ interface NoticeWatch {
   lastIncomplete(): LocalizedText | undefined
   /** The last call that does not count, because anybody may have sent it or its path does not exist; or what it is about instead. */
   lastIgnored(): LocalizedText | undefined
+  /** Why the last one was refused, of those about the right thing. */
+  lastRefused(): Detail | undefined
 }
 
 const LOOK_EVERY_MS = 200
@@ -49,28 +50,6 @@ type OnTimeout = (incomplete: LocalizedText) => Promise<void>
 
 /** Calls that do not decide and are written into the log; a live partner sends any number of them meanwhile. */
 const MAX_OTHERS = 20
-
-/** Waits, unless the attempt ends meanwhile. */
-const pause = ({ signal }: StepContext, ms: number): Promise<void> =>
-  sleep(ms, undefined, { signal, ref: false }).catch(() => {
-    throw new AttemptOver()
-  })
-
-/** Asks again and again until the answer is true; false after `seconds`. */
-export async function askUntil(
-  context: StepContext,
-  seconds: number,
-  isThere: () => Promise<boolean>,
-  everyMs = 1_000,
-): Promise<boolean> {
-  const { clock } = context.deps
-  const end = addSeconds(clock.now(), seconds)
-  for (;;) {
-    if (await isThere()) return true
-    if (clock.now() >= end) return false
-    await pause(context, everyMs)
-  }
-}
 
 function logReceived(
   context: StepContext,
@@ -92,6 +71,7 @@ export function watchNotices(
   const seen = new Set<string>()
   let decided: ReceivedCall | undefined
   let [lastIncomplete, lastIgnored]: (LocalizedText | undefined)[] = []
+  let lastRefused: Detail | undefined
   let others = 0
 
   /** Whether this call decides. */
@@ -108,10 +88,13 @@ export function watchNotices(
       if (++others <= MAX_OTHERS) await logReceived(context, call, otherSubject)
       return false
     }
-    const missing = isAccepted ? await stillMissing?.(call.body) : undefined
+    if (!isAccepted) {
+      lastRefused = reasonDetail(call.reason ?? '')
+      if (++others <= MAX_OTHERS) await logReceived(context, call, localized('refused-send-again'))
+      return false
+    }
+    const missing = await stillMissing?.(call.body)
     if (!missing || ++others <= MAX_OTHERS) await logReceived(context, call, missing)
-    if (!isAccepted)
-      await context.require('notice-accepted', false, { expected: 'code 200', actual: reasonDetail(call.reason ?? '') })
     if (missing) lastIncomplete = missing
     return missing === undefined
   }
@@ -132,14 +115,19 @@ export function watchNotices(
     }
     return decided
   }
-  return { look, lastIncomplete: () => lastIncomplete, lastIgnored: () => lastIgnored }
+  return {
+    look,
+    lastIncomplete: () => lastIncomplete,
+    lastIgnored: () => lastIgnored,
+    lastRefused: () => lastRefused,
+  }
 }
 
 /**
  * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
- * decides. One that was refused fails the step at once, with the reason, unless it is about something else. One that
- * anybody may have sent is only logged: nobody else must be able to end a partner's step. So is one to a path that
- * does not exist. `notice` is the whole one as it would be right. When time is over, `onTimeout`
+ * decides. One that was refused may be corrected and sent again as long as there is time; after that it fails the step
+ * with the reason. One that anybody may have sent is only logged: nobody else must be able to end a partner's step. So
+ * is one to a path that does not exist. `notice` is the whole one as it would be right. When time is over, `onTimeout`
  * may make a check of its own of what the last notice did not say.
  */
 export async function waitForNotice(
@@ -147,24 +135,38 @@ export async function waitForNotice(
   expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly onTimeout?: OnTimeout },
 ): Promise<ReceivedCall> {
   const { path, onTimeout } = expected
-  const { deps, noticeTimeoutS } = context
-  const end = addSeconds(deps.clock.now(), noticeTimeoutS)
-  // Ids and codes of the partner are in it, and may be anything.
-  const about = Object.fromEntries(Object.entries(expected.about).map(([name, value]) => [name, context.mask(value)]))
-  const notice = context.mask(stringifyLossless(expected.notice))
-  await context.append({ kind: 'waiting', data: { path, until: end.toISOString(), about, notice } })
+  await announceWaiting(context, expected)
   const watch = watchNotices(context, expected)
   let found: ReceivedCall | undefined
   const isThere = async () => {
     found = await watch.look()
     return found !== undefined
   }
-  await askUntil(context, noticeTimeoutS, isThere, LOOK_EVERY_MS)
+  await askUntil(context, context.noticeTimeoutS, isThere, LOOK_EVERY_MS)
+  if (!found) await failRefused(context, watch)
   const incomplete = watch.lastIncomplete()
   if (!found && incomplete) await onTimeout?.(incomplete)
   const details = { expected: `POST ${path}`, actual: found?.path ?? watch.lastIgnored() ?? localized('nothing') }
   await context.require('notice-arrived', found !== undefined, details)
   return found as ReceivedCall
+}
+
+/** Says in the log what the step waits for, and how long. */
+export async function announceWaiting(
+  context: StepContext,
+  { path, about, notice }: Pick<ExpectedNotice, 'path'> & Pick<Waiting, 'about'> & { readonly notice: object },
+): Promise<void> {
+  const until = addSeconds(context.deps.clock.now(), context.noticeTimeoutS).toISOString()
+  // Ids and codes of the partner are in it, and may be anything.
+  const shown = Object.fromEntries(Object.entries(about).map(([name, value]) => [name, context.mask(value)]))
+  const whole = context.mask(stringifyLossless(notice))
+  await context.append({ kind: 'waiting', data: { path, until, about: shown, notice: whole } })
+}
+
+/** When time is over: a notice that was refused and not corrected fails the step. */
+export async function failRefused(context: StepContext<'notice-accepted'>, watch: NoticeWatch): Promise<void> {
+  const refused = watch.lastRefused()
+  if (refused !== undefined) await context.require('notice-accepted', false, { expected: 'code 200', actual: refused })
 }
 
 const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): LocalizedText => {

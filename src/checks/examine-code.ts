@@ -31,9 +31,10 @@ export const REFUSAL_OF = {
     },
     expects: { 'date-checked': 'warning' },
   },
+  /** A warning only: the signature is right, so nobody else can have sent the call. */
   client: {
     refusal: { check: 'client-checked', accepted: localized('accepted-client'), ofSignature: true },
-    expects: { 'client-checked': 'error' },
+    expects: { 'client-checked': 'warning' },
   },
 } as const satisfies Record<Forgery, { readonly refusal: Refusal; readonly expects: ExpectedChecks }>
 

@@ -22,9 +22,13 @@ const insteadOfText = (value: unknown): Detail =>
     ? localized('the-number', { value: shownValue(value) })
     : shownDetail(value)
 
+/** Our own requests send partnerId as a number, so a partner that returns it like this has only copied it. */
+const isCopiedNumber = (path: string, value: unknown): boolean =>
+  path === 'partnerId' && (typeof value === 'bigint' || Number.isInteger(value))
+
 /**
  * Code, describe and partnerId of an answer, refusals too: an integer and two texts. A code that is missing fails the
- * check of the code.
+ * check of the code. A partnerId that is a number is a warning.
  */
 export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: PartnerStage): Finding[] {
   const { code, describe, partnerId } = jsonFields(json)
@@ -35,9 +39,9 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
   ]
   const wrong = fields.filter(({ fits }) => !fits)
   if (wrong.length === 0) return [{ id: 'envelope', passed: true }]
-  const level = strictness(stage)
   return wrong.map(({ path, value, expects }) => ({
-    ...{ id: 'envelope', passed: false, level, path, expected: expects(value) },
+    ...{ id: 'envelope', passed: false, path, expected: expects(value) },
+    level: isCopiedNumber(path, value) ? 'warning' : strictness(stage),
     actual: path === 'code' ? shownDetail(value) : insteadOfText(value),
     doc: `${name}.answer.${path}`,
   }))

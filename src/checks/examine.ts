@@ -22,6 +22,8 @@ export type ExaminedCall = Omit<CallRecord, 'by_hand'>
 export interface Expectation extends ExpectedCodes {
   /** The call is forged, and any refusal is right: a failure code, or HTTP 401 or 403. */
   readonly refusal?: Refusal
+  /** The call is only made for the sake of another one: whatever fails in it is a warning. */
+  readonly advisory?: true
 }
 
 /** Every check of the answer to a call as its partner may see it, warnings about values that look like mistakes too. */

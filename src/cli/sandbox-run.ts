@@ -32,6 +32,7 @@ export const sandboxRun = z
     quantity: z.number('must be a whole number').optional(),
     /** Conditions of the run. */
     days_ahead: z.number('must be a whole number').optional(),
+    wait_minutes: z.number('must be a whole number').optional(),
     sends_twice: z.boolean().optional(),
     is_slow: z.boolean().optional(),
     out_of_order: z.boolean().optional(),
@@ -130,6 +131,7 @@ const choiceOf = (
   quantity: input.quantity,
   conditions: {
     days_ahead: input.days_ahead,
+    wait_minutes: input.wait_minutes,
     sends_twice: input.sends_twice,
     is_slow: input.is_slow,
     out_of_order: input.out_of_order,

@@ -6,6 +6,7 @@ const step = z.looseObject({
   id: z.string(),
   name: z.string(),
   state: z.string(),
+  done: z.boolean(),
   running: z.boolean(),
   current: z.boolean(),
   attempts: z.array(z.looseObject({ number: z.number() })),

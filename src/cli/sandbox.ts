@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { FUNCTION_IDS, MAX_DAYS_AHEAD } from '../test-plan/index.ts'
+import { FUNCTION_IDS, MAX_DAYS_AHEAD, MAX_WAIT_MINUTES } from '../test-plan/index.ts'
 import type { CliContext } from './context.ts'
 import { defineCustomCommand } from './operation.ts'
 import { print } from './report.ts'
@@ -35,6 +35,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     .option('--buy-price <yuan>', 'settlement price per ticket; required likewise')
     .option('--quantity <number>', 'tickets per order (default: 2)', numberIfOne)
     .option('--days-ahead <number>', `move the run by this many days (0 to ${MAX_DAYS_AHEAD})`, numberIfOne)
+    .option('--wait-minutes <number>', `wait this long for a notice (1 to ${MAX_WAIT_MINUTES})`, numberIfOne)
     .option('--send-twice', 'send each call twice')
     .option('--slow', 'send the body of each request in two parts')
     .option('--out-of-order', 'after each call about an order send the one before it again')
@@ -80,6 +81,7 @@ const typedRun = (options: Readonly<Record<string, unknown>>) => ({
   buy_price: options.buyPrice,
   quantity: options.quantity,
   days_ahead: options.daysAhead,
+  wait_minutes: options.waitMinutes,
   sends_twice: options.sendTwice,
   is_slow: options.slow,
   out_of_order: options.outOfOrder,

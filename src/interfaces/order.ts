@@ -8,7 +8,7 @@ import {
   oneOf,
   price,
   sentDate,
-  sentText,
+  sentUnlessEmpty,
   smallInt,
   text,
 } from '../lib/json/fields.ts'
@@ -46,8 +46,8 @@ export const orderCreate = partnerInterface({
     travelDate: sentDate(),
     visitors: listOf('visitors', sentPerson).default([]),
     contactPerson: sentPerson.optional(),
-    partnerPrimaryKey: sentText(),
-    levelIds: listOf('levels', idText()).default([]),
+    partnerPrimaryKey: sentUnlessEmpty(z.string()),
+    levelIds: sentUnlessEmpty(listOf('levels', idText())),
   }),
   answer: z.looseObject({ body: z.looseObject({ partnerOrderId: idText() }) }),
   failures: {
@@ -133,8 +133,8 @@ export const orderReschedule = partnerInterface({
     rescheduleVisitors: listOf('visitors', z.object({ originVisitor: sentPerson, targetVisitor: sentPerson })).default(
       [],
     ),
-    originLevelIds: listOf('levels', idText()).default([]),
-    targetLevelIds: listOf('levels', idText()).default([]),
+    originLevelIds: sentUnlessEmpty(listOf('levels', idText())),
+    targetLevelIds: sentUnlessEmpty(listOf('levels', idText())),
   }),
   answer: z.looseObject({
     body: z.looseObject({

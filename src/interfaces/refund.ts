@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { dateTime, idText, int64, maybe, oneOf, price, sentText, smallInt, text } from '../lib/json/fields.ts'
+import {
+  dateTime,
+  idText,
+  int64,
+  maybe,
+  oneOf,
+  price,
+  sentText,
+  sentUnlessEmpty,
+  smallInt,
+  text,
+} from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { credentialType } from './people.ts'
@@ -19,7 +30,7 @@ export const orderRefund = partnerInterface({
     partnerDealId: idText(),
     voucherList: listOf('vouchers', idText()).default([]),
     /** Of real-name orders. */
-    credentialList: listOf('vouchers', sentCredential).default([]),
+    credentialList: sentUnlessEmpty(listOf('vouchers', sentCredential)),
     refundQuantity: smallInt(),
     unitPrice: price(),
     refundPrice: price(),

@@ -8,6 +8,8 @@ const DETAIL_IDS = [
   'other-product',
   'other-refund',
   'codes-follow',
+  'no-pay-notice',
+  'refused-send-again',
   'an-integer',
   'a-text',
   'a-text-such-as',

@@ -5,10 +5,18 @@ import { type CallFaults, SLOW_MS } from '../partner-calls/index.ts'
 /** The furthest day that a run can be moved to. */
 export const MAX_DAYS_AHEAD = 30
 
-/** What a run pretends: its own date, and faults of the platform. It can be changed while the run is under way. */
+/** The longest that a step can wait for a notice. */
+export const MAX_WAIT_MINUTES = 60
+
+/**
+ * What a run pretends, its own date and faults of the platform, and how long its steps wait. It can be changed while
+ * the run is under way.
+ */
 export const conditions = z.strictObject({
   /** Days by which the run is ahead: of travel dates, calendars and refund times. Date headers stay right. */
   days_ahead: z.coerce.number().int().min(0).max(MAX_DAYS_AHEAD).default(0),
+  /** Minutes that a step waits for a notice of the partner; 0: as long as the service says (SANDBOX_WAIT_S). */
+  wait_minutes: z.coerce.number().int().min(0).max(MAX_WAIT_MINUTES).default(0),
   /** Each call is sent twice, as by a platform that repeats itself. */
   sends_twice: z.boolean().default(false),
   /** The body of each request comes in two parts, with two seconds in between. */
@@ -21,6 +29,7 @@ export type Conditions = z.output<typeof conditions>
 /** The same as a run has stored them: bounds may have been others, and a newer process may know more of them. */
 export const storedConditions = z.looseObject({
   days_ahead: z.number().default(0),
+  wait_minutes: z.number().default(0),
   sends_twice: z.boolean().default(false),
   is_slow: z.boolean().default(false),
   out_of_order: z.boolean().default(false),

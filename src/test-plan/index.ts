@@ -5,6 +5,7 @@ export {
   FAULTS,
   faultsUnder,
   MAX_DAYS_AHEAD,
+  MAX_WAIT_MINUTES,
   NO_CONDITIONS,
   saidOf,
 } from './conditions.ts'

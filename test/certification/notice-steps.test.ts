@@ -63,6 +63,45 @@ describe('the consumption step', () => {
     expect(remarksIn(made)).toEqual([{ text: 'partly-used-unmarked', values: { used: '1', quantity: '2' } }])
   })
 
+  /** A notice about the order of the step, refused because it says how many were used in words. */
+  const refused = async () => {
+    const orderId = await orderOf(lab, runId, 'consumption')
+    const { order } = await showOrder(lab.world.deps, orderId)
+    const numbers = { quantity: 2, usedQuantity: 'both', refundedQuantity: 0 }
+    const body = { orderId, partnerOrderId: order.partner_order_id, ...numbers }
+    expect(await lab.send(CONSUMPTION, { partnerId: 7001, body })).toMatchObject({ code: 300 })
+    lab.world.clock.advance(1)
+  }
+
+  it('counts a notice that was refused once it is corrected and sent again', async () => {
+    const made = await lab.make(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      await refused()
+      await refused()
+      await useTickets(lab, runId)
+    })
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    const again = { text: 'refused-send-again', values: {} }
+    expect(remarksIn(made)).toEqual([again, again])
+  })
+
+  it('fails with the reason when a refused notice is not corrected in time', async () => {
+    const made = await lab.make(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      await refused()
+      await until(async () => {
+        const open = await findOpenAttempt(lab.world.deps.db, runId)
+        const lines = await eventsOfAttempt(lab.world.deps.db, open?.attempt_id ?? '')
+        return lines.some(({ kind }) => kind === 'rejected')
+      })
+      await outOfTime(runId)
+    })
+    expect(made.outcome).toBe('failed')
+    expect(made.failures).toMatchObject([
+      { id: 'notice-accepted', actual: expect.stringContaining('body.usedQuantity') },
+    ])
+  })
+
   it('fails with the number that was used when the rest is not used in time', async () => {
     const made = await lab.make(runId, 'consumption', async () => {
       await useTickets(lab, runId, 1)
@@ -209,7 +248,9 @@ describe('the refund notice step', () => {
       await outOfTime(runId)
     })
     expect(first).toMatchObject({ outcome: 'failed', failures: [{ id: 'notice-arrived' }] })
-    const former = first.events.flatMap(({ kind, data }) => (kind === 'waiting' ? [data.about.refundId] : []))[0]
+    const former = first.events.flatMap(({ kind, data }) =>
+      kind === 'waiting' && data.about.refundId ? [data.about.refundId] : [],
+    )[0]
     const second = await lab.make(runId, 'refund-notice', async () => {
       const { about } = await awaited()
       await lab.control('decide-refund', { refundId: former, approve: false })

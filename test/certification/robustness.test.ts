@@ -38,6 +38,21 @@ describe('the extra tests', () => {
     expect(steps.map(({ step }) => step.id).filter((id) => EXTRA.includes(id))).toEqual([])
   })
 
+  /** A partner that never sends the notice, or only one that is refused: nothing was tested, and nobody is stopped. */
+  const isNotTested = async (runId: string): Promise<void> => {
+    for (const mistake of ['notice-not-sent', 'notice-missing-field']) {
+      await lab.mistakes(mistake)
+      let passing: NodeJS.Timeout | undefined
+      const none = await makeStep(lab, runId, 'refund-of-rest', async () => {
+        passing = setInterval(() => lab.world.clock.advance(30), 500)
+      }).finally(() => clearInterval(passing))
+      await lab.mistakes()
+      expect(none.outcome, mistake).toBe('not_tested')
+      const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+      expect(current).toMatchObject({ state: 'not_tested', done: true })
+    }
+  }
+
   it('are passed by the demo partner without a warning; a mistake is a warning that stops nobody', async () => {
     const made = new Map<string, Made>()
     const walked = await walk(lab, { ...WISH, functions: [...WISH.functions, 'robustness'] }, async (runId, step) => {
@@ -51,6 +66,7 @@ describe('the extra tests', () => {
         const found = wrong.failures.find(({ id }) => id === check)
         expect(found, `${mistake}: ${JSON.stringify(wrong.failures)}`).toMatchObject({ level: 'warning', ...says })
       }
+      if (step === 'refund-of-rest') await isNotTested(runId)
       made.set(step, await makeStep(lab, runId, step))
     })
     expect(walked.failed).toBeUndefined()

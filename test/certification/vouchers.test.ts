@@ -75,12 +75,13 @@ describe('the notice of a consumption', () => {
 describe('the answer to an order query', () => {
   let server: Server
   let listOf: (codes: string[]) => unknown = () => []
+  let voucherType: number | string | undefined = 1
   beforeAll(async () => {
     server = createServer(async (request, response) => {
       const sent = parseLossless(Buffer.concat(await request.toArray())) as { value: { body: { orderId: number } } }
       const { orderId } = sent.value.body
       const { order } = await showOrder(lab.world.deps, BigInt(orderId))
-      const numbers = { orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0, voucherType: 1 }
+      const numbers = { orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0, voucherType }
       const voucherList = listOf(order.vouchers.map((one) => one.voucher))
       const body = { orderId, partnerOrderId: order.partner_order_id, ...numbers, voucherList }
       const answer = { code: 200, describe: 'success', partnerId: '7001', body }
@@ -109,5 +110,13 @@ describe('the answer to an order query', () => {
     expect(await query((codes) => codes.map((code) => voucher(code, 1)))).toMatchObject([
       { expected: 'vouchers for 0 tickets marked used', actual: 'vouchers for 2 tickets marked used' },
     ])
+    for (const none of [0, '0']) {
+      voucherType = none
+      for (const empty of [undefined, null, []]) expect(await query(() => empty)).toEqual([])
+      // A list that is there all the same is examined.
+      expect(await query(() => [voucher('X-1')])).toMatchObject([{ level: 'error', actual: 'X-1' }])
+    }
+    voucherType = undefined
+    expect(await query(() => [])).toMatchObject([{ level: 'error', expected: 'required', actual: 'missing' }])
   })
 })

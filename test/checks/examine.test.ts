@@ -137,7 +137,7 @@ describe('an answer that cannot be used', () => {
 
 describe('the envelope of an answer', () => {
   const whole = { code: 200, describe: 'success', partnerId: '7001' }
-  const envelopes = (body: object, stage?: 'sandbox' | 'live', expectation = {}) =>
+  const envelopes = (body: object | string, stage?: 'sandbox' | 'live', expectation = {}) =>
     examine(answered(200, body, 'heartbeat'), expectation, stage)
       .map(inEnglish)
       .flatMap(({ id, passed, level, path, expected, actual }) =>
@@ -155,10 +155,21 @@ describe('the envelope of an answer', () => {
     [{ describe: '' }, ['describe', 'a non-empty string', '""']],
     [{ describe: 5 }, ['describe', 'a non-empty string', 'the number 5, not a string']],
     [{ partnerId: undefined }, ['partnerId', 'a string, such as "7001"', 'missing']],
-    [{ partnerId: 7001 }, ['partnerId', 'a string, such as "7001"', 'the number 7001, not a string']],
   ])('of which %j is an error in stage sandbox and a warning of a live partner', (change, told) => {
     expect(envelopes({ ...whole, ...change })).toEqual([['error', ...told]])
     expect(envelopes({ ...whole, ...change }, 'live')).toEqual([['warning', ...told]])
+  })
+
+  it.each(['7001', '9007199254740993'])('of which the number %s as partnerId is a warning', (digits) => {
+    const told = ['warning', 'partnerId', `a string, such as "${digits}"`, `the number ${digits}, not a string`]
+    const body = `{"code":200,"describe":"success","partnerId":${digits}}`
+    expect(envelopes(body)).toEqual([told])
+    expect(envelopes(body, 'live')).toEqual([told])
+  })
+
+  it.each([true, ['7001'], { id: 7001 }, 7001.5, null, ' '])('of which %j as partnerId is an error', (partnerId) => {
+    const [[level, path] = []] = envelopes({ ...whole, partnerId })
+    expect([level, path]).toEqual(['error', 'partnerId'])
   })
 
   it('belongs to refusals too, and that of a signature names the reason', () => {

@@ -17,6 +17,10 @@ import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { PARTNER_FIELDS } from '../../src/partners/fields.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
 import { apiRoutes } from '../../src/sandbox/api/routes.ts'
+import { docsAnchor } from '../../src/sandbox/docs/anchor.ts'
+import { conditionOf } from '../../src/sandbox/docs/conditions.ts'
+import { flattened } from '../../src/sandbox/docs/field.ts'
+import { requestOf } from '../../src/sandbox/docs/reference.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
@@ -103,6 +107,16 @@ describe('DECISIONS', () => {
       rowOf(name, title, defaultPath, encrypted ? 'yes' : ''),
     )
     expectRows(DECISIONS, 'interfaces', rows)
+  })
+
+  it('has a row for each field that is not in all requests', () => {
+    const rows = INTERFACES.flatMap((entry) =>
+      requestOf(entry)
+        .flatMap(flattened)
+        .filter(({ required, when }) => !required && when === undefined)
+        .map(({ path }) => rowOf(entry.name, path, conditionOf(docsAnchor(entry.name, 'request', path), 'en'))),
+    )
+    expectRows(DECISIONS, 'sent fields', rows)
   })
 
   it('has a row for each code of their answers', () => {

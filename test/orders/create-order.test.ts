@@ -39,8 +39,6 @@ describe('createOrder', () => {
         quantity: 2,
         travelDate: '2026-06-01',
         visitors: [{ ...visitors[0], pinyin: '', address: '', postCode: '', email: '' }],
-        partnerPrimaryKey: '',
-        levelIds: [],
       },
     ])
     expect(await historyOf(world.pool, orderId)).toEqual([
@@ -52,13 +50,17 @@ describe('createOrder', () => {
     expect(await jobsOf(orderId)).toEqual([])
   })
 
-  it('sends what is empty too: programs fail where they find no list or text', async () => {
+  it('sends lists and texts that are empty, except fields that older programs do not know', async () => {
     await order.create(newId(), { contact_person: { mobile: '13800000002' } })
     const texts = { name: '', pinyin: '', address: '', postCode: '', email: '' }
     expect(seller.calls[0]?.body).toMatchObject({
-      ...{ visitors: [], levelIds: [], travelDate: '', partnerPrimaryKey: '' },
+      ...{ visitors: [], travelDate: '' },
       contactPerson: { ...texts, mobile: '13800000002', credentials: {} },
     })
+    expect(seller.calls[0]?.body).not.toHaveProperty('levelIds')
+    expect(seller.calls[0]?.body).not.toHaveProperty('partnerPrimaryKey')
+    await order.create(newId(), { partner_primary_key: 'K1', level_ids: ['L1'] })
+    expect(seller.calls[1]?.body).toMatchObject({ partnerPrimaryKey: 'K1', levelIds: ['L1'] })
   })
 
   it.each([

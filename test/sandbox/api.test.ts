@@ -17,7 +17,7 @@ import { orderOf, walk } from './walk.ts'
 let lab: Lab
 let stranger: Who
 beforeAll(async () => {
-  lab = await openLab({ ...MANY_CONNECTIONS, SANDBOX_WAIT_S: '60' })
+  lab = await openLab({ ...MANY_CONNECTIONS, SANDBOX_WAIT_S: '60', ORDER_ID_BITS: '63' })
   const made = await createPartner(lab.world.deps, newPartner.parse({ name: 'Stranger', client_id: 'stranger' }))
   stranger = { partnerId: String(made.partner_id), clientId: 'stranger', clientSecret: made.client_secret }
 })

@@ -149,7 +149,7 @@ describe('gatehouse sandbox', () => {
     const report = JSON.parse(stdout)
     expect(report).toMatchObject({ number: 3, acceptance: { passed: true, open_steps: [] } })
     expect(report.passed_at).toMatch(/Z$/)
-    expect(stdout).toMatch(/"consumed": \[\s+\d{19}\s+\]/)
+    expect(stdout).toMatch(/"consumed": \[\s+\d{16}\s+\]/)
     expect(code).toBe(0)
   })
 

@@ -19,7 +19,7 @@ const attempt = (number: number, outcome: ReportedAttempt['outcome'], failed_che
 
 const step = (id: string, state: ReportedStep['state'], attempts: ReportedAttempt[] = []): ReportedStep => ({
   ...{ id, name: id, kind: 'call', state, attempts },
-  ...{ running: attempts.some(({ outcome }) => outcome === null), current: false },
+  ...{ running: attempts.some(({ outcome }) => outcome === null), current: false, done: state === 'passed' },
 })
 
 const report = (steps: ReportedStep[], acceptance: Partial<RunReport['acceptance']> = {}): RunReport => ({

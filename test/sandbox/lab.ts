@@ -36,7 +36,7 @@ export interface Lab {
   run(wish?: object): Promise<string>
   /** Starts a step and waits until its attempt has ended. */
   make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
-  /** What the running attempt waits for, once it waits. */
+  /** What the running attempt waits for, once it waits for more than late tickets. */
   awaited(runId: string): Promise<Waiting>
   /** Sends a notice as the partner does, signed, without these headers. */
   send(
@@ -65,6 +65,7 @@ export const simpleChoice = (): Choice => choice.parse(SIMPLE)
 export const SIMPLE_STEPS: readonly string[] = stepsFor(simpleChoice()).map(({ id }) => id)
 
 const PARTNER_ID = 7001n
+const PAY = '/mtp/api/order/pay/notice'
 const SECRET = 'a secret for the sandbox lab'
 const AES_KEY = 'key for the lab.'
 
@@ -143,7 +144,7 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
       until(async () => {
         const open = await findOpenAttempt(deps.db, runId)
         const events = open ? await eventsOfAttempt(deps.db, open.attempt_id) : []
-        return events.flatMap(({ kind, data }) => (kind === 'waiting' ? [data] : [])).at(-1)
+        return events.flatMap(({ kind, data }) => (kind === 'waiting' && data.path !== PAY ? [data] : [])).at(-1)
       }),
     send: async (path, notice, without = []) => {
       const caller = { clientId: 'lab', partnerId: String(PARTNER_ID), clientSecret: SECRET }

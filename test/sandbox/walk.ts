@@ -31,6 +31,7 @@ const ISSUED_AFTER_S = 4
 const TAKES_TIME = [
   'order-pay-later',
   'order-pay-again',
+  'large-order-id',
   'consumption',
   'refund-after-review',
   'refund-notice',

@@ -67,7 +67,8 @@ const READINGS: readonly Reading[] = [
 
 /**
  * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
- * refuses both has not told them apart.
+ * refuses both has not told them apart. What is wrong with the answer to the correct one is a warning here, as the
+ * step of its interface is about that.
  */
 const refuses = (forge: Forgery, id: Step['id']): Step =>
   defineStep({
@@ -79,8 +80,7 @@ const refuses = (forge: Forgery, id: Step['id']): Step =>
       const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
       if (!reading) throw new Error('no chosen function only reads')
       const call = reading.call(context)
-      const right = await call({ codes: reading.codes })
-      if (!context.hasPassed()) return
+      const right = await call({ codes: reading.codes, advisory: true })
       const honest = right.outcome === 'failed' ? { honest: right.json } : {}
       await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
     },

@@ -1,4 +1,5 @@
 import { type Choice, offers } from '../../test-plan/index.ts'
+import type { Outcome } from '../event.ts'
 import type { RunRow } from '../run-store.ts'
 import {
   balanceQuery,
@@ -12,6 +13,7 @@ import {
 import { staleDate, unknownClient, wrongSignature } from './defence.ts'
 import { consumption, productChange } from './notice.ts'
 import {
+  largeOrderId,
   orderClose,
   orderCloseAgain,
   orderCreate,
@@ -46,6 +48,7 @@ export const STEPS: readonly Step[] = [
   orderPayLater,
   orderPayAgain,
   orderQuery,
+  largeOrderId,
   consumption,
   refundAtOnce,
   refundAfterReview,
@@ -65,6 +68,10 @@ export const STEPS: readonly Step[] = [
   refundAfterUse,
   foreignCode,
 ]
+
+/** Whether a step whose last attempt came out like this stands in the way of nothing. */
+export const isDone = ({ advisory }: Step, outcome: Outcome | null): boolean =>
+  outcome === 'passed' || (outcome === 'not_tested' && advisory === true)
 
 /** The steps of a new run with this choice, in order. */
 export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))

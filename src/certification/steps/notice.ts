@@ -6,7 +6,7 @@ import { showOrder } from '../../orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
 import { fieldIn, fieldsIn, listIn, otherOrder } from './notice-body.ts'
 import { defineStep } from './step.ts'
-import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
+import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
 import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
 import { wantedConsumption, wantedProductChange } from './wanted-notice.ts'
 
@@ -47,8 +47,7 @@ const marksNone = (body: string): boolean => {
 
 /**
  * All tickets of the order are used at the gate; the partner says so with cumulative quantities, at once or ticket by
- * ticket. Each attempt has an order of its own, so that no notice of before decides it. Its id is as large as that of
- * the step order-pay-again.
+ * ticket. Each attempt has an order of its own, so that no notice of before decides it.
  */
 export const consumption = defineStep({
   id: 'consumption',
@@ -57,7 +56,7 @@ export const consumption = defineStep({
   expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const { main } = context.choice.products
-    const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
+    const bought = await buyTestOrder(context, 'consumption', main)
     const { order_id: orderId, quantity } = bought
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     const notice = await waitForNotice(context, {

@@ -1,16 +1,19 @@
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
 import { OPERATOR } from '../../history/index.ts'
+import { addSeconds } from '../../lib/clock.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
 import type { AnswerOf } from '../../partner-calls/index.ts'
+import { askUntil } from '../ask-until.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
-import { askUntil, watchNotices } from '../step-notices.ts'
+import { announceWaiting, failRefused, NOTICE_CHECKS, watchNotices } from '../step-notices.ts'
 import { otherOrder } from './notice-body.ts'
+import { wantedPay } from './wanted-notice.ts'
 
 export type Order = OutputOf<typeof createOrder>['order']
 
@@ -20,10 +23,10 @@ export const LARGE_ID_BITS = 63
 /** The checks of createTestOrder and unpaidOrder. */
 export const CREATE_CHECKS = { 'order-state': 'error', 'distinct-orders': 'warning' } as const
 /** The checks of buyTestOrder and unusedOrder; a partner that issues tickets later may send a notice. */
-export const BUY_CHECKS = { ...CREATE_CHECKS, 'notice-accepted': 'error' } as const
+export const BUY_CHECKS = { ...CREATE_CHECKS, ...NOTICE_CHECKS } as const
 
 type Creating = StepContext<keyof typeof CREATE_CHECKS>
-type Paying = StepContext<'order-state' | 'notice-accepted'>
+type Paying = StepContext<'order-state' | 'notice-accepted' | 'notice-arrived'>
 type Buying = StepContext<keyof typeof BUY_CHECKS>
 
 /**
@@ -63,8 +66,11 @@ export async function unpaidOrder(context: Creating): Promise<bigint> {
   return (await createTestOrder(context, 'main', context.choice.products.main)).order_id
 }
 
-export const ISSUED_WITHIN_S = 60
+/** How often the platform asks whether the tickets are there: often at first, then now and then. */
+const ASK_OFTEN_S = 30
 export const ASK_EVERY_MS = 2_000
+const ASK_LATER_EVERY_S = 15
+const LOOK_EVERY_MS = 500
 
 /** A paid order, and the answer to order pay if it was a success. */
 interface Paid {
@@ -76,36 +82,50 @@ interface Paid {
 export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Paid> {
   const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, OPERATOR)
   const { result, answer } = await context.operate('order-pay', pay, expectation)
-  const order = result.order.state === 'paying' ? await issuedLater(context, orderId) : result.order
+  const order = result.order.state === 'paying' ? await issuedLater(context, result.order) : result.order
   await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
   return { order, answer }
 }
 
-async function issuedLater(context: Paying, orderId: bigint): Promise<Order> {
-  const isPaying = async () => (await showOrder(context.deps, orderId)).order.state === 'paying'
+async function issuedLater(context: Paying, paying: Order): Promise<Order> {
+  const { order_id: orderId, partner_order_id: partnerOrderId } = paying
+  const { deps, noticeTimeoutS } = context
+  const isPaying = async () => (await showOrder(deps, orderId)).order.state === 'paying'
+  const path = MOUNT + PATH.pay
+  await announceWaiting(context, {
+    path,
+    about: { orderId: String(orderId), partnerOrderId: partnerOrderId ?? '' },
+    notice: wantedPay(context, paying),
+  })
   const notices = watchNotices(context, {
-    path: MOUNT + PATH.pay,
+    path,
     concernsOther: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
     stillMissing: async () => ((await isPaying()) ? localized('codes-follow') : undefined),
   })
-  const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
-  await askUntil(
-    context,
-    ISSUED_WITHIN_S,
-    async () => {
-      if (await notices.look()) return true
-      return (await context.operate('order-query', ask)).result.order.state !== 'paying'
-    },
-    ASK_EVERY_MS,
-  )
-  // A notice may have come during the last query.
-  await notices.look()
-  return (await showOrder(context.deps, orderId)).order
+  const ask = (inside: StepContext['deps']) => queryOrder(inside, orderId, OPERATOR)
+  const since = deps.clock.now()
+  let next = addSeconds(since, ASK_EVERY_MS / 1_000)
+  const isIssued = async (): Promise<boolean> => {
+    if (await notices.look()) return true
+    const now = deps.clock.now()
+    if (now < next) return false
+    next = addSeconds(now, now < addSeconds(since, ASK_OFTEN_S) ? ASK_EVERY_MS / 1_000 : ASK_LATER_EVERY_S)
+    return (await context.operate('order-query', ask)).result.order.state !== 'paying'
+  }
+  const issued = await askUntil(context, noticeTimeoutS, isIssued, LOOK_EVERY_MS)
+  // A notice may have come during the last query. One that was refused and never corrected is a mistake, even where
+  // order query has brought the tickets.
+  if (!(await notices.look())) await failRefused(context, notices)
+  if (!issued) {
+    const actual = localized('no-pay-notice', { seconds: String(noticeTimeoutS) })
+    await context.require('notice-arrived', false, { expected: `POST ${path}`, actual })
+  }
+  return (await showOrder(deps, orderId)).order
 }
 
 /** Tickets at once or later: for steps that are about something else. */
-const ANY_PAYMENT: Expectation = { codes: [200, 598] }
+export const ANY_PAYMENT: Expectation = { codes: [200, 598] }
 
 /** Created and paid. */
 export async function buyTestOrder(

@@ -3,7 +3,7 @@ import { issuedCodes, promisedCodes } from '../../orders/index.ts'
 import type { AnswerOf } from '../../partner-calls/index.ts'
 import type { StepContext } from '../step-context.ts'
 import { defineStep } from './step.ts'
-import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
+import { BUY_CHECKS, buyTestOrder, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
 
 /** voucherType of order pay. */
 const NONE = 0
@@ -22,8 +22,7 @@ export const orderPay = defineStep({
 
 /**
  * After a lost answer the platform pays again and must get the same tickets, not new ones. The step makes an order of
- * its own, which is the main one from then on. Its id is beyond 2^53 whatever ORDER_ID_BITS says: a program that reads
- * ids as doubles cannot give it back, neither here nor in its notices.
+ * its own, which is the main one from then on.
  */
 export const orderPayAgain = defineStep({
   id: 'order-pay-again',
@@ -31,7 +30,7 @@ export const orderPayAgain = defineStep({
   needs: [],
   expects: { ...BUY_CHECKS, 'same-vouchers': 'error' },
   async perform(context) {
-    const order = await buyTestOrder(context, 'main', context.choice.products.main, { idBits: LARGE_ID_BITS })
+    const order = await buyTestOrder(context, 'main', context.choice.products.main)
     const again = await context.repeat('order-pay', order.order_id)
     if (again.outcome !== 'success') return
     await checkSameVouchers(context, order, issuedCodes(again.answer.body, order.quantity))

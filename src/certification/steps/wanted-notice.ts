@@ -38,6 +38,22 @@ export const wantedConsumption = ({ partner, deps }: StepContext, order: Order, 
   }
 }
 
+/** The tickets of the order are issued, one code each. */
+export const wantedPay = ({ partner }: StepContext, order: Order): object => ({
+  partnerId: partner.partner_id,
+  issueType: 1,
+  code: 200,
+  describe: 'success',
+  body: {
+    orderId: order.order_id,
+    partnerOrderId: order.partner_order_id ?? '',
+    voucherType: 1,
+    vouchers: Array.from({ length: order.quantity }, (_, index) => `${order.order_id}-${index + 1}`),
+    voucherPics: [],
+    realNameType: 0,
+  },
+})
+
 /** The refund is approved. */
 export const wantedApproval = ({ partner, deps }: StepContext, order: Order, refundId: string): object => ({
   partnerId: partner.partner_id,

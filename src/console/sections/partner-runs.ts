@@ -20,6 +20,7 @@ const RUN_STATES: Readonly<Record<RunProgress['state'], readonly [key: string, t
 const STEP_STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [key: string, tone: Tone]>> = {
   passed: ['console.runs.passed', 'good'],
   failed: ['console.state.failed', 'bad'],
+  not_tested: ['sandbox.run.not_tested', 'warn'],
   interrupted: ['console.runs.interrupted', 'warn'],
   running: ['console.state.running', 'plain'],
   open: ['console.runs.open', 'plain'],

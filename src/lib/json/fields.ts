@@ -61,6 +61,13 @@ export const storable = text()
 /** A text of a request that is "" when empty: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')
 
+/**
+ * A text or list of a request that older programs do not know, and some of them fail at: left out when empty
+ * (DECISIONS "Which fields our requests have").
+ */
+export const sentUnlessEmpty = <Schema extends z.ZodType<string | readonly unknown[]>>(schema: Schema) =>
+  schema.optional().transform((value) => (value?.length ? value : undefined))
+
 /** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
 export const idText = () =>
   z

@@ -39,6 +39,8 @@ export interface StepAnswer {
   readonly kind: 'call' | 'notice' | 'defence'
   /** Of its last attempt that has ended; `open` before the first. */
   readonly state: 'open' | Outcome
+  /** The run may go on after it: it has passed, or it only warns and could not test anything. */
+  readonly done: boolean
   readonly running: boolean
   readonly current: boolean
   readonly attempts: readonly AttemptAnswer[]
@@ -73,13 +75,14 @@ export const runAnswer = (view: OutputOf<typeof showRun>, t: Translate): RunAnsw
 })
 
 const stepAnswer = (
-  { step, state, running, current, attempts }: OutputOf<typeof showRun>['steps'][number],
+  { step, state, done, running, current, attempts }: OutputOf<typeof showRun>['steps'][number],
   t: Translate,
 ): StepAnswer => ({
   id: step.id,
   name: stepName(step.id, t),
   kind: step.kind,
   state,
+  done,
   running,
   current,
   attempts: attempts.map(({ run_id: _run, step_id: _step, ...attempt }) => attempt),

@@ -45,7 +45,8 @@ interface Message {
   readonly fields: readonly SchemaField[]
 }
 
-const requestOf = ({ request }: PartnerInterface) => schemaFields(z.object({ partnerId: numericText(), body: request }))
+export const requestOf = ({ request }: PartnerInterface) =>
+  schemaFields(z.object({ partnerId: numericText(), body: request }))
 
 const answerOf = (entry: PartnerInterface): SchemaField[] => {
   const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }

@@ -22,6 +22,7 @@ export function shownChoice(choice: Choice, startedAt: Date, t: Translate): Show
     [t('sandbox.choice.buy_price'), buy_price?.toFixed(2)],
     [t('sandbox.choice.quantity'), String(quantity)],
     [t('sandbox.conditions.days_ahead'), conditions.days_ahead > 0 ? String(conditions.days_ahead) : undefined],
+    [t('sandbox.conditions.wait_minutes'), conditions.wait_minutes > 0 ? String(conditions.wait_minutes) : undefined],
     ...FAULTS.filter((fault) => conditions[fault]).map((fault): [string, string] => [
       t('sandbox.conditions.title'),
       faultText(fault, t),

@@ -2,40 +2,50 @@ import type { Translate } from '../../lib/web/locale.ts'
 import { type Conditions, conditions, FAULTS, NO_CONDITIONS } from '../../test-plan/index.ts'
 
 /** What a run pretends, on the page of functions: read from the form, checked, and shown again as it was typed. */
-export interface ConditionTexts {
-  readonly days_ahead: string
+export interface ConditionTexts extends Readonly<Record<(typeof NUMBERS)[number], string>> {
   /** The boxes that are ticked. */
   readonly faults: readonly Fault[]
 }
 
+/** The fields that hold a number. */
+export const NUMBERS = ['days_ahead', 'wait_minutes'] as const satisfies (keyof Conditions)[]
+
 export type Fault = (typeof FAULTS)[number]
+
+const numbers = (textOf: (name: (typeof NUMBERS)[number]) => string) =>
+  Object.fromEntries(NUMBERS.map((name) => [name, textOf(name)])) as Record<(typeof NUMBERS)[number], string>
 
 /** A box that is not ticked is not sent. */
 export const readConditions = (fields: Readonly<Record<string, unknown>>): ConditionTexts => ({
-  days_ahead: typeof fields.days_ahead === 'string' ? fields.days_ahead.trim() : '',
+  ...numbers((name) => {
+    const typed = fields[name]
+    return typeof typed === 'string' ? typed.trim() : ''
+  }),
   faults: FAULTS.filter((fault) => fields[fault] === 'on'),
 })
 
-export const conditionTexts = ({ days_ahead, ...chosen }: Conditions = NO_CONDITIONS): ConditionTexts => ({
-  days_ahead: String(days_ahead),
+export const conditionTexts = (chosen: Conditions = NO_CONDITIONS): ConditionTexts => ({
+  ...numbers((name) => String(chosen[name])),
   faults: FAULTS.filter((fault) => chosen[fault]),
 })
 
 /** The form's fields, to be sent again. */
-export const conditionFields = ({ days_ahead, faults }: ConditionTexts): (readonly [string, string])[] => [
-  ['days_ahead', days_ahead],
+export const conditionFields = ({ faults, ...typed }: ConditionTexts): (readonly [string, string])[] => [
+  ...NUMBERS.map((name) => [name, typed[name]] as const),
   ...faults.map((fault) => [fault, 'on'] as const),
 ]
 
-/** As the schema takes them; an empty field is today. Undefined when nothing is pretended. */
-export const conditionsGiven = ({ days_ahead, faults }: ConditionTexts) =>
-  Number(days_ahead) === 0 && faults.length === 0
+/** As the schema takes them; an empty field is 0. Undefined when nothing differs from the usual. */
+export const conditionsGiven = ({ faults, ...typed }: ConditionTexts) =>
+  NUMBERS.every((name) => Number(typed[name]) === 0) && faults.length === 0
     ? undefined
-    : { days_ahead: days_ahead || '0', ...Object.fromEntries(faults.map((fault) => [fault, true])) }
+    : { ...numbers((name) => typed[name] || '0'), ...Object.fromEntries(faults.map((fault) => [fault, true])) }
 
-/** Undefined when the number of days is wrong. */
-export const parseConditions = (texts: ConditionTexts): Conditions | undefined =>
-  conditions.safeParse(conditionsGiven(texts) ?? {}).data
+/** Or the number that is wrong. */
+export function parseConditions(texts: ConditionTexts): Conditions | { readonly wrong: (typeof NUMBERS)[number] } {
+  const { data, error } = conditions.safeParse(conditionsGiven(texts) ?? {})
+  return data ?? { wrong: NUMBERS.find((name) => error?.issues.some(({ path }) => path[0] === name)) ?? 'days_ahead' }
+}
 
 const LABELS = {
   sends_twice: 'sandbox.conditions.sends_twice',

@@ -69,6 +69,7 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
   buy_price: 'sandbox.problem.price',
   quantity: 'sandbox.problem.quantity',
   days_ahead: 'sandbox.problem.days_ahead',
+  wait_minutes: 'sandbox.problem.wait_minutes',
 }
 
 /** The choice and the URLs that the form stands for, or what is wrong with it. */

@@ -4,7 +4,7 @@ import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
 import { showPartner } from '../../partners/index.ts'
-import { FAULTS, type FunctionId, MAX_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import { FAULTS, type FunctionId, MAX_DAYS_AHEAD, MAX_WAIT_MINUTES, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { isDemo } from '../demo-partner.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
@@ -36,8 +36,7 @@ export interface FunctionsPage {
   /** At least one interface has a URL of its own, or a problem with it. */
   readonly urlsOpen: boolean
   readonly conditions: {
-    readonly daysAhead: Field
-    readonly mostDays: number
+    readonly numbers: readonly (Field & { readonly most: number })[]
     readonly faults: readonly { readonly name: Fault; readonly label: string; readonly chosen: boolean }[]
     /** There is a run that they can be changed of. */
     readonly canChange: boolean
@@ -138,8 +137,16 @@ export async function functionsPage(
     ],
     quantity: field('quantity', t('sandbox.choice.quantity'), form.quantity),
     conditions: {
-      daysAhead: field('days_ahead', t('sandbox.conditions.days_ahead'), form.conditions.days_ahead),
-      mostDays: MAX_DAYS_AHEAD,
+      numbers: [
+        {
+          ...field('days_ahead', t('sandbox.conditions.days_ahead'), form.conditions.days_ahead),
+          most: MAX_DAYS_AHEAD,
+        },
+        {
+          ...field('wait_minutes', t('sandbox.conditions.wait_minutes'), form.conditions.wait_minutes),
+          most: MAX_WAIT_MINUTES,
+        },
+      ],
       faults: FAULTS.map((name) => ({
         name,
         label: faultText(name, t),

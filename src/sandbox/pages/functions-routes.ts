@@ -68,8 +68,9 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   async function saveConditions(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const { partnerId } = partnerOf(request)
     const conditions = parseConditions(form.conditions)
-    if (!conditions) {
-      return show(request, reply.code(400), { form, problems: { days_ahead: 'sandbox.problem.days_ahead' } })
+    if ('wrong' in conditions) {
+      const { wrong } = conditions
+      return show(request, reply.code(400), { form, problems: { [wrong]: `sandbox.problem.${wrong}` } })
     }
     try {
       await changeConditions(deps, partnerId, (await currentRun(deps, partnerId)).run_id, conditions)

@@ -21,7 +21,7 @@ interface CheckedForm {
   readonly quantity: Field
   readonly baseUrl: Field
   readonly urls: readonly Field[]
-  readonly conditions: { readonly daysAhead: Field }
+  readonly conditions: { readonly numbers: readonly Field[] }
   readonly contacts: readonly ShownContact[]
 }
 
@@ -36,7 +36,7 @@ export function summaryOf(page: CheckedForm, t: Translate): FormProblem[] {
   const { groups, products, travelDate, prices, quantity, baseUrl, urls, conditions, contacts } = page
   const named = (label: string, text: string): string => t('sandbox.functions.problem', { label, text })
   const fields = [
-    ...[...products, travelDate, ...prices, quantity, baseUrl, ...urls, conditions.daysAhead],
+    ...[...products, travelDate, ...prices, quantity, baseUrl, ...urls, ...conditions.numbers],
     ...contacts.flatMap(({ legend, person, mail }) =>
       [person, mail].map((field) => ({ ...field, label: named(legend, field.label) })),
     ),

@@ -132,6 +132,7 @@ const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) a
 
 export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: string } {
   if (ended === 'passed') return { tone: 'good', word: t('sandbox.log.passed') }
+  if (ended === 'not_tested') return { tone: 'warning', word: t('sandbox.log.not_tested') }
   return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
 }
 

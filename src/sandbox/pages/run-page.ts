@@ -38,7 +38,7 @@ interface ShownRun {
   readonly passedSteps: number
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
-  /** A step has just passed by itself: where all were asked for, the next one begins in this moment. */
+  /** A step has just ended by itself and is done: where all were asked for, the next one begins in this moment. */
   readonly nextStartsByItself: boolean
   /** The live log continues after this line. */
   readonly lastSeq: number
@@ -56,7 +56,9 @@ interface ShownStep extends StepItem {
   /** It was tried before: Start is then called Start again. */
   readonly tried: boolean
   readonly canContinue: boolean
-  /** It has passed and was the last one: acceptance is what is left. */
+  /** It could not test anything. */
+  readonly notTested: boolean
+  /** It is done and was the last one: acceptance is what is left. */
   readonly canAccept: boolean
   /** The run has not come to it yet. */
   readonly later: boolean
@@ -139,11 +141,11 @@ const BEGINS_WITHIN_S = 3
 
 function hasJustPassed({ steps, current }: RunView, now: Date): boolean {
   const ended = current !== undefined && current !== steps.at(-1) ? current.attempts.at(-1)?.ended_at : undefined
-  return current?.state === 'passed' && !!ended && addSeconds(ended, BEGINS_WITHIN_S) > now
+  return current?.done === true && !!ended && addSeconds(ended, BEGINS_WITHIN_S) > now
 }
 
 function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: Translate): Omit<ShownStep, 'waiting'> {
-  const { step, state, running, current, attempts } = progress
+  const { step, state, done, running, current, attempts } = progress
   const standsAt = steps.findIndex((one) => one.current)
   return {
     ...stepItem(progress, href, true, t),
@@ -154,8 +156,9 @@ function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: 
     running,
     canStart: current && !running,
     tried: attempts.length > 0,
-    canContinue: current && !running && state === 'passed' && progress !== steps.at(-1),
-    canAccept: current && !running && state === 'passed' && progress === steps.at(-1),
+    notTested: state === 'not_tested',
+    canContinue: current && !running && done && progress !== steps.at(-1),
+    canAccept: current && !running && done && progress === steps.at(-1),
     later: standsAt >= 0 && steps.indexOf(progress) > standsAt,
   }
 }

@@ -45,6 +45,8 @@ function stateOf(state: StepProgress['state'] | 'running', warnings: number, t: 
       return { tone: 'good', word: t('sandbox.run.passed'), mark: '✓' }
     case 'failed':
       return { tone: 'bad', word: t('sandbox.run.failed'), mark: '✗' }
+    case 'not_tested':
+      return { tone: 'warning', word: t('sandbox.run.not_tested'), mark: '!' }
     case 'interrupted':
       return { tone: 'warning', word: t('sandbox.run.interrupted'), mark: '!' }
     case 'running':

@@ -48,6 +48,9 @@ const QUIRKS: readonly Quirk[] = [
   { name: 'none', kind: partners.Plain },
   { name: 'quantities and prices as text', kind: partners.NumbersAsText },
   { name: 'null for lists', kind: partners.NullsForLists },
+  { name: 'partnerId as a number', kind: partners.NumericPartnerId, warned: ['envelope'] },
+  { name: 'unknown fields and missing lists are refused', kind: partners.StrictMapper },
+  { name: 'the clientId is not looked at', kind: partners.SignatureOnly, warned: ['client-checked'] },
   { name: 'a bad signature is 410; the Date is not looked at', kind: partners.SaysFourTen, warned: ['date-checked'] },
   { name: 'a bad signature is HTTP 401', kind: partners.SaysUnauthorized },
   { name: 'pages of twenty, and no total', kind: partners.PagesOfTwenty },
@@ -68,6 +71,20 @@ const QUIRKS: readonly Quirk[] = [
     name: 'consumption notices say nothing of codes',
     kind: partners.SilentAboutCodes,
     refused: ['consumption', { id: 'notice-accepted', actual: expect.stringContaining('voucherList is required') }],
+  },
+  {
+    name: 'a faulty answer to a right call is not a failed defence',
+    kind: partners.FaultyPrices,
+    warned: ['fields'],
+    refused: ['price-calendar', { id: 'fields', path: 'body[0].stock', actual: '"many"' }],
+  },
+  {
+    name: '598, and no tickets ever',
+    kind: partners.NeverIssues,
+    refused: [
+      'order-pay-later',
+      { id: 'notice-arrived', actual: expect.stringContaining('no pay notice came within 20 s') },
+    ],
   },
   {
     name: 'code as text',
@@ -92,7 +109,7 @@ const QUIRKS: readonly Quirk[] = [
   {
     name: 'ids are read as doubles',
     kind: partners.RoundedIds,
-    refused: ['order-pay-again', { id: 'order-id', path: 'body.orderId', actual: expect.stringContaining('rounded') }],
+    warned: ['order-id', 'order-state'],
   },
   {
     name: 'signatures are not looked at',
@@ -110,7 +127,7 @@ describe('a partner whose habit is', () => {
         ? { passed: false, step: refused[0], failures: expect.arrayContaining([expect.objectContaining(refused[1])]) }
         : { passed: true, step: undefined, failures: [] },
     )
-    expect(warnings).toEqual(warned)
+    expect([...new Set(warnings)]).toEqual(warned)
     expect(pulled).toBe(program instanceof partners.NoProductPull ? 0 : program.products.length)
     if (program instanceof partners.CodesByNotice) {
       expect(program.told).toContainEqual(expect.objectContaining({ path: '/mtp/api/order/pay/notice' }))

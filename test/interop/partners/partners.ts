@@ -13,6 +13,57 @@ export class RoundedIds extends PartnerProgram {
   }
 }
 
+/** The PartnerId is a number, as in the platform's requests. */
+export class NumericPartnerId extends PartnerProgram {
+  override envelope(code: number, describe: string, fields: Json): Json {
+    return { ...super.envelope(code, describe, fields), partnerId: Number(this.me.partnerId) }
+  }
+}
+
+const PERSON = ['name', 'pinyin', 'mobile', 'address', 'postCode', 'email', 'gender', 'credentials']
+const ASKED = ['orderId', 'partnerOrderId']
+const TICKETS = [
+  'partnerDealId',
+  'voucherList',
+  'refundQuantity',
+  'unitPrice',
+  'refundPrice',
+  'refundFee',
+  'refundTime',
+]
+const SALE = ['partnerDealId', 'mtDealId', 'buyPrice', 'unitPrice', 'totalPrice', 'quantity', 'travelDate']
+
+/** A mapper that refuses names that it does not know, and fails where a list that it knows is missing. */
+export class StrictMapper extends PartnerProgram {
+  readonly #known: Readonly<Record<string, readonly string[]>> = {
+    '/order/create': ['orderId', ...SALE, 'visitors', 'contactPerson'],
+    '/order/pay': ASKED,
+    '/order/query': ASKED,
+    '/order/refund': [...ASKED, 'refundId', ...TICKETS],
+  }
+  readonly #lists: Readonly<Record<string, string>> = { '/order/create': 'visitors', '/order/refund': 'voucherList' }
+  override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
+    const { body } = this.read(text) as { body: Json }
+    const people = [body.contactPerson ?? {}, ...((body.visitors as object[]) ?? [])].flatMap(Object.keys)
+    const unknown = [
+      ...Object.keys(body).filter((name) => this.#known[path]?.includes(name) === false),
+      ...people.filter((name) => !PERSON.includes(name)),
+    ]
+    const list = this.#lists[path]
+    if (unknown.length === 0 && (list === undefined || Array.isArray(body[list])))
+      return super.answerTo(path, headers, text)
+    return { status: 500, answer: `Unrecognized field or missing list: ${unknown.join(', ')}` }
+  }
+}
+
+/** Compares the signature and not the clientId before it. */
+export class SignatureOnly extends PartnerProgram {
+  override isSigned(path: string, headers: IncomingHttpHeaders): boolean {
+    const [, signature = ''] = (headers.authorization ?? '').split(':')
+    return super.isSigned(path, { ...headers, authorization: `MWS ${this.me.clientId}:${signature}` })
+  }
+}
+
 /** Nothing is described on success. */
 export class NullForDescribe extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {
@@ -110,6 +161,14 @@ export class NoProductPull extends PartnerProgram {
   }
 }
 
+/** Its prices are no prices, which has nothing to do with its defences. */
+export class FaultyPrices extends NoProductPull {
+  override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
+    const { status, answer } = super.answerTo(path, headers, text)
+    return { status, answer: answer.replace(/"stock":99/g, '"stock":"many"') }
+  }
+}
+
 /** Tickets come later, by a pay notice that is sent while the platform waits. */
 export class CodesByNotice extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-later', 'refund-at-once']
@@ -128,6 +187,36 @@ export class CodesByNotice extends PartnerProgram {
     order.issuing = true
     setTimeout(() => void issue().catch((error: Error) => this.told.push({ path: 'none', code: error.message })), 500)
     return refuse(598, 'issuing')
+  }
+}
+
+/** Somebody accepts each order by hand, and minutes later: here as long as the whole run may wait, less a little. */
+export class AcceptsByHand extends CodesByNotice {
+  static readonly AFTER_MS = 12_000
+  override wish = { quantity: 1 }
+  override pay(order: Order): Json {
+    if (order.paid) return super.pay(order)
+    order.issuing = true
+    return refuse(598, 'somebody looks at it')
+  }
+  override async onWaitForTickets(orderId: string): Promise<unknown> {
+    const order = this.orders.get(orderId)
+    if (!order || order.paid) return undefined
+    await new Promise((resolve) => setTimeout(resolve, AcceptsByHand.AFTER_MS))
+    order.paid = true
+    const codes = { voucherType: 1, vouchers: this.codesOf(order), voucherPics: [] }
+    const body = { orderId: order.orderId, partnerOrderId: order.partnerOrderId, ...codes }
+    return this.notify(
+      '/mtp/api/order/pay/notice',
+      this.numbered({ partnerId: this.me.partnerId, issueType: 1, code: 200, describe: 'success', body }),
+    )
+  }
+}
+
+/** Says 598, and then nothing more. */
+export class NeverIssues extends AcceptsByHand {
+  override async onWaitForTickets(): Promise<unknown> {
+    return undefined
   }
 }
 

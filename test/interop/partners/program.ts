@@ -185,6 +185,7 @@ export class PartnerProgram {
 
   /** Everybody has come in: the notice that a step of the sandbox waits for. */
   async onWait(path: string, about: Readonly<Record<string, string>>): Promise<unknown> {
+    if (path.endsWith('/order/pay/notice')) return this.onWaitForTickets(String(about.orderId))
     if (!path.endsWith('/order/consume/notice')) throw new Error(`nobody here sends ${path}`)
     const order = this.orders.get(String(about.orderId)) ?? refuse(300, `no order ${about.orderId}`)
     order.used = order.quantity
@@ -194,6 +195,11 @@ export class PartnerProgram {
       path,
       this.numbered({ partnerId: Number(this.me.partnerId), body: { orderId: order.orderId, ...body } }),
     )
+  }
+
+  /** The system issues by itself. */
+  async onWaitForTickets(_orderId: string): Promise<unknown> {
+    return undefined
   }
 
   /** Ids leave as numbers. */

@@ -1,11 +1,11 @@
 import type { Deps } from '../../../deps.ts'
 import { OPERATOR } from '../../../history/index.ts'
 import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../../../orders/index.ts'
+import { askUntil } from '../../ask-until.ts'
 import { runOrderInput } from '../../order-input.ts'
 import type { StepContext } from '../../step-context.ts'
-import { askUntil } from '../../step-notices.ts'
 import { defineStep } from '../step.ts'
-import { ASK_EVERY_MS, ISSUED_WITHIN_S, type Order } from '../test-order.ts'
+import { ASK_EVERY_MS, type Order } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
 
 /**
@@ -22,6 +22,7 @@ export const lostAnswer = defineStep({
     const input = await runOrderInput(context, 'lost', context.choice.products.main)
     const orderId = input.order_id
     const create = (deps: Deps) => createOrder(deps, input, OPERATOR, 'test-run')
+    context.beginTest()
     await context.loseAnswer('order-create', create)
     const { order } = (await context.operate('order-create', create)).result
     await context.require('order-state', order.state === 'created', { expected: 'created', actual: order.state })
@@ -37,6 +38,8 @@ export const lostAnswer = defineStep({
     }
   },
 })
+
+const ISSUED_WITHIN_S = 60
 
 async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: bigint): Promise<Order> {
   const pay = (deps: Deps) => payOrder(deps, orderId, OPERATOR)

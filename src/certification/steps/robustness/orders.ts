@@ -31,6 +31,7 @@ export const priceChanged = defineStep({
   async perform(context) {
     const { main } = context.choice.products
     const right = await createTestOrder(context, 'price', main)
+    context.beginTest()
     const prices = { unit_price: otherPrice(right.unit_price), buy_price: otherPrice(right.buy_price) }
     await createTestOrder(context, 'price', main, { codes: 'failure', usual: [410], prices })
   },
@@ -52,6 +53,7 @@ export const ordersAtOnce = defineStep({
     const first = await runOrderInput(context, 'parallel', context.choice.products.main, { quantity: 1 })
     const inputs = [first]
     while (inputs.length < AT_ONCE) inputs.push({ ...first, order_id: await context.newOrder('parallel') })
+    context.beginTest()
     const { result: answers } = await context.operate('order-create', (deps) =>
       Promise.all(inputs.map((input) => createOrder(deps, input, OPERATOR, 'test-run'))),
     )

@@ -31,6 +31,7 @@ export const refundOfRest = defineStep({
     const quantity = Math.max(2, context.choice.quantity)
     const { order_id: orderId } = await buyTestOrder(context, 'partly-used', main, { quantity })
     const order = await oneUsed(context, orderId)
+    context.beginTest()
     await context.call('order-refund', refundOf(context, order, { refundQuantity: order.quantity }), {
       ...REFUSED,
       orderId,
@@ -93,6 +94,7 @@ export const refundAfterUse = defineStep({
     const orderId = await context.orderOf('consumption')
     const { order } = await showOrder(context.deps, orderId)
     const wanted = refundOf(context, order, { refundQuantity: order.quantity })
+    context.beginTest()
     await context.call('order-refund', wanted, { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
@@ -107,12 +109,14 @@ export const foreignCode = defineStep({
   advisory: true,
   async perform(context) {
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
+    context.beginTest()
     const orderId = order.order_id
     const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
     const result = await context.call('order-query', ask, { orderId })
     if (result.outcome === 'success') {
-      const { voucherList, credentialList, usedQuantity: used } = result.answer.body
-      await checkReportedVouchers(context, order, { reported: codesIn(voucherList, credentialList), used })
+      const { voucherList, credentialList, usedQuantity: used, voucherType } = result.answer.body
+      const reported = codesIn(voucherList, credentialList)
+      await checkReportedVouchers(context, order, { reported, used, voucherType })
     }
     // Where a document opens the gate there are no codes to confuse.
     if (order.vouchers.length === 0) return

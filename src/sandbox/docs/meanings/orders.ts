@@ -48,11 +48,7 @@ export const ORDER_MEANINGS: Meanings = {
     '证件：类型 → 号码。类型：0 身份证，1 护照，2 军官证，3 台胞证，4 港澳通行证，5 大陆居民往来台湾通行证',
     { 0: '110101199001011234' },
   ],
-  levelIds: [
-    'Booked levels, for level price calendars; otherwise []',
-    '预订的层级，用于层级价格日历；否则为 []',
-    ['L1'],
-  ],
+  levelIds: ['Booked levels; only for level price calendars', '预订的层级；仅层级价格日历的产品有此字段', ['L1']],
   voucherType: ['Which codes the order has', '凭证码类型', 1],
   issueType: ['Result of issuing the tickets', '出票结果', 1],
   asyReturnVoucher: [
@@ -101,8 +97,8 @@ export const ORDER_MEANINGS: Meanings = {
     ['V-1001'],
   ],
   'order-refund.request.body.credentialList': [
-    'Documents of the tickets to refund, for real-name orders; otherwise []',
-    '要退的票的证件，用于实名订单；否则为 []',
+    'Documents of the tickets to refund; only for real-name orders',
+    '要退的票的证件；仅实名订单有此字段',
   ],
   'order-refunded.request.body.voucherList': ['Codes that were refunded', '已退的凭证码', ['V-1001']],
   voucher: ['Code', '凭证码', 'V-1001'],

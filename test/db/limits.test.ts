@@ -68,6 +68,22 @@ it('a statement that takes too long is cancelled, unless it was allowed to', asy
   expect(await db.slowTx(5, (inside) => inside.exec(sql`select pg_sleep(0.6)`))).toBe(1)
 })
 
+it.each(['transaction_timeout', 'idle_in_transaction_session_timeout'])(
+  'a session that %s ends is an outage',
+  async (limit) => {
+    const { db } = connect(`${database.url}?options=-c%20${limit}%3D200`)
+    const failure = await failureOf(
+      db.tx(async (inside) => {
+        await pid(inside)
+        await new Promise((resolve) => setTimeout(resolve, limit.startsWith('idle') ? 400 : 0))
+        await inside.exec(sql`select pg_sleep(1)`)
+      }),
+    )
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false, keepsConnection: false })
+    expect(await db.tx(pid)).toHaveProperty('pid')
+  },
+)
+
 it('limits are in force where startup options cannot be given', async () => {
   const pool = openPool({ connectionString: database.url, size: 1, startupOptions: false }, log)
   pools.push(pool)

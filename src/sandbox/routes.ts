@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
-import { noSuchPath } from '../lib/web/rescode.ts'
+import { noSuchRoute } from '../lib/web/methods.ts'
 import { limitPages } from '../throttle/index.ts'
 import { docsRoutes } from './docs-routes.ts'
 import { exportRoutes } from './export-routes.ts'
@@ -34,7 +34,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.addHook('onRequest', limitPages(app, deps.config))
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
-  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
+  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchRoute(request)))
   await app.register(signInRoutes, { deps })
   await app.register(linkRoutes, { deps })
   await app.register(docsRoutes, { deps })

@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-
 /** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
 export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
 
@@ -55,10 +53,3 @@ export function parseQuery(text: string): Query {
   }
   return { values, repeated, undecodable }
 }
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
-/** The methods that a path has a route for; none for a path that does not exist. */
-// hasRoute reads a path as a pattern, and throws on `:a(` or `*a/b`; no path of ours holds these.
-export const allowedMethods = (app: FastifyInstance, path: string): string[] =>
-  /[:*]/.test(path) ? [] : METHODS.filter((method) => app.hasRoute({ method, url: path }))

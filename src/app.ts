@@ -1,5 +1,5 @@
 import cookie from '@fastify/cookie'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
 import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
@@ -22,6 +22,7 @@ import { type Readiness, registerHealth } from './lib/web/health.ts'
 import { httpServer } from './lib/web/http-server.ts'
 import { enforceHttps } from './lib/web/https-only.ts'
 import { refuseForLoad } from './lib/web/load-refusal.ts'
+import { collectRoutes, headAsGet, noSuchRoute } from './lib/web/methods.ts'
 import { observeRequests } from './lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { boundBodyMemory } from './lib/web/read-body.ts'
@@ -82,7 +83,8 @@ export async function buildApp({
     ...requestLogging(log),
     serverFactory: (handle) => limit.guard(httpServer(readiness), config.MAX_CONNECTIONS, handle),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: false, // headAsGet does what is needed, with one meter, one permission and one guard for both
+    rewriteUrl: headAsGet,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what is in flight at shutdown is served, not refused
     frameworkErrors: unreadableRequest(native),
@@ -91,6 +93,7 @@ export async function buildApp({
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   registerRequestLimit(app, limit)
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
+  collectRoutes(app)
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   const refusals = openRefusalRecorder(withShareOf(deps, 'operators'))
@@ -112,9 +115,11 @@ export async function buildApp({
   limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics)
   registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators)
+  /** With ADMIN_PORT it does not exist on the other listener, whatever the method. */
+  const isHidden = (request: FastifyRequest) => !isForOperators(request) && /^\/metrics(?:\?|$)/.test(request.url)
   // Fastify's own would repeat the URL, and so the secrets in its query.
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
-    sendErrorPage(request, reply, noSuchPath(), native),
+    sendErrorPage(request, reply, isHidden(request) ? noSuchPath() : noSuchRoute(request), native),
   )
   const givenTo = (group: ConnectionGroup) => ({ deps: withShareOf(deps, group) })
   await app.register(registryRoom, givenTo('operators'))

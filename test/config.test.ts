@@ -40,6 +40,7 @@ describe('the configuration', () => {
       { ...PRODUCTION, PUBLIC_URL: 'http://gate.example' },
       /^PUBLIC_URL must be an https:.*in production; PUBLIC_URL_HTTP=on allows/,
     ],
+    [{ ...PRODUCTION, PUBLIC_URL: 'HTTP://gate.example' }, /^PUBLIC_URL must be an https:/],
     [
       { ...PRODUCTION, PUBLIC_URL: 'https://gate.example', DEMO: 'on' },
       /^DEMO must not be on in production: its passwords are public/,
@@ -51,6 +52,48 @@ describe('the configuration', () => {
       /^API_URL must be an https:.*in production; PUBLIC_URL_HTTP=on allows/,
     ],
     [{ PARTNER_URL: 'partner.example' }, /^PARTNER_URL must be an http/],
+    ...['PUBLIC_URL', 'API_URL', 'PARTNER_URL'].flatMap((name): [Record<string, string>, RegExp][] => [
+      [
+        { [name]: 'https://gate.example/gate' },
+        new RegExp(`^${name} must be scheme, host and port alone.* it has a path$`),
+      ],
+      [{ [name]: 'https://gate.example//' }, /it has a path$/],
+      [{ [name]: 'https://gate.example?a=b' }, /it has a query$/],
+      [{ [name]: 'https://gate.example/?' }, /it has a query$/],
+      [{ [name]: 'https://gate.example/#top' }, /it has a fragment$/],
+      [{ [name]: 'https://planted:planted@gate.example' }, /it has a user name or password$/],
+      [
+        { [name]: 'https://me@gate.example/gate?a#b' },
+        /it has a user name or password and a path and a query and a fragment$/,
+      ],
+    ]),
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example/otlp?a=b' },
+      /^OTEL_EXPORTER_OTLP_ENDPOINT must not have a query$/,
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example/#a' },
+      /^OTEL_EXPORTER_OTLP_ENDPOINT must not have a fragment$/,
+    ],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:planted@collector.example' }, /must not have a user name or password$/],
+    ...['planted/word', '12/34', '/'].map((word): [Record<string, string>, RegExp] => [
+      { DATABASE_URL: `postgres://me:${word}@db.example/gatehouse` },
+      /^DATABASE_URL has a \/ where none may be: in a user name or password write %2F$/,
+    ]),
+    ...['planted#word', '12#34', '#'].map((word): [Record<string, string>, RegExp] => [
+      { DATABASE_URL: `postgres://me:${word}@db.example/gatehouse` },
+      /^DATABASE_URL has a # where none may be: in a user name or password write %23$/,
+    ]),
+    [
+      { DATABASE_URL: 'postgres://me:12?34@db.example/gatehouse' },
+      /^DATABASE_URL has a \? where none may be: .* write %3F$/,
+    ],
+    [{ DATABASE_URL: 'postgres://me:w@rd/x@db.example/gatehouse' }, /^DATABASE_URL has a \/ where/],
+    [{ DATABASE_URL: 'postgres://me:word@db.example:port/gatehouse' }, /^DATABASE_URL must be .* percent-encoded$/],
+    ...['pa/ss', 'pa#ss', '12/34', '12#34', '12?34'].map((word): [Record<string, string>, RegExp] => [
+      { SMTP_URL: `smtp://me:${word}@mail.example` },
+      /^SMTP_URL must be .*percent-encoded$/,
+    ]),
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
     [
       { HTTP_PROCESSES: '20', DATABASE_POOL_SIZE: '10' },
@@ -65,6 +108,32 @@ describe('the configuration', () => {
     [{ TRUST_PROXY: 'fe80::1%eth0' }, /^TRUST_PROXY must be IP addresses or networks/],
   ])('refuses %o', (environment, problem) => {
     expect(problemsOf(environment)).toMatch(problem)
+  })
+
+  it.each([
+    ['HTTPS://Gate.Example:443/', 'https://gate.example'],
+    ['http://gate.example:80', 'http://gate.example'],
+    ['https://gate.example:8443/', 'https://gate.example:8443'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['http://[::1]:3000', 'http://[::1]:3000'],
+  ])('writes the address %s as browsers do', (given, written) => {
+    expect(readConfig({ PUBLIC_URL: given, API_URL: given, PARTNER_URL: given })).toMatchObject({
+      PUBLIC_URL: written,
+      API_URL: written,
+      PARTNER_URL: written,
+    })
+  })
+
+  it.each([
+    'postgres://me:p%2Fa%23s%3F%40@db.example/gatehouse',
+    'postgresql://me:50%off@db.example:5433/gatehouse?sslmode=require&options=-c%20lock_timeout%3D2s',
+    'postgres://db.example/gatehouse?user=me@server&password=a/b',
+    'postgres:///gatehouse?host=/var/run/postgresql&user=me@here',
+    'postgres://me:p@ss@db.example/gatehouse',
+  ])('takes %s as it is', (DATABASE_URL) => {
+    expect(readConfig({ ...PRODUCTION, PUBLIC_URL: 'https://gate.example', DATABASE_URL })).toMatchObject({
+      DATABASE_URL,
+    })
   })
 
   it('never repeats a value: it may be a secret', () => {

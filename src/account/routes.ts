@@ -80,6 +80,9 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   })
 
+  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))
+
   app.post('/sign-out', async (request, reply) => {
     await signOut(acting(request), cookie.read(request))
     cookie.clear(reply)

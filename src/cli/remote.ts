@@ -60,6 +60,7 @@ const RESPONSE_TIMEOUT_MS = 600_000
 function checkRemote({ url, token, overHttp }: Remote): void {
   const { error } = webUrl.safeParse(url) // its problems do not repeat the address, which may hold a password
   if (error) throw new Error(`GATEHOUSE_URL ${error.issues[0]?.message}`)
+  if (/[?#]/.test(url)) throw new Error('GATEHOUSE_URL must not have a query or a fragment: paths are appended to it')
   if (token === '') throw new Error('GATEHOUSE_URL also needs an operator’s token in GATEHOUSE_TOKEN')
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || overHttp || isLoopbackHost(hostname)) return

@@ -3,7 +3,7 @@ import { loadSettings } from './load.ts'
 import { logSettings } from './log.ts'
 import { operatorSettings } from './operators.ts'
 import { partnerSettings } from './partner.ts'
-import { baseUrl, contactUris, isNetwork, list, oldKeys, onOff, whole } from './setting.ts'
+import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 
 /** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */
@@ -17,17 +17,17 @@ export const settings = z.object({
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
-  PUBLIC_URL: baseUrl
+  PUBLIC_URL: originUrl
     .optional()
     .describe(
-      'address at which browsers reach the service (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to use only https',
+      'address at which browsers reach the service: scheme, host and port (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to use only https',
     ),
-  API_URL: baseUrl
+  API_URL: originUrl
     .optional()
     .describe(
       'address under which servers of micro-apps reach A2–A6, where it is another than `PUBLIC_URL`; every address is served alike',
     ),
-  PARTNER_URL: baseUrl
+  PARTNER_URL: originUrl
     .optional()
     .describe(
       "address under which partners' programs reach the notices and `/sandbox/api`, where it is another than `PUBLIC_URL`; the sandbox's pages tell it",
@@ -49,10 +49,11 @@ export const settings = z.object({
     )
     .default([])
     .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is trusted, separated by commas'),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+  DATABASE_URL: databaseUrl
     .optional()
-    .describe('PostgreSQL to use; without it the service runs its own in `DATA_DIR`'),
+    .describe(
+      'PostgreSQL to use, `postgres://user:password@host:port/database`, with special characters in user and password percent-encoded (`/` is `%2F`, `#` is `%23`); without it the service runs its own in `DATA_DIR`',
+    ),
   DATABASE_WAIT_S: whole(0, 3_600)
     .default(60)
     .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),

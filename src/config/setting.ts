@@ -14,10 +14,61 @@ export const whole = (from: number, to: number) =>
 
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true })
+
+/** What an address has besides scheme, host and port. A `?` or `#` with nothing behind it is one too. */
+const partsOf = (text: string): string[] => {
+  const { username, password, pathname } = new URL(text)
+  const [address = '', ...fragment] = text.split('#')
+  return [
+    ...(username || password ? ['a user name or password'] : []),
+    ...(pathname === '/' ? [] : ['a path']),
+    ...(address.includes('?') ? ['a query'] : []),
+    ...(fragment.length > 0 ? ['a fragment'] : []),
+  ]
+}
+
+/** An address at whose root the service is. Written as browsers write it: scheme and host in lower case, no usual port. */
+export const originUrl = httpUrl
+  .superRefine((text, context) => {
+    const parts = partsOf(text)
+    if (parts.length === 0) return
+    context.addIssue({
+      code: 'custom',
+      message: `must be scheme, host and port alone, such as https://gate.example: it has ${parts.join(' and ')}`,
+    })
+  })
+  .transform((text) => new URL(text).origin)
 
 /** An address below which paths are appended. */
-export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''))
+export const baseUrl = httpUrl
+  .superRefine((text, context) => {
+    const parts = partsOf(text).filter((part) => part !== 'a path')
+    if (parts.length > 0) context.addIssue({ code: 'custom', message: `must not have ${parts.join(' and ')}` })
+  })
+  .transform((url) => url.replace(/\/+$/, ''))
+
+/**
+ * What a character that ends the user name and password in an address has done there: with it in a password, what stands
+ * before it would be taken for the host.
+ */
+function strayInPassword(text: string): string | undefined {
+  const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(text) ?? []
+  if (rest.includes('#')) return '#'
+  const [path = '', query = ''] = rest.split('?', 2)
+  if (path.includes('@')) return '/'
+  return !authority.includes('@') && path === '' && /^[^=]*@/.test(query) ? '?' : undefined
+}
+
+/** Of DATABASE_URL, which may hold a password: nothing of it is repeated. */
+export const databaseUrl = z.string().superRefine((text, context) => {
+  const add = (message: string) => context.addIssue({ code: 'custom', message })
+  if (!/^postgres(ql)?:\/\//i.test(text)) return add('must be a postgres:// address')
+  const stray = strayInPassword(text)
+  if (stray)
+    return add(`has a ${stray} where none may be: in a user name or password write ${encodeURIComponent(stray)}`)
+  if (!URL.canParse(text)) add('must be a postgres:// address, with special characters percent-encoded')
+})
 
 export const list = z.string().transform((text) =>
   text

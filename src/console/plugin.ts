@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { noSuchRoute } from '../lib/web/methods.ts'
 import { refuseUnreadableQuery } from '../lib/web/request-target.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
@@ -34,7 +35,7 @@ export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
       pages.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
       pages.addHook('preValidation', refuseUnreadableQuery)
       pages.setErrorHandler((error, request, reply) => sendConsoleError(request, reply, error))
-      pages.setNotFoundHandler((request, reply) => sendConsoleError(request, reply, noSuchPath()))
+      pages.setNotFoundHandler((request, reply) => sendConsoleError(request, reply, noSuchRoute(request)))
       await pages.register(signInRoutes, { deps })
       await pages.register(async (inside) => {
         inside.addHook('onRequest', signedInOnly(deps, { pending: true }))

@@ -91,6 +91,8 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   })
 
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/console', 303)) // which has the form
+
   app.post('/sign-out', async (request, reply) => {
     await endConsoleSession({ ...deps, actor: actorOf(request, 'operator') }, cookie.read(request))
     cookie.clear(reply)

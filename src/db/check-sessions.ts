@@ -33,6 +33,7 @@ export async function checkSessions(settings: ConnectionSettings): Promise<void>
     await Promise.all([first, second].map((client) => keepsSettings(client, settings)))
     await keepsSession(first, second)
     await Promise.all([first, second].map(keepsPrepared))
+    await leadsToTables(first)
   } finally {
     await Promise.all([first, second].map((client) => client.end().catch(() => {})))
   }
@@ -87,5 +88,23 @@ async function keepsPrepared(client: Client): Promise<void> {
     await client.query(PREPARED)
   } catch (error) {
     throw codeOf(error) === '42P05' ? new Error(CLEAR_SESSIONS, { cause: error }) : error
+  }
+}
+
+const place = z.object({ path: z.string(), withPublic: z.boolean(), migrated: z.boolean(), found: z.boolean() })
+
+/** `search_path` is left as it is set, since tables may be in a schema that it names; it has to lead to them. */
+async function leadsToTables(client: Client): Promise<void> {
+  const { rows } = await client.query(`
+    select current_setting('search_path') as path, 'public' = any (current_schemas(false)) as "withPublic",
+      to_regclass('public.migration') is not null as migrated, to_regclass('micro_app') is not null as found`)
+  const { path, withPublic, migrated, found } = z.tuple([place]).parse(rows)[0]
+  const says = `search_path of the database or of its user is ${path || 'empty'}`
+  const remedy = 'change it with alter database or alter role, or in DATABASE_URL (options=-c search_path=…)'
+  if (!withPublic) {
+    throw new Error(`${says}: it does not have the schema public, or this user may not use that schema; ${remedy}`)
+  }
+  if (migrated && !found && (await client.query('select from public.migration limit 1')).rowCount) {
+    throw new Error(`${says}: it does not lead to the tables of Gatehouse, which are in another schema; ${remedy}`)
   }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
+import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { type Db, sql } from './sql.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -34,16 +35,16 @@ const loadStatements = (files: string[]) =>
 /** Applies what is missing, in order, in one transaction; replicas that start together wait for one another. Returns the names applied. */
 export const migrate = (databaseUrl: string): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
-    const applied = (await isMigrated(client)) ? [] : await apply(databaseUrl)
+    const applied = (await isMigrated(client)) ? [] : await apply(client)
     await installJobs(databaseUrl)
     return applied
   })
 
 /** What applies migrations is loaded where there are some: it is a tenth of what a start loads. */
-async function apply(databaseUrl: string): Promise<string[]> {
+async function apply(dbClient: pg.Client): Promise<string[]> {
   const { runner } = await import('node-pg-migrate')
   const applied = await runner({
-    databaseUrl,
+    dbClient,
     dir: DIRECTORY,
     direction: 'up',
     migrationsTable: 'migration',
@@ -57,8 +58,13 @@ async function apply(databaseUrl: string): Promise<string[]> {
 /** The job queue's schema (graphile_worker) has a version of its own and nothing that makes replicas wait. */
 async function installJobs(databaseUrl: string): Promise<void> {
   const { Logger, runMigrations } = await import('graphile-worker') // not for those that migrate nothing
-  await runMigrations({ connectionString: databaseUrl, logger: new Logger(() => () => {}) })
+  const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: makeNeeded })
+  // Whoever awaits a statement is told; the queue warns of pools that nobody listens to.
+  pgPool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
+  await runMigrations({ pgPool, logger: new Logger(() => () => {}) }).finally(() => pgPool.end())
 }
+
+const makeNeeded = (client: pg.ClientBase) => makeSettings(client, NEEDED_SETTINGS)
 
 // Any number that nothing else in this database uses as an advisory lock.
 const INSTALLING = 7_001_002
@@ -67,6 +73,7 @@ async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Pro
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
+    await makeNeeded(client)
     await client.query(`select pg_advisory_lock(${INSTALLING})`)
     return await work(client)
   } finally {

@@ -33,12 +33,6 @@ export const GENERIC_PLAN_SETTINGS: ServerSettings = Object.fromEntries(
   SETTINGS.map(({ name, generic }) => [name, generic]),
 )
 
-/** As the startup parameter `options` of a connection. */
-export const startupOptions = (settings: ServerSettings): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
-
 export const PLAN_SETTINGS: readonly string[] = SETTINGS.map(({ name }) => name)
 /** For a custom plan, in the order of `PLAN_SETTINGS`. */
 export const CUSTOM_PLAN_VALUES: readonly string[] = SETTINGS.map(({ custom }) => custom)

@@ -1,7 +1,8 @@
 import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
-import { GENERIC_PLAN_SETTINGS, type ServerSettings, startupOptions } from './planning.ts'
+import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
+import { makeSettings, NEEDED_SETTINGS, startupOptions } from './session-settings.ts'
 
 /** How connections to PostgreSQL are made. */
 export interface ConnectionSettings {
@@ -41,14 +42,15 @@ const ourSettings = ({ genericPlan = false }: ConnectionSettings): ServerSetting
   ...LIMITS,
 })
 
-/** The settings requested for each connection, except those that the operator has set. */
+/** The settings requested for each connection: of those that are not needed only what the operator has not set. */
 export function requestedSettings(settings: ConnectionSettings): ServerSettings {
   const given = givenOptions(settings.connectionString)
   const isGiven = (name: string) => new RegExp(`\\b${name.replaceAll('_', '[-_]')}\\s*=`).test(given)
-  return Object.fromEntries(Object.entries(ourSettings(settings)).filter(([name]) => !isGiven(name)))
+  const wished = Object.entries(ourSettings(settings)).filter(([name]) => !isGiven(name))
+  return { ...Object.fromEntries(wished), ...NEEDED_SETTINGS }
 }
 
-/** Our options, followed by the operator's: of two values of a setting PostgreSQL takes the last. */
+/** Our wishes, the operator's options, and what is needed: of two values of a setting PostgreSQL takes the last. */
 export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   const { connectionString, startupOptions: asOptions = true } = settings
   const address = asOptions
@@ -56,7 +58,11 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
         // Options in the URL would take the place of the others. The rest of it is left as it is written: pg repairs
         // passwords with a stray percent sign, and writes other characters differently when it does.
         connectionString: connectionString.replace(/(?<=[?&])options=[^&]*&?/, ''),
-        options: `${startupOptions(ourSettings(settings))} ${givenOptions(connectionString)}`.trim(),
+        options: [
+          startupOptions(ourSettings(settings)),
+          givenOptions(connectionString),
+          startupOptions(NEEDED_SETTINGS),
+        ].join(' '),
       }
     : { connectionString }
   return {
@@ -71,11 +77,7 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
 /** Makes the settings on a connection that could not be given them at startup. */
 export async function prepareSession(client: ClientBase, settings: ConnectionSettings): Promise<void> {
   if (settings.startupOptions ?? true) return
-  const requested = requestedSettings(settings)
-  await client.query(
-    'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
-    [Object.keys(requested), Object.values(requested)],
-  )
+  await makeSettings(client, requestedSettings(settings))
 }
 
 /** A pool that gives up on a missing database within two seconds, so a caller gets its 503 instead of waiting. */

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, QueryResult } from 'pg'
+import type { Pool, QueryResult } from 'pg'
 import type { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
@@ -16,6 +16,7 @@ import {
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
+import { beginTransaction } from './transaction.ts'
 
 export { type Fragment, type Statement, sql } from './statement.ts'
 
@@ -97,15 +98,6 @@ const runByItself =
       })
       .catch((error) => rethrowUnavailable(error, writes(statement)))
 
-/** `timeoutMs`: how long to wait for an answer; the pool's query_timeout if not given. */
-const runInside =
-  (client: PoolClient, timeoutMs?: number): Run =>
-  (statement) => {
-    const withTimeout: Statement & { query_timeout?: number } =
-      timeoutMs === undefined ? statement : { ...statement, query_timeout: timeoutMs }
-    return client.query(withTimeout).catch((error) => rethrowUnavailable(error))
-  }
-
 /** Each statement as a span, where traces are sent. Its text has no values in it. */
 const traced = (run: Run, tracing?: Tracing): Run =>
   tracing ? (statement, until) => tracing.statement(statement.text, () => run(statement, until)) : run
@@ -120,19 +112,21 @@ const inTxOf =
     const client = await pool.connect().catch((error) => rethrowUnavailable(error))
     let broken: Error | undefined
     let committing = false
+    const timeoutMs = seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS
+    const transaction = beginTransaction(client, timeoutMs)
     try {
-      const run = traced(runInside(client, seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS), tracing)
       // A transaction inside a transaction is part of it, whatever group it is for.
       const same = () => inside
       const views: Views = { withShareOf: same, reserved: same, slowTx: (_seconds, inner) => inner(inside) }
-      const inside: Db = dbOver(run, (inner) => inner(inside), byItself, views)
+      const inside: Db = dbOver(traced(transaction.run, tracing), (inner) => inner(inside), byItself, views)
       const begun = client.query('begin') // goes out together with the first statement
       const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
       const [result] = await Promise.all([work(inside), begun, allowed])
       committing = true
-      await client.query('commit')
+      await transaction.commit()
       return result
     } catch (error) {
+      transaction.end(error)
       // A connection that timed out, or leads to a read-only database, is closed: that rolls back too.
       if (!keepsConnection(error)) broken = error as Error
       else {

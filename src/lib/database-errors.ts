@@ -19,8 +19,9 @@ export class DatabaseUnavailable extends Error {
 }
 
 // PostgreSQL, appendix A. Class 08 is connection trouble, 53 is "insufficient resources" (53100: the disk is full),
-// 57P01–57P05 are shutdown, start-up and sessions that are ended; a read-only database is a standby, or became one.
-const SQLSTATES = /^(08...|53...|57P0[1-5]|25006)$/
+// 57P01–57P05, 25P03 and 25P04 are shutdown, start-up and sessions that are ended; a read-only database is a standby, or
+// became one.
+const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/
 /** statement_timeout (or a cancel) and lock_timeout: the statement has done nothing, and the connection is as before. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03'])
 /** The server reports this before it has done anything. A crash of another session (57P02) may come at any moment. */
@@ -30,9 +31,9 @@ const SYSTEM_CODES = new Set([...NEVER_SENT_CODES, 'ECONNRESET', 'ETIMEDOUT', 'E
 const NEVER_SENT_MESSAGES =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 const LOST_MESSAGES = /^(Connection terminated|Query read timeout)/
-/** Columns of a statement have changed while it was prepared on this connection. */
+/** Columns of a statement have changed while it was prepared on this connection. The message is in the server's language. */
 export const isStalePlan = (error: unknown): boolean =>
-  codeOf(error) === '0A000' && (error as Error).message === 'cached plan must not change result type'
+  codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -18,6 +18,8 @@ export interface FailureRow {
   readonly what?: string | ((value: string) => string)
   /** Replaces the rescode's message. */
   readonly message?: string | ((value: string) => string)
+  /** The app made the request wrongly: the person whom it has sent here is told so. */
+  readonly byApp?: true
   /** HTTP status with ENVELOPE_HTTP_STATUS=native, where it is not the rescode's own. */
   readonly nativeStatus?: number
   /** HTTP status whatever the mode. */
@@ -83,6 +85,7 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
       ...(detail === undefined ? {} : { detail }),
       ...(about === undefined ? {} : { about }),
       ...(what === undefined ? {} : { what }),
+      ...(row.byApp ? { byApp: true } : {}),
       ...(row.status ? { status: row.status } : {}),
       ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),
       ...(allow === undefined ? {} : { headers: { Allow: allow.join(', ') } }),

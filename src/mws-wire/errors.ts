@@ -52,9 +52,14 @@ export const bodyRejected = (describe: string, reason = describe): CallRejected 
 export const noSuchPath = (): CallRejected => new CallRejected('no such path', 'no such path', 404)
 
 export const methodNotAllowed = (allowed: readonly string[] = ['POST']): CallRejected =>
-  new CallRejected(`method not allowed; use ${allowed.join(' or ')}`, 'method not allowed', 405, {
-    Allow: allowed.join(', '),
-  })
+  new CallRejected(
+    `method not allowed; use ${allowed.filter((method) => method !== 'HEAD').join(' or ')}`,
+    'method not allowed',
+    405,
+    {
+      Allow: allowed.join(', '),
+    },
+  )
 
 export const tooManyCalls = (seconds: number): CallRejected =>
   new CallRejected('too many calls; try again later', 'rate limit', 429, { 'Retry-After': String(seconds) })

@@ -1,5 +1,6 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { methodAsSent } from '../lib/web/methods.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { NotAuthenticated } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
@@ -58,13 +59,14 @@ export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {
   return caller
 }
 
-export function callOf({ method, raw, headers }: FastifyRequest): PartnerCall {
+export function callOf(request: FastifyRequest): PartnerCall {
+  const { raw, headers } = request
   const text = (name: string): string | undefined => {
     const value = headers[name]
     return Array.isArray(value) ? value[0] : value
   }
   return {
-    method,
+    method: methodAsSent(request), // which the caller has signed
     url: raw.url ?? '',
     authorization: text('authorization'),
     date: text('date'),

@@ -53,7 +53,7 @@ async function findRequestingApp(deps: Deps, parameters: Parameters): Promise<Mi
 function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: string; redirectUrl: URL } {
   const redirectUri = required(parameters, 'redirect_uri')
   const redirectUrl = checkRedirectUri(redirectUri, app, hostMatches)
-  if (redirectUrl === 'not-a-url') throw oauthFailure('redirect_uri_not_absolute')
+  if (redirectUrl === 'not-a-url') throw oauthFailure('redirect_uri_not_absolute', { value: redirectUri })
   if (redirectUrl === 'mismatch') throw oauthFailure('redirect_uri_not_registered')
   if (redirectUrl === 'has-fragment') throw oauthFailure('redirect_uri_with_fragment')
   if (redirectUrl === 'has-answer') throw oauthFailure('redirect_uri_with_answer')
@@ -62,8 +62,8 @@ function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: st
 
 function checkState(parameters: Parameters): string {
   const state = required(parameters, 'state')
-  if (!/^[A-Za-z0-9]+$/.test(state)) throw oauthFailure('state_malformed')
-  if (state.length > 128) throw oauthFailure('state_too_long')
+  if (!/^[A-Za-z0-9]+$/.test(state)) throw oauthFailure('state_malformed', { value: state })
+  if (state.length > 128) throw oauthFailure('state_too_long', { value: String(state.length) })
   return state
 }
 
@@ -85,8 +85,9 @@ export function checkPkce(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge')
   const method = parameters.get('code_challenge_method')
   if (challenge === undefined && method === undefined) return null
-  if (method !== 'S256') throw oauthFailure('code_challenge_method_unsupported')
-  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? '')) throw oauthFailure('code_challenge_malformed')
+  if (method !== 'S256') throw oauthFailure('code_challenge_method_unsupported', { value: method ?? '' })
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? ''))
+    throw oauthFailure('code_challenge_malformed', { value: challenge ?? '' })
   return challenge ?? null
 }
 

@@ -52,19 +52,22 @@ export const OAUTH_FAILURES = {
   method_not_allowed: { rescode: 20010, status: 405 },
 
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
-  url_too_long: { rescode: 20007, what: 'the URL is longer than 8 KiB' },
+  url_too_long: { rescode: 20007, byApp: true, what: 'the URL is longer than 8 KiB' },
   parameter_undecodable: {
     rescode: 20007,
+    byApp: true,
     what: (name) => `${name} cannot be decoded`,
     standard: oauthInvalidRequest((name) => `${name} cannot be decoded`),
   },
   parameter_repeated: {
     rescode: 20007,
+    byApp: true,
     what: (name) => `${name} is given twice`,
     standard: oauthInvalidRequest((name) => `${name} is given twice`),
   },
   parameter_missing: {
     rescode: 20007,
+    byApp: true,
     what: (name) => `${name} is missing`,
     standard: oauthInvalidRequest((name) => `${name} is missing`),
   },
@@ -91,12 +94,28 @@ export const OAUTH_FAILURES = {
     what: (type) => type,
     standard: { error: 'unsupported_response_type', status: 400, description: 'response_type must be code' },
   },
-  redirect_uri_not_absolute: { rescode: 20007, what: 'redirect_uri is not an absolute URL' },
+  redirect_uri_not_absolute: {
+    rescode: 20007,
+    byApp: true,
+    what: (uri) => `redirect_uri is not an absolute URL; received: ${uri}`,
+  },
   redirect_uri_not_registered: { rescode: 20012 },
-  redirect_uri_with_fragment: { rescode: 20007, what: 'redirect_uri must not have a fragment' },
-  redirect_uri_with_answer: { rescode: 20007, what: 'redirect_uri must not have code or state in its query' },
-  state_malformed: { rescode: 20007, what: 'state may hold only the characters a-z, A-Z and 0-9' },
-  state_too_long: { rescode: 20007, what: 'state is longer than 128 bytes' },
+  redirect_uri_with_fragment: { rescode: 20007, byApp: true, what: 'redirect_uri must not have a fragment' },
+  redirect_uri_with_answer: {
+    rescode: 20007,
+    byApp: true,
+    what: 'redirect_uri must not have code or state in its query',
+  },
+  state_malformed: {
+    rescode: 20007,
+    byApp: true,
+    what: (state) => `state may hold only the characters a-z, A-Z and 0-9; received: ${state}`,
+  },
+  state_too_long: {
+    rescode: 20007,
+    byApp: true,
+    what: (bytes) => `state is longer than 128 bytes; received: ${bytes} bytes`,
+  },
   scope_unknown: {
     rescode: 20008,
     what: (scope) => scope || '(empty)',
@@ -105,12 +124,15 @@ export const OAUTH_FAILURES = {
   scope_not_held: { rescode: 20004, standard: oauthInvalidScope('the client may not request this scope') },
   code_challenge_method_unsupported: {
     rescode: 20007,
-    what: 'code_challenge_method must be S256',
+    byApp: true,
+    what: (method) => `code_challenge_method must be S256; received: ${method || 'none'}`,
     standard: oauthInvalidRequest('code_challenge_method must be S256'),
   },
   code_challenge_malformed: {
     rescode: 20007,
-    what: 'code_challenge must be the 43 characters of a base64url SHA-256',
+    byApp: true,
+    what: (challenge) =>
+      `code_challenge must be the 43 characters of a base64url SHA-256; received: ${challenge || 'none'}`,
     standard: oauthInvalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },

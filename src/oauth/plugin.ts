@@ -3,7 +3,6 @@ import type { Deps } from '../deps.ts'
 import { contractAnswer } from '../lib/failure.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { sendErrorPage } from '../lib/web/page.ts'
-import { allowedMethods } from '../lib/web/request-target.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
 import { grantRoutes, revocationRoutes } from './admin-routes.ts'
@@ -16,8 +15,7 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   await app.register(
     async (room) => {
       room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
-        const path = request.raw.url?.split('?', 1)[0] ?? ''
-        const allowed = allowedMethods(room, path)
+        const allowed = room.allowedMethods(request.url)
         const error =
           allowed.length > 0 ? contractAnswer(oauthFailure('method_not_allowed', { allow: allowed })) : noSuchPath()
         return sendErrorPage(request, reply, error, native)

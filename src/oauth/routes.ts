@@ -32,7 +32,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
 
-  app.get('/authorize', async (request, reply) => {
+  app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
     const authorization = await checkAuthorizationRequest(deps, parameters)
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })

@@ -38,7 +38,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     return sendResponse(request, reply, errorResponse(deps, error))
   })
 
-  app.get('/authorize', async (request, reply) => {
+  app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
     const query = readQuery(request)
     const signed = query.values.get('continue')
     if (signed !== undefined) return goOn(request, reply, verifyContinuation(deps, 'authorize', signed))

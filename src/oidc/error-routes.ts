@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NamedFailure } from '../lib/failure.ts'
+import { type FailureRow, NamedFailure } from '../lib/failure.ts'
 import { prefersHtml } from '../lib/web/accept.ts'
 import { inMinutes } from '../lib/web/locale.ts'
 import { sendStandardFailure, standardFailureOf } from '../lib/web/oauth-response.ts'
@@ -14,9 +14,10 @@ export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, 
   if (!prefersHtml(request.headers.accept)) return sendStandardFailure(reply, failure)
   const wait = failure.status === 429 ? failure.headers['Retry-After'] : undefined
   const unnamed = failure.status < 500 ? OIDC_FAILURES.request_unreadable : OIDC_FAILURES.server_failed
-  const { rescode } = thrown instanceof NamedFailure ? thrown.row : unnamed
+  const row: FailureRow = thrown instanceof NamedFailure ? thrown.row : unnamed
   const data = {
-    rescode,
+    rescode: failure.status === 405 ? 20010 : row.rescode,
+    byApp: row.byApp,
     code: failure.error,
     message: failure.description,
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),

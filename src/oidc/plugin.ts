@@ -2,8 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
-import { allowedMethods } from '../lib/web/request-target.ts'
-import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
+import { noSuchRoute } from '../lib/web/methods.ts'
 import { limitPages } from '../throttle/index.ts'
 import { signingKeyRoutes } from './admin-routes.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
@@ -23,10 +22,9 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
   await app.register(discoveryRoutes, { deps, origins })
   await app.register(
     async (room) => {
-      room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
-        const allowed = allowedMethods(room, request.raw.url?.split('?', 1)[0] ?? '')
-        return sendStandardErrorPage(allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
-      })
+      room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) =>
+        sendStandardErrorPage(noSuchRoute(request), request, reply),
+      )
       await room.register(authorizeRoutes, { deps })
       await room.register(standardTokenRoutes, {
         deps: { ...deps, clientKeys: new ClientKeys(deps) },

@@ -64,7 +64,7 @@ export async function standardTokenRoutes(
       app.accessLedger.count(token, ...kindsIn(claims))
       return answerStandard(reply, 200, claims)
     }
-    open.get('/userinfo', userInfo)
+    open.get('/userinfo', { config: { answersHead: false } }, userInfo) // the user is told who has read what
     open.post('/userinfo', userInfo)
   })
 

@@ -40,7 +40,7 @@ const SCOPE_TEXTS: Readonly<Record<string, string>> = {
 function shownApp({ name, logoUrl, scopes, reads }: KnownApp, locale: Locale) {
   const t = translator(locale)
   const texts = new Set(scopes.flatMap((scope) => (SCOPE_TEXTS[scope] ? [t(SCOPE_TEXTS[scope])] : [])))
-  const what = new Intl.ListFormat(locale, { type: 'unit' }).format(texts)
+  const what = [...texts].join(t('account.between'))
   return {
     name,
     logoUrl,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly, operatorDepsFor } from '../lib/web/admin-auth.ts'
-import { noSuchPath } from '../lib/web/rescode.ts'
+import { noSuchRoute } from '../lib/web/methods.ts'
 import { microAppRoutes } from './routes.ts'
 
 /** Where micro-apps are kept: their hosts, redirect URIs, scopes and secrets. */
@@ -9,9 +9,9 @@ export const registryRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   await app.register(
     async (admin) => {
       forOperatorsOnly(admin)
-      // For the paths that no room has below it.
-      admin.setNotFoundHandler(() => {
-        throw noSuchPath()
+      // For the paths and methods that no room has below it.
+      admin.setNotFoundHandler((request) => {
+        throw noSuchRoute(request)
       })
       microAppRoutes(admin, operatorDepsFor(deps))
     },

@@ -49,7 +49,8 @@ function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
 
 /** Operators look at which app has read a user's data. */
 export function accessRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
-  app.get('/users/:cid/:user_id/accesses', { config: { readsQuery: true } }, async (request, reply) => {
+  const recorded = { readsQuery: true, answersHead: false } as const
+  app.get('/users/:cid/:user_id/accesses', { config: recorded }, async (request, reply) => {
     const wanted = parseInput(accessFilter, { ...Object(request.query), ...Object(request.params) })
     return answerSuccess(request, reply, await listAccesses(depsFor(request), wanted))
   })

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { noSuchRoute } from '../lib/web/methods.ts'
 import { refuseUnreadableQuery } from '../lib/web/request-target.ts'
-import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
 import { docsRoutes } from './docs-routes.ts'
 import { exportRoutes } from './export-routes.ts'
@@ -36,7 +36,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
   app.addHook('preValidation', refuseUnreadableQuery)
   app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
-  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
+  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchRoute(request)))
   await app.register(signInRoutes, { deps })
   await app.register(linkRoutes, { deps })
   await app.register(docsRoutes, { deps })

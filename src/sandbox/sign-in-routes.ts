@@ -74,6 +74,8 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   })
 
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect(HOME, 303)) // which has the form
+
   app.post('/sign-out', async (request, reply) => {
     const session = cookie.read(request)
     const partner = await findPartnerSession(deps, session)

@@ -10,6 +10,8 @@ const HOSTILE_URL = `https://evil.example/"><script>globalThis.ran=1</script>`
 export interface Filled {
   readonly app_key: string
   readonly partner_id: string
+  readonly client_id: string
+  readonly client_secret: string
   readonly grant_id: string
   readonly order_id: string
   readonly job_id: string
@@ -111,6 +113,8 @@ export async function fill(world: World): Promise<Filled> {
   const keys = {
     app_key: app.app_key,
     partner_id: String(partner.partner_id),
+    client_id: partner.client_id,
+    client_secret: partner.client_secret,
     grant_id,
     order_id,
     job_id: String(job_id),

@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer, connect as dial } from 'node:net'
 import pg, { type Pool } from 'pg'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Batched } from '../../src/db/batch.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
 import type { DatabaseUnavailable } from '../../src/lib/database-errors.ts'
@@ -66,6 +67,22 @@ it('a statement that takes too long is cancelled, unless it was allowed to', asy
   expect(failure.message).toContain('took longer')
   expect(await db.slowTx(5, (inside) => inside.exec(sql`select pg_sleep(0.6)`))).toBe(1)
 })
+
+it.each(['transaction_timeout', 'idle_in_transaction_session_timeout'])(
+  'a session that %s ends is an outage',
+  async (limit) => {
+    const { db } = connect(`${database.url}?options=-c%20${limit}%3D200`)
+    const failure = await failureOf(
+      db.tx(async (inside) => {
+        await pid(inside)
+        await new Promise((resolve) => setTimeout(resolve, limit.startsWith('idle') ? 400 : 0))
+        await inside.exec(sql`select pg_sleep(1)`)
+      }),
+    )
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false, keepsConnection: false })
+    expect(await db.tx(pid)).toHaveProperty('pid')
+  },
+)
 
 it('limits are in force where startup options cannot be given', async () => {
   const pool = openPool({ connectionString: database.url, size: 1, startupOptions: false }, log)
@@ -168,4 +185,81 @@ it('a column that changes its type while statements are prepared fails nothing o
   expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false, keepsConnection: false })
   expect(await db.tx(read)).toEqual([{ name: 'a' }])
   expect(pool.totalCount).toBe(1)
+})
+
+describe('what a transaction fails with when several statements are under way', () => {
+  const echo: Batched<string, { name: string }> = {
+    key: (name) => name,
+    duplicates: 'serialize',
+    row: z.object({ name: z.string() }),
+    statement: (names) => sql`insert into mark (name)
+      select name from unnest(${names}::text[]) asked (name) returning name, 1 as ordinal`,
+  }
+  const readMarks = (db: Db) => db.many(z.object({ name: z.string() }), sql`select name from mark order by 1`)
+  /** Whatever comes after the first statement fails with 25P02, or with 26000 where it was never prepared, and is known sooner. */
+  const alongside: [how: string, work: (inside: Db) => Promise<unknown>][] = [
+    ['a statement of a batch', (inside) => Promise.all([inside.batch(echo, 'a'), readMarks(inside)])],
+    [
+      'one that somebody awaits later',
+      async (inside) => {
+        const slow = mark(inside, 'a').then(() => readMarks(inside))
+        await Promise.all([readMarks(inside), slow])
+      },
+    ],
+    ['statements of one name', (inside) => Promise.all([1, 2, 3].map(() => inside.batch(echo, 'a')))],
+    [
+      'one whose failure nobody looks at',
+      async (inside) => {
+        await Promise.allSettled([mark(inside, 'a')])
+        await readMarks(inside)
+      },
+    ],
+    ['one whose failure nobody looks at, and nothing after it', (inside) => Promise.allSettled([mark(inside, 'a')])],
+  ]
+
+  it.each(alongside)('%s: a locked table', async (_how, work) => {
+    const { db } = connect(`${database.url}?options=-c%20lock_timeout%3D100`)
+    await other.query('begin; lock table mark in exclusive mode')
+    const failure = await failureOf(db.tx(work))
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    expect(failure.message).toContain('another transaction held a lock')
+    await other.query('commit')
+    await db.tx(work)
+  })
+
+  it.each(alongside)('%s: a database that takes no writes', async (_how, work) => {
+    const { db } = connect(`${database.url}?options=-c%20default_transaction_read_only%3Don`)
+    const failure = await failureOf(db.tx(work))
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', keepsConnection: false })
+    expect(failure.message).toContain('accepts no writes')
+  })
+
+  it('a mistake stays the mistake that it is, and the connection is used again', async () => {
+    const { db } = connect()
+    const before = await pid(db)
+    await other.query('alter table mark add unique (name)')
+    await mark(db, 'a')
+    for (const [, work] of alongside) expect(await failureOf(db.tx(work))).toMatchObject({ code: '23505' })
+    expect(await pid(db)).toEqual(before)
+  })
+
+  it('what is sent after the end is not carried out', async () => {
+    const { db } = connect()
+    let late: Promise<unknown> = Promise.resolve()
+    const failure = failureOf(
+      db.tx(async (inside) => {
+        late = pid(inside).then(() => mark(inside, 'late'))
+        throw new Error('ours')
+      }),
+    )
+    expect(await failure).toMatchObject({ message: 'ours' })
+    expect(await failureOf(late)).toMatchObject({ message: 'ours' })
+    let outside: Db | undefined
+    await db.tx(async (inside) => {
+      outside = inside
+      await mark(inside, 'in time')
+    })
+    await expect(mark(outside as Db, 'late')).rejects.toThrow('has ended')
+    expect(await marks()).toEqual(['in time'])
+  })
 })

@@ -423,7 +423,7 @@ describe('every path', () => {
     ['GET', '/oauth2/introspect', 405, 'POST'],
     ['DELETE', '/oauth2/authorize', 405, 'GET, POST'],
     ['GET', '/oauth2/nothing', 404, ''],
-    ['POST', '/oauth2/jwks', 405, 'GET'],
+    ['POST', '/oauth2/jwks', 405, 'GET, HEAD'],
   ])('%s %s: %i', async (method, path, status, allow) => {
     const answer = await client.call(method, path)
     expect([answer.status, header(answer, 'allow')]).toEqual([status, allow])

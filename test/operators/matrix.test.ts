@@ -227,6 +227,14 @@ describe('the command line over the admin API', () => {
     expect(stderr).toContain('http://gatehouse.invalid does not respond')
   })
 
+  it.each(['http://127.0.0.1:1/?a=b', 'http://127.0.0.1:1/#top', 'http://127.0.0.1:1?'])(
+    'refuses an address to which no path can be appended: %s',
+    async (address) => {
+      const { code, stderr } = await gatehouse({ GATEHOUSE_URL: address, GATEHOUSE_TOKEN: 'x' }, 'app', 'list')
+      expect([code, stderr]).toEqual([1, expect.stringContaining('GATEHOUSE_URL must not have a query or a fragment')])
+    },
+  )
+
   it.each(['http://lin:pass-word@127.0.0.1:1', 'https://lin:pass-word@gatehouse.internal', 'ftp://lin:pass-word@x'])(
     'never prints a user name or password in an address: %s',
     async (address) => {

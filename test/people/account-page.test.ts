@@ -35,6 +35,7 @@ it('says beside each app what it may learn, how often it has read it and when', 
     /Yesterday<\/h2>\s*<p>No longer has access<\/p>\s*<p><small>Read your basic information once, /,
   )
   const chinese = await browser.open('/account?ui_locales=zh-CN')
+  expect(chinese.text).toContain('可以了解：您的基本信息、您的手机号码')
   expect(chinese.text).toContain('读取您的手机号码 12 次，最近一次：2026年5月6日 10:34')
   const hers = await (await client.signedIn(other, app)).open('/account?ui_locales=en')
   expect(hers.text).toContain('No app uses your account.')

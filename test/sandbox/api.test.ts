@@ -280,9 +280,9 @@ describe('who may ask', () => {
     const run = await begin()
     const wrong = await call(lab, 'PUT', `/runs/${run}`)
     expect(wrong).toMatchObject({ status: 405, code: 300, describe: 'method not allowed; use GET' })
-    expect(wrong.headers.get('allow')).toBe('GET')
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD')
     expect((await call(lab, 'GET', `/runs/${run}/steps/x/start`)).headers.get('allow')).toBe('POST')
-    expect((await call(lab, 'PUT', '/runs')).headers.get('allow')).toBe('GET, POST')
+    expect((await call(lab, 'PUT', '/runs')).headers.get('allow')).toBe('GET, HEAD, POST')
     for (const path of ['/run', '', '/runs/a:b/c', '/runs/*/x']) {
       expect(await call(lab, 'GET', path), path).toMatchObject({ status: 404, code: 300, describe: 'no such path' })
     }

@@ -34,7 +34,7 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), headers }
   const status = contract.status(true)
-const { error, error_description } = standardErrorOf(status)
+  const { error, error_description } = standardErrorOf(status)
   return { error, status, description: ERRORS[status] ? error_description : what, headers }
 }
 

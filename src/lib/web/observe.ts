@@ -3,6 +3,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { openSampledLog, type SampledLog } from '../sampled-log.ts'
 import type { Span } from '../tracing.ts'
+import { methodAsSent } from './methods.ts'
 import { RequestLog } from './request-log.ts'
 import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './request-meter.ts'
 
@@ -147,7 +148,7 @@ const callerOf = ({ logNote, ip }: FastifyRequest): string => logNote?.appKey ??
 
 const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusal => ({
   id: request.id,
-  method: request.method,
+  method: methodAsSent(request),
   url: request.raw.url ?? '',
   status,
   address: request.ip,
@@ -158,5 +159,5 @@ const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusa
 function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
   const { user: _user, isAppUnauthenticated: _named, ...note } = request.logNote ?? {}
   const rounded = ms === undefined ? undefined : Math.round(ms * 10) / 10
-  return { method: request.method, route, status, ms: rounded, ...note, trace: request.span?.traceId }
+  return { method: methodAsSent(request), route, status, ms: rounded, ...note, trace: request.span?.traceId }
 }

@@ -8,6 +8,7 @@ import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
+import { methodAsSent } from './methods.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 import { type FailureAnswer, unavailable } from './rescode.ts'
@@ -48,6 +49,7 @@ export const localeOfRequest = (request: FastifyRequest): Locale =>
 
 /** A language that was chosen by a link stays chosen. */
 function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
+  if (methodAsSent(request) === 'HEAD') return
   const chosen = supportedLocale(askedLanguages(request)?.split(' ') ?? [])
   if (!chosen) return
   request.server.languageCookie.set(reply, chosen)
@@ -152,6 +154,7 @@ export async function sendErrorPage(
   const retry = wait && inMinutes(localeOfRequest(request), Number(wait))
   return sendPage(request, reply, 'error', {
     rescode: error.rescode,
+    byApp: error.failure.byApp,
     message: error.message,
     retry,
     busy: error.failure.status === 503,

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { echo, invalidRequest } from './rescode.ts'
 
 /** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
@@ -76,10 +76,3 @@ export const refuseUnreadableQuery = async ({ url }: FastifyRequest): Promise<vo
   const [name] = parseQuery(queryOf(url)).undecodable
   if (name !== undefined) throw invalidRequest(`${echo(name)} is not valid UTF-8`)
 }
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
-/** The methods that a path has a route for; none for a path that does not exist. */
-// hasRoute reads a path as a pattern, and throws on `:a(` or `*a/b`; no path of ours holds these.
-export const allowedMethods = (app: FastifyInstance, path: string): string[] =>
-  /[:*]/.test(path) ? [] : METHODS.filter((method) => app.hasRoute({ method, url: path }))

@@ -46,6 +46,8 @@ export interface Failure {
   readonly message?: string
   /** For the log only; like everything logged it holds no secret. */
   readonly detail?: string
+  /** The app that has sent the person here made the request wrongly. */
+  readonly byApp?: true
   /** Its name in a room's table of failures. */
   readonly name?: string
   readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }

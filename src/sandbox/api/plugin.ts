@@ -1,6 +1,5 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
 import { callerOf, mwsSignature, passSignatureTool, type RejectionPolicy, signedRoutes } from '../../mws/index.ts'
 import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '../../mws-wire/index.ts'
 import { limitRate } from '../../throttle/index.ts'
@@ -31,22 +30,12 @@ export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     by: (request) => `${isNewRun(request) ? 'runs' : 'calls'} ${callerOf(request).partner_id}`,
     refuse: tooManyCalls,
   })
-  app.setNotFoundHandler(({ raw }) => {
-    const allowed = allowedMethods(app, decodedPath(pathAsSent(raw.url ?? '')))
+  app.setNotFoundHandler(({ url }) => {
+    const allowed = app.allowedMethods(url)
     throw allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath()
   })
   app.addHook('onRequest', mwsSignature(deps))
   app.addHook('onRequest', limited)
   app.addHook('onRequest', (request) => passSignatureTool(deps, callerOf(request).partner_id))
   await app.register(apiRoutes, { deps })
-}
-
-const METHODS = ['GET', 'POST'] as const
-
-/** Routes are looked up by their pattern. */
-function allowedMethods(app: FastifyInstance, path: string): string[] {
-  const below = path.slice(app.prefix.length)
-  const pattern = below.replace(/^\/runs\/[^/]+/, '/runs/:run_id').replace(/\/steps\/[^/]+/, '/steps/:step_id')
-  if (/[:*]/.test(pattern.replace(':run_id', '').replace(':step_id', ''))) return []
-  return METHODS.filter((method) => app.hasRoute({ method, url: app.prefix + pattern }))
 }

@@ -23,7 +23,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const cookie = sessionCookie(deps.config)
   app.addHook('preClose', async () => streams.closeAll())
 
-  app.get('/run/:run_id/events', async (request, reply) => {
+  app.get('/run/:run_id/events', { config: { answersHead: false } }, async (request, reply) => {
     const params = runParams.safeParse(request.params)
     if (!params.success) throw noSuchRun()
     const { partnerId, sessionHash } = partnerOf(request)

@@ -175,7 +175,11 @@ describe('what is kept', () => {
       expect(kept).not.toContain(PASSWORD)
       expect(link_hash.includes(random.subarray(0, 8))).toBe(false)
     }
-    const { rows: jobs } = await world.pool.query('select payload::text as text from graphile_worker._private_jobs')
+    const { rows: jobs } = await world.pool.query(
+      `select j.payload::text as text from graphile_worker._private_jobs j
+       join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'send-member-mail'`,
+    )
+    expect(jobs).not.toEqual([])
     for (const { text } of jobs) expect(text).toMatch(/^\{"linkId":"[0-9a-f-]{36}"\}$/)
     expect(world.logged()).not.toContain(secret)
   })

@@ -55,9 +55,13 @@ const kept = async (least = 1, by = seller): Promise<Kept[]> => {
 }
 
 describe('a refused call is kept', () => {
-  it('whole, but for its signature', async () => {
+  it('whole, but for its signature and the values of headers that may hold a credential', async () => {
     const body = consumption({ orderId: 5n })
-    const { text } = await post({ path: `/rhone${CONSUME}?trace=1`, body, headers: { 'X-Trace': 'abc' } })
+    const { text } = await post({
+      path: `/rhone${CONSUME}?trace=1`,
+      body,
+      headers: { 'User-Agent': 'seller/1.0', 'X-Api-Key': 'credential', Cookie: 'a=credential' },
+    })
     const [call] = await kept()
     expect(call).toMatchObject({
       reason: 'order 5 does not exist',
@@ -65,8 +69,14 @@ describe('a refused call is kept', () => {
       client_id: seller.clientId,
       answer: text,
       body,
-      headers: { 'content-type': 'application/json; charset=utf-8', 'x-trace': 'abc', partnerid: seller.partnerId },
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'seller/1.0',
+        'x-api-key': '[not kept]',
+        partnerid: seller.partnerId,
+      },
     })
+    expect(JSON.stringify(call)).not.toContain('credential')
     expect(call?.headers.authorization).toMatch(new RegExp(`^MWS ${seller.clientId}:[A-Za-z0-9+/]{4}…$`))
     expect(call?.headers.date).toMatch(/ GMT$/)
   })
@@ -130,8 +140,8 @@ describe('a refused call is kept', () => {
   })
 
   it('whatever its headers', async () => {
-    await post({ headers: { 'X-Odd': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(20_000) } })
-    expect(await kept()).toMatchObject([{ headers: { 'x-odd': 'caf\u00e9 \\u0000 "\\' } }])
+    await post({ headers: { 'User-Agent': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(20_000) } })
+    expect(await kept()).toMatchObject([{ headers: { 'user-agent': 'caf\u00e9 \\u0000 "\\' } }])
   })
 })
 

@@ -115,10 +115,8 @@ export const OAUTH_FAILURES = {
 
   // The decision on the consent form (A1 rows 13 and 14)
   form_from_another_site: unusableForm('came from another site'),
-  form_without_session: unusableForm('belongs to another session'),
-  form_of_another_session: unusableForm('belongs to another session'),
+  form_without_session: unusableForm('belongs to a session that has ended'),
   form_forged: unusableForm('is invalid'),
-  form_too_old: unusableForm('is too old'),
   form_incomplete: {
     rescode: 20007,
     what: 'the form is incomplete',

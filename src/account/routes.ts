@@ -43,9 +43,8 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
 
   function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-    cookies.offer(request, reply)
     const query = `return_to=${encodeURIComponent(page.returnTo)}`
-    const data = { passport: '', alert: '', ...page }
+    const data = { passport: '', alert: '', ...page, cookieSet: cookies.offer(request, reply) }
     return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true })
   }
 

@@ -19,8 +19,6 @@ export interface SignedIn extends UserRowKey {
   readonly status: 'active' | 'blocked'
   /** When the password was last proved: each sign-in opens a session of its own. */
   readonly signedInAt: Date
-  /** When the session ends. */
-  readonly expiresAt: Date
   /** The hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }
@@ -42,7 +40,7 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
-  return found ? { ...found, routingKey: read.routingKey, expiresAt: read.expiresAt, sessionHash: read.hash } : null
+  return found ? { ...found, routingKey: read.routingKey, sessionHash: read.hash } : null
 }
 
 /** The person ends the session of this cookie. */

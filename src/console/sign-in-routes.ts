@@ -52,11 +52,11 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   const cookies = cookieCheck(config.PUBLIC_URL)
   function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-    cookies.offer(request, reply)
     const { returnTo, name = '', alert = '', ended = false, first = false } = page
     const queryOf = (isFirst: boolean) =>
       String(new URLSearchParams({ return_to: returnTo, ...(isFirst ? { first: '1' } : {}) }))
-    const shown = { returnTo, name, alert, ended, first, other: queryOf(!first) }
+    const cookieSet = cookies.offer(request, reply)
+    const shown = { returnTo, name, alert, ended, first, other: queryOf(!first), cookieSet }
     return sendConsolePage(request, reply, 'console/sign-in', shown, { query: queryOf(first) })
   }
 

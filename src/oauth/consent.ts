@@ -1,8 +1,7 @@
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
-import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { wholeSecondsAfter } from '../lib/clock.ts'
+import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { DerivedKeys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
@@ -69,11 +68,13 @@ export async function decideConsent<Request extends AuthorizationRequest>(
 
 /** The decision that stands: the first one on this form. Runs in the transaction that acts on it. */
 async function firstDecision(
-  db: Db,
-  { routingKey, expiresAt }: SignedIn,
+  { db, config, clock }: Deps,
+  { routingKey }: SignedIn,
   { formId }: VerifiedForm,
   decision: ConsentDecision,
 ): Promise<{ decision: ConsentDecision; isNew: boolean }> {
+  // The session that was shown the form ends before that.
+  const expiresAt = addSeconds(clock.now(), config.SESSION_LIFETIME_S)
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
   // Without a row it was purged a moment ago; then the session is over, too.
   const earlier = await findDecision(db, routingKey, formId)
@@ -87,7 +88,7 @@ async function approveForm<Request extends AuthorizationRequest>(
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
-    const first = await firstDecision(db, session, form, 'approve')
+    const first = await firstDecision({ ...deps, db }, session, form, 'approve')
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
@@ -103,7 +104,7 @@ async function refuseForm<Request extends AuthorizationRequest>(
 ): Promise<DecidedRequest<Request>> {
   const appKey = form.parameters.get(appParameter) ?? ''
   const wasApproved = await deps.db.tx(async (db) => {
-    const first = await firstDecision(db, session, form, 'refuse')
+    const first = await firstDecision({ ...deps, db }, session, form, 'refuse')
     if (first.decision === 'approve') await revokeApproved({ ...deps, db }, session, form, appKey)
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
     return first.decision === 'approve'

@@ -36,11 +36,10 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   const cookies = cookieCheck(config.PUBLIC_URL)
   function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-    cookies.offer(request, reply)
     const { returnTo, clientId = '', mail = '', alert = '', ended = false, ready = false } = page
     const query = new URLSearchParams({ return_to: returnTo, ...(clientId ? { client_id: clientId } : {}) })
     if (ended) query.set('ended', '1')
-    const shown = { returnTo, clientId, mail, alert, ended, ready }
+    const shown = { returnTo, clientId, mail, alert, ended, ready, cookieSet: cookies.offer(request, reply) }
     return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query: String(query) })
   }
 

@@ -124,7 +124,7 @@ describe('the first decision on a consent form', () => {
     expectPage(await press(old.form, 'approve'), /was refused already/)
     expectPage(await press(form, 'approve'), /was used already/)
     expect(codeOf(await press(older.form, 'approve'))).not.toBe('')
-    world.clock.advance(2 * 3_600 + 1)
+    world.clock.advance(13 * 3_600 + 1)
     await purge(world.deps, {})
     expect(await kept()).toBe(0)
     expect(header(await press(form, 'refuse'), 'location')).toMatch(/^\/oauth\/v2\/authorize\?/)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
+import { cookieCheck } from '../lib/web/cookie-check.ts'
 import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
@@ -22,11 +23,6 @@ interface SignInPage {
   readonly alert?: string
 }
 
-function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-  const query = `return_to=${encodeURIComponent(page.returnTo)}`
-  return sendPage(request, reply, 'account/sign-in', { passport: '', alert: '', ...page }, { query })
-}
-
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
 export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config, clock } = deps
@@ -39,10 +35,18 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     maxAgeS: DEVICE_LIFETIME_S,
   })
 
+  const cookies = cookieCheck(config.PUBLIC_URL)
+
   await acceptForms(app, FORM_LIMIT)
   app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+    const query = `return_to=${encodeURIComponent(page.returnTo)}`
+    const data = { passport: '', alert: '', ...page, cookieSet: cookies.offer(request, reply) }
+    return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true })
+  }
 
   app.get('/', async (request, reply) => {
     const user = await findSession(deps, cookie.read(request))
@@ -60,6 +64,10 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const form = signInForm.safeParse(request.body)
     if (!form.success) return sendSignIn(request, reply.code(400), { returnTo, alert: t('sign_in.incomplete') })
     const { passport, password } = form.data
+    if (cookies.isRefused(request)) {
+      noteForLog(request, { detail: 'cookies refused' })
+      return sendSignIn(request, reply.code(400), { returnTo, passport, alert: t('sign_in.cookies') })
+    }
     try {
       const device = deviceCookie.read(request)
       const formerSession = cookie.read(request)

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { encode } from 'uqr'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
+import { cookieCheck } from '../lib/web/cookie-check.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
@@ -39,14 +40,6 @@ interface SignInPage {
   readonly first?: boolean
 }
 
-function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-  const { returnTo, name = '', alert = '', ended = false, first = false } = page
-  const queryOf = (isFirst: boolean) =>
-    String(new URLSearchParams({ return_to: returnTo, ...(isFirst ? { first: '1' } : {}) }))
-  const shown = { returnTo, name, alert, ended, first, other: queryOf(!first) }
-  return sendConsolePage(request, reply, 'console/sign-in', shown, { query: queryOf(first) })
-}
-
 /** Sign-in and sign-out. */
 export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
@@ -56,6 +49,16 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     path: SIGN_IN,
     maxAgeS: DEVICE_LIFETIME_S,
   })
+
+  const cookies = cookieCheck(config.PUBLIC_URL)
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+    const { returnTo, name = '', alert = '', ended = false, first = false } = page
+    const queryOf = (isFirst: boolean) =>
+      String(new URLSearchParams({ return_to: returnTo, ...(isFirst ? { first: '1' } : {}) }))
+    const cookieSet = cookies.offer(request, reply)
+    const shown = { returnTo, name, alert, ended, first, other: queryOf(!first), cookieSet }
+    return sendConsolePage(request, reply, 'console/sign-in', shown, { query: queryOf(first) })
+  }
 
   app.get('/sign-in', (request, reply) => {
     const { return_to, ended, first } = signInQuery.parse(request.query)
@@ -72,6 +75,11 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
     const { name } = form.data
     const first = 'token' in form.data
+    if (cookies.isRefused(request)) {
+      noteForLog(request, { detail: 'cookies refused' })
+      const alert = translator(localeOfRequest(request))('sign_in.cookies')
+      return sendSignIn(request, reply.code(400), { returnTo, name, alert, first })
+    }
     const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
     const attempt = { address: request.ip, device }
     const acting = { ...deps, actor: actorOf(request, 'operator') }

@@ -36,13 +36,11 @@ const A1 = {
   10: { check: 'a scope that the app does not hold', failures: ['scope_not_held'] },
   12: { check: 'user blocked', failures: ['user_blocked'] },
   13: {
-    check: 'consent form forged, altered, of another session or too old',
+    check: 'consent form forged or altered (one of another session is shown again)',
     failures: [
       'form_from_another_site',
       'form_without_session',
-      'form_of_another_session',
       'form_forged',
-      'form_too_old',
       'form_incomplete',
       'form_decision_unknown',
       'form_refused_before',

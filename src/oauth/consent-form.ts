@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 import { oauthFailure } from './failures.ts'
-
-const FORM_LIFETIME_S = 30 * 60
 
 const Signed = z.object({
   /** Becomes the id of the grant: posting one form twice is still one consent. */
@@ -42,23 +41,23 @@ export function signConsentForm({ keys, clock }: Deps, query: string, sessionHas
 export interface VerifiedForm {
   /** Of the grant too, if it is approved. */
   readonly formId: string
-  /** From then on it is too old to be sent. */
-  readonly expiresAt: Date
+  readonly shownAt: Date
+  /** Whether it was shown to this session. If not it decides nothing, and is shown again. */
+  readonly isOfSession: boolean
   /** The parameters that were shown, to be checked anew: an app may have been suspended in between. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Refuses a form that is forged, altered, too old or another session's. */
-export function verifyConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): VerifiedForm {
+/** Refuses a form that is forged or altered. It has no age: it is good for as long as its session. */
+export function verifyConsentForm({ keys }: Deps, field: string, session: SignedIn | null): VerifiedForm {
   const [text = '', mac = ''] = field.split('.', 2)
   const madeWith = everyKey(keys).find((key) => equalSecrets(mac, macOf(key, text)))
   if (!madeWith) throw oauthFailure('form_forged')
   const signed = Signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
-  if (!equalSecrets(signed.session, markOf(madeWith, sessionHash))) throw oauthFailure('form_of_another_session')
-  if (epochSeconds(clock.now()) - signed.shownAt > FORM_LIFETIME_S) throw oauthFailure('form_too_old')
   return {
     formId: signed.grantId,
-    expiresAt: fromEpochSeconds(signed.shownAt + FORM_LIFETIME_S),
+    shownAt: fromEpochSeconds(signed.shownAt),
+    isOfSession: session !== null && equalSecrets(signed.session, markOf(madeWith, session.sessionHash)),
     parameters: new Map(new URLSearchParams(signed.query)),
   }
 }

@@ -12,7 +12,7 @@ interface FirstDecision {
   readonly routingKey: number
   readonly formId: string
   readonly decision: ConsentDecision
-  /** When the form is too old to be sent, and the decision may be deleted. */
+  /** When the session that was shown the form has ended, and the decision may be deleted. */
   readonly expiresAt: Date
 }
 

@@ -1,8 +1,7 @@
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
-import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { wholeSecondsAfter } from '../lib/clock.ts'
+import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { DerivedKeys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
@@ -14,7 +13,7 @@ import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
 export interface ConsentSubmission<Request extends AuthorizationRequest> {
-  readonly session: SignedIn
+  readonly session: SignedIn | null
   /** The form's signed field. */
   readonly form: string
   readonly decision: string
@@ -22,12 +21,27 @@ export interface ConsentSubmission<Request extends AuthorizationRequest> {
   readonly check: (parameters: Parameters) => Promise<Request>
   /** The parameter that names the app. */
   readonly appParameter: string
+  /** Whether a form that was left open counts no longer, though it is of this session. */
+  readonly isStale?: (form: VerifiedForm) => boolean
+}
+
+/** A form that may decide. */
+interface Submitted<Request extends AuthorizationRequest> extends ConsentSubmission<Request> {
+  readonly session: SignedIn
+  readonly verified: VerifiedForm
+}
+
+/** The form is of another session, or of none any more: nothing was decided, the person is to be asked again. */
+interface Undecided {
+  readonly askAgain: VerifiedForm
 }
 
 /** The request that was decided, and its code unless the user refused. */
 export interface DecidedRequest<Request extends AuthorizationRequest> {
   readonly request: Request
   readonly code: string | undefined
+  /** Those of the form. */
+  readonly parameters: Parameters
 }
 
 /**
@@ -40,62 +54,64 @@ export interface DecidedRequest<Request extends AuthorizationRequest> {
 export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
   submission: ConsentSubmission<Request>,
-): Promise<DecidedRequest<Request>> {
-  const { session, form, decision } = submission
+): Promise<DecidedRequest<Request> | Undecided> {
+  const { session, form, decision, isStale } = submission
+  const verified = verifyConsentForm(deps, form, session)
+  if (!session || !verified.isOfSession) return { askAgain: verified }
   if (session.status !== 'active') throw oauthFailure('user_blocked')
-  const verified = verifyConsentForm(deps, form, session.sessionHash)
-  if (decision === 'approve') return approveForm(deps, submission, verified)
-  if (decision === 'refuse') return refuseForm(deps, submission, verified)
+  if (decision === 'approve' && isStale?.(verified)) return { askAgain: verified }
+  const submitted = { ...submission, session, verified }
+  if (decision === 'approve') return approveForm(deps, submitted)
+  if (decision === 'refuse') return refuseForm(deps, submitted)
   throw oauthFailure('form_decision_unknown')
 }
 
 /** The decision that stands: the first one on this form. Runs in the transaction that acts on it. */
 async function firstDecision(
-  db: Db,
+  { db, config, clock }: Deps,
   { routingKey }: SignedIn,
-  { formId, expiresAt }: VerifiedForm,
+  { formId }: VerifiedForm,
   decision: ConsentDecision,
 ): Promise<{ decision: ConsentDecision; isNew: boolean }> {
+  // The session that was shown the form ends before that.
+  const expiresAt = addSeconds(clock.now(), config.SESSION_LIFETIME_S)
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
-  // Without a row it was purged a moment ago; then the form is too old for anything.
+  // Without a row it was purged a moment ago; then the session is over, too.
   const earlier = await findDecision(db, routingKey, formId)
-  if (!earlier) throw oauthFailure('form_too_old')
+  if (!earlier) throw oauthFailure('form_without_session')
   return { decision: earlier, isNew: false }
 }
 
 async function approveForm<Request extends AuthorizationRequest>(
   deps: Deps,
-  { session, check }: ConsentSubmission<Request>,
-  form: VerifiedForm,
+  { session, verified: form, check }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
-    const first = await firstDecision(db, session, form, 'approve')
+    const first = await firstDecision({ ...deps, db }, session, form, 'approve')
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
     if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
     return code
   })
-  return { request, code }
+  return { request, code, parameters: form.parameters }
 }
 
 async function refuseForm<Request extends AuthorizationRequest>(
   deps: Deps,
-  submission: ConsentSubmission<Request>,
-  form: VerifiedForm,
+  { session, verified: form, check, appParameter }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
-  const { session, check, appParameter } = submission
   const appKey = form.parameters.get(appParameter) ?? ''
   const wasApproved = await deps.db.tx(async (db) => {
-    const first = await firstDecision(db, session, form, 'refuse')
+    const first = await firstDecision({ ...deps, db }, session, form, 'refuse')
     if (first.decision === 'approve') await revokeApproved({ ...deps, db }, session, form, appKey)
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
     return first.decision === 'approve'
   })
   if (wasApproved) throw oauthFailure('form_approved_before')
   // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
-  return { request: await check(form.parameters), code: undefined }
+  return { request: await check(form.parameters), code: undefined, parameters: form.parameters }
 }
 
 const consentOf = ({ routingKey, cid, userId }: SignedIn, { app, scopes }: AuthorizationRequest) => ({

@@ -5,16 +5,11 @@ import { type FailureRow, failureFactory, type OAuthError } from '../lib/failure
  * room that knows a rescode. Failures that a caller must not tell from one another share a row.
  */
 
-const oauthInvalidRequest = (description: OAuthError['description']): OAuthError => ({
-  error: 'invalid_request',
-  status: 400,
-  description,
-})
-const oauthInvalidScope = (description: OAuthError['description']): OAuthError => ({
-  error: 'invalid_scope',
-  status: 400,
-  description,
-})
+const badRequest =
+  (error: string) =>
+  (description: OAuthError['description']): OAuthError => ({ error, status: 400, description })
+const oauthInvalidRequest = badRequest('invalid_request')
+const oauthInvalidScope = badRequest('invalid_scope')
 const INVALID_CLIENT: OAuthError = {
   error: 'invalid_client',
   status: 401,
@@ -139,10 +134,8 @@ export const OAUTH_FAILURES = {
 
   // The decision on the consent form (A1 rows 13 and 14)
   form_from_another_site: unusableForm('came from another site'),
-  form_without_session: unusableForm('belongs to another session'),
-  form_of_another_session: unusableForm('belongs to another session'),
+  form_without_session: unusableForm('belongs to a session that has ended'),
   form_forged: unusableForm('is invalid'),
-  form_too_old: unusableForm('is too old'),
   form_incomplete: {
     rescode: 20007,
     what: 'the form is incomplete',

@@ -7,7 +7,7 @@ export const LONGEST_REFRESH_S = 90 * DAY_S
 const LONGEST_ACCESS_S = 365 * DAY_S
 
 /**
- * Tokens and consent forms say themselves when they end, so their rows may go at once. A rotated refresh token is kept
+ * Tokens and sessions say themselves when they end, decisions on consent forms end with the session, so their rows may go at once. A rotated refresh token is kept
  * until its end like any other: sent again it still revokes the grant.
  *
  * A code that was used and is sent again revokes its grant (DECISIONS "Decided about area A"), so what recognises it stays for

@@ -18,6 +18,7 @@ import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
 import { type Parameters, readParameters } from './wire.ts'
 
+const AUTHORIZE_PATH = '/oauth/v2/authorize'
 const CONSENT_PATH = '/oauth/v2/consent'
 const consentForm = z.object({ authorization_request: z.string(), decision: z.string() })
 
@@ -50,14 +51,17 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     '/consent',
     { onRequest: refuseForeignForms(config.PUBLIC_URL, fromAnotherSite) },
     async (request, reply) => {
-      const session = await findSession(deps, cookie.read(request))
-      if (!session) throw oauthFailure('form_without_session')
       const sent = consentForm.safeParse(request.body).data
       if (!sent) throw oauthFailure('form_incomplete')
       const { authorization_request: form, decision } = sent
+      const session = await findSession(deps, cookie.read(request))
       const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
+      if ('askAgain' in decided) {
+        const query = new URLSearchParams([...decided.askAgain.parameters])
+        return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE_PATH}?${query}`, 303)
+      }
       const { redirectUri, state } = decided.request
       // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
@@ -83,10 +87,7 @@ function showConsent(
     form: signConsentForm(deps, consentQuery(authorization), session.sessionHash),
     signOut: { action: '/sign-out', returnTo: request.raw.url },
   }
-  // The redirect that follows the form counts as its target, and so does every further one that the app makes
-  // (Chromium): a list of exact hosts would break apps whose callback sends the browser on.
-  const formAction = redirectUrl.protocol === 'http:' ? ['https:', 'http:'] : ['https:']
-  return sendPage(request, reply, 'oauth/consent', data, { formAction })
+  return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
 }
 
 /** A2 and A3. */

@@ -1,32 +1,42 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, sessionCookie } from '../account/index.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { standardNames } from '../lib/scope.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
+import { ownCookie } from '../lib/web/own-cookie.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { decideConsent, oauthFailure, type Parameters, signConsentForm } from '../oauth/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
-import { type Continuation, signContinuation, verifyContinuation } from './continuation.ts'
+import { type Continuation, SIGN_IN_COUNTS_S, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import { nextAuthorizationStep, withSignIn } from './next-step.ts'
-import { isPushed, takeRequest } from './pushed-request.ts'
-import { formOf, parseForm } from './wire.ts'
+import { isPushed, newBrowserMark, openRequest, pushedRequestOf, useUpRequest } from './pushed-request.ts'
+import { formOf, parseForm, REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const AUTHORIZE = '/oauth2/authorize'
 const CONSENT = '/oauth2/consent'
 const LONGEST_URL = 8 * 1024
 const FORM_LIMIT = 64 * 1024
+/** In the signed field of a consent form: the pushed request that it belongs to. */
+const PUSHED = 'pushed'
 
 /** The authorization endpoint and the consent form (OIDC Core §3.1.2, RFC 9126 §4). */
 export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
+  // A pushed request belongs to the browser that opens it: it may come back (Back, a reload), others may not.
+  const browserCookie = ownCookie(config.PUBLIC_URL, {
+    name: 'gatehouse_browser',
+    path: AUTHORIZE,
+    maxAgeS: REQUEST_URI_LIFETIME_S,
+  })
   await acceptForms(app, FORM_LIMIT, parseForm)
   const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
   // One limit for the pages of both dialects.
@@ -42,19 +52,27 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const query = readQuery(request)
     const signed = query.values.get('continue')
     if (signed !== undefined) return goOn(request, reply, verifyContinuation(deps, 'authorize', signed))
-    if (isPushed(query)) return sendOn(reply, await takeRequest(deps, query))
-    return goOn(request, reply, { query: queryOf(request.raw.url ?? ''), signedInSince: null })
+    if (isPushed(query)) {
+      const mark = browserCookie.read(request) ?? newBrowserMark()
+      browserCookie.set(reply, mark)
+      return sendOn(reply, { signedInSince: null, ...(await openRequest(deps, query, mark)) })
+    }
+    return goOn(request, reply, { query: queryOf(request.raw.url ?? ''), signedInSince: null, pushed: null })
   })
 
   // A form of another site comes without our cookie. Nothing of it is decided here: the browser asks again by GET.
   app.post('/authorize', async (request, reply) => {
     const form = formOf(request.body)
-    const query = isPushed(form) ? await takeRequest(deps, form) : (await checkStandardRequest(deps, form)).query
-    return sendOn(reply, query)
+    if (isPushed(form)) {
+      const query = new URLSearchParams(pushedRequestOf(form))
+      return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?${query}`, 303)
+    }
+    const { query } = await checkStandardRequest(deps, form)
+    return sendOn(reply, { query, signedInSince: null, pushed: null })
   })
 
-  const sendOn = (reply: FastifyReply, query: string) => {
-    const signed = signContinuation(deps, 'authorize', { query, signedInSince: null })
+  const sendOn = (reply: FastifyReply, continuation: Continuation) => {
+    const signed = signContinuation(deps, 'authorize', continuation)
     return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?continue=${signed}`, 303)
   }
 
@@ -62,9 +80,13 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const authorization = await checkStandardRequest(deps, parseQuery(continuation.query))
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
-    const next = await nextAuthorizationStep(deps, authorization, session, continuation.signedInSince)
-    if (next.step === 'answer') return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
-    if (next.step === 'sign-in') return sendToSignIn(reply, authorization)
+    const { signedInSince, pushed } = continuation
+    const next = await nextAuthorizationStep(deps, authorization, session, signedInSince)
+    if (next.step === 'sign-in') return sendToSignIn(reply, authorization, pushed)
+    if (next.step === 'answer') {
+      await useUpRequest(deps, pushed)
+      return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
+    }
     const { app: client, redirectUrl, scopes, query } = authorization
     const data = {
       app: { name: client.name, logoUrl: client.logo_url },
@@ -72,14 +94,15 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       scopes: standardNames(scopes).map((id) => ({ id })),
       user: { name: next.session.name, avatarUrl: next.session.avatarUrl },
       action: CONSENT,
-      form: signConsentForm(deps, query, next.session.sessionHash),
+      form: signConsentForm(deps, pushed ? `${query}&${PUSHED}=${pushed}` : query, next.session.sessionHash),
       signOut: { action: '/sign-out', returnTo: request.raw.url },
     }
-    return sendPage(request, reply, 'oauth/consent', data, { formAction: formActionFor(redirectUrl) })
+    return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
   }
 
-  function sendToSignIn(reply: FastifyReply, { query, loginHint, uiLocales }: StandardRequest) {
-    const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now() })
+  function sendToSignIn(reply: FastifyReply, asked: StandardRequest, pushed: string | null) {
+    const { query, loginHint, uiLocales } = asked
+    const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now(), pushed })
     const parameters = new URLSearchParams({
       return_to: `${AUTHORIZE}?continue=${signed}`,
       ...(loginHint === undefined ? {} : { login_hint: loginHint }),
@@ -91,17 +114,23 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   const fromAnotherSite = () => oauthFailure('form_from_another_site')
   const onRequest = refuseForeignForms(config.PUBLIC_URL, fromAnotherSite)
   app.post('/consent', { onRequest }, async (request, reply) => {
-    const session = await findSession(deps, cookie.read(request))
-    if (!session) throw oauthFailure('form_without_session')
     const { values } = formOf(request.body)
     const [form, decision] = [values.get('authorization_request'), values.get('decision')]
     if (form === undefined || decision === undefined) throw oauthFailure('form_incomplete')
+    const session = await findSession(deps, cookie.read(request))
     const check = async (parameters: Parameters) => {
       const checked = await checkStandardRequest(deps, parseQuery(new URLSearchParams([...parameters]).toString()))
-      return withSignIn(deps, checked, session)
+      return session ? withSignIn(deps, checked, session) : checked
     }
     const acting = { ...deps, actor: actorOf(request, 'user') }
-    const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id' })
+    const isStale = (shown: ShownForm) => isSignInTooOld(deps, shown)
+    const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id', isStale })
+    if ('askAgain' in decided) {
+      const { parameters, shownAt } = decided.askAgain
+      const pushed = parameters.get(PUSHED) ?? null
+      return sendOn(reply, { query: withConsent(parameters), signedInSince: shownAt, pushed })
+    }
+    await useUpRequest(deps, decided.parameters.get(PUSHED))
     const { target, app: client } = decided.request
     noteForLog(request, { appKey: client.app_key, isAppUnauthenticated: true })
     if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
@@ -116,12 +145,29 @@ function readQuery({ raw }: FastifyRequest): Query {
   return parseQuery(queryOf(url))
 }
 
-/** As on the contract's consent page: whatever the app redirects to counts too (Chromium). */
-const formActionFor = ({ protocol }: URL): string[] => (protocol === 'http:' ? ['https:', 'http:'] : ['https:'])
+interface ShownForm {
+  readonly shownAt: Date
+  readonly parameters: Parameters
+}
+
+/** Of a form that was left open: whether its request wants a more recent sign-in than the one that came before the form. */
+function isSignInTooOld({ clock }: OidcDeps, { shownAt, parameters }: ShownForm): boolean {
+  const prompt = parameters.get('prompt') ?? ''
+  const wantsRecent = parameters.has('max_age') || /\b(login|select_account)\b/.test(prompt)
+  return wantsRecent && addSeconds(shownAt, SIGN_IN_COUNTS_S) < clock.now()
+}
+
+/** The request of a form, so that the person is asked again even if the app is known by now. */
+function withConsent(parameters: Parameters): string {
+  const query = new URLSearchParams([...parameters].filter(([name]) => name !== PUSHED))
+  const prompt = new Set([...(query.get('prompt') ?? '').split(' '), 'consent'])
+  query.set('prompt', [...prompt].join(' ').trim())
+  return query.toString()
+}
 
 function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
   if (response.mode === 'query') return reply.headers(AREA_A_HEADERS).redirect(response.url, 303)
   const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
-  const options = { formAction: formActionFor(new URL(response.url)), scripts: true, query: '' }
+  const options = { formsEndOutside: true, scripts: true, query: '' }
   return sendPage(request, reply.code(200), 'oidc/form-post', data, options)
 }

@@ -38,7 +38,7 @@ export const OIDC_FAILURES = {
   registration: row('registration_not_supported', 'registration is not supported'),
   challenge_missing: row('invalid_request', 'code_challenge is missing'),
   prompt_contradictory: row('invalid_request', 'prompt has an unknown value, or combines none with another value'),
-  continuation_unusable: row('invalid_request', 'the page is too old; go back to the app and start again'),
+  continuation_unusable: row('invalid_request', 'the address is incomplete; go back to the app and start again'),
   login_required: row('login_required', 'the person has to sign in'),
   consent_required: row('consent_required', 'user consent is required'),
   user_refused: row('access_denied', 'the user denied the request'),

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, sessionCookie, signOut } from '../account/index.ts'
+import { NamedFailure } from '../lib/failure.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { actorOf } from '../lib/web/observe.ts'
@@ -23,7 +24,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
   await acceptForms(app, FORM_LIMIT, parseForm)
   app.addHook('onRequest', limitPages(app, config))
   app.setErrorHandler((error, request, reply) => sendStandardErrorPage(error, request, reply))
-  const sign = (query: string) => signContinuation(deps, 'logout', { query, signedInSince: null })
+  const sign = (query: string) => signContinuation(deps, 'logout', { query, signedInSince: null, pushed: null })
   const verify = (signed: string): Query => parseQuery(verifyContinuation(deps, 'logout', signed).query)
 
   app.get('/logout', async (request, reply) => {
@@ -33,8 +34,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const session = await findSession(deps, cookie.read(request))
     if (!session) return goTo(request, reply, next, false)
     const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: sign(query) }
-    const options = { formAction: ['https:', ...(next?.startsWith('http:') ? ['http:'] : [])] }
-    return sendPage(request, reply, 'oidc/sign-out', data, options)
+    return sendPage(request, reply, 'oidc/sign-out', data, { formsEndOutside: true })
   })
 
   // A form of another site comes without our cookie: the browser asks again by GET.
@@ -48,11 +48,16 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const { values } = formOf(request.body)
     const [signed, decision] = [values.get('sign_out_request'), values.get('decision')]
     if (signed === undefined || decision === undefined) throw oauthFailure('form_incomplete')
-    const { next } = await checkLogout(deps, verify(signed))
+    const query = verify(signed)
     if (decision === 'sign-out') {
       await signOut({ ...deps, actor: actorOf(request, 'user') }, cookie.read(request))
       cookie.clear(reply)
     }
+    // Afterwards: whoever wants to sign out does, though the app may not be gone to any more.
+    const { next } = await checkLogout(deps, query).catch((error: unknown) => {
+      if (error instanceof NamedFailure) return { next: undefined }
+      throw error
+    })
     return goTo(request, reply, next, decision !== 'sign-out')
   })
 }

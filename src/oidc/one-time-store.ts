@@ -21,19 +21,25 @@ export const insertPushedRequest = (db: Db, { hash, appKey, parameters, expiresA
         values (${hash}, ${appKey}, ${parameters}, ${expiresAt})`,
   )
 
-/** The parameters, for the one who asks first; undefined for everybody else. */
-export const takePushedRequest = async (
+/** The parameters, for the browser that asks first, as often as it asks; undefined for everybody else. */
+export const openPushedRequest = async (
   db: Db,
-  { hash, appKey }: Pick<PushedRequest, 'hash' | 'appKey'>,
+  { hash, appKey, openedBy }: Pick<PushedRequest, 'hash' | 'appKey'> & { readonly openedBy: Buffer },
   now: Date,
 ): Promise<string | undefined> => {
-  const taken = await db.maybe(
+  const opened = await db.maybe(
     z.object({ parameters: z.string() }),
-    sql`delete from pushed_request where request_hash = ${hash} and app_key = ${appKey} and expires_at > ${now}
+    sql`update pushed_request set opened_by = ${openedBy}
+        where request_hash = ${hash} and app_key = ${appKey} and expires_at > ${now}
+          and (opened_by is null or opened_by = ${openedBy})
         returning parameters`,
   )
-  return taken?.parameters
+  return opened?.parameters
 }
+
+/** It was answered. */
+export const deletePushedRequest = (db: Db, hash: Buffer): Promise<number> =>
+  db.exec(sql`delete from pushed_request where request_hash = ${hash}`)
 
 /** True for the one who uses it first. */
 export const useAssertion = async (db: Db, hash: Buffer, expiresAt: Date): Promise<boolean> =>

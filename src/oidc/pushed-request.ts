@@ -1,4 +1,5 @@
 import { addSeconds } from '../lib/clock.ts'
+import { sha256 } from '../lib/crypto/digest.ts'
 import { everyKey, hashSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import type { Query } from '../lib/web/request-target.ts'
@@ -10,12 +11,12 @@ import { signContinuation } from './continuation.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import type { PushedAuthorizationResponse } from './messages.ts'
-import { insertPushedRequest, takePushedRequest } from './one-time-store.ts'
+import { deletePushedRequest, insertPushedRequest, openPushedRequest } from './one-time-store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'
 
-/** RFC 9126 §2: keeps an authorization request that is in order, under a name that works once. */
+/** RFC 9126 §2: keeps an authorization request that is in order, under a name that works for one browser, until it is answered. */
 export async function pushRequest(
   deps: OidcDeps,
   client: Client,
@@ -34,11 +35,12 @@ export async function pushRequest(
     throw error instanceof RedirectedFailure ? error.failure : error
   })
   // What the authorization endpoint could not carry on from page to page is refused here.
-  signContinuation(deps, 'authorize', { query, signedInSince: clock.now() })
-  limitBytes(deps, client, query.length, address)
   const name = randomBytes(32).toString('base64url')
+  const hash = hashSecret(keys, name)
+  signContinuation(deps, 'authorize', { query, signedInSince: clock.now(), pushed: hash.toString('base64url') })
+  limitBytes(deps, client, query.length, address)
   const expiresAt = addSeconds(clock.now(), REQUEST_URI_LIFETIME_S)
-  await insertPushedRequest(db, { hash: hashSecret(keys, name), appKey: app.app_key, parameters: query, expiresAt })
+  await insertPushedRequest(db, { hash, appKey: app.app_key, parameters: query, expiresAt })
   return { request_uri: `${URN}${name}`, expires_in: REQUEST_URI_LIFETIME_S }
 }
 
@@ -62,14 +64,37 @@ function limitBytes(deps: OidcDeps, { app, isPublic }: Client, bytes: number, ad
 /** Whether the request names one that was pushed. */
 export const isPushed = ({ values }: Query): boolean => values.get('request_uri')?.startsWith(URN) ?? false
 
-/** The query of a pushed request, once; other parameters of the request do not count (RFC 9126 §4). */
-export async function takeRequest({ db, clock, keys }: OidcDeps, { values, repeated }: Query): Promise<string> {
-  const name = values.get('request_uri')?.slice(URN.length) ?? ''
-  const appKey = values.get('client_id') ?? ''
-  const isAmbiguous = repeated.includes('request_uri') || repeated.includes('client_id') || appKey.includes('\0')
-  for (const key of isAmbiguous ? [] : everyKey(keys)) {
-    const query = await takePushedRequest(db, { hash: hashSecret(key, name), appKey }, clock.now())
-    if (query !== undefined) return query
+/** The name and client of a pushed request; other parameters of the request do not count (RFC 9126 §4). */
+export function pushedRequestOf({ values, repeated }: Query): {
+  readonly client_id: string
+  readonly request_uri: string
+} {
+  const [client_id = '', request_uri = ''] = [values.get('client_id'), values.get('request_uri')]
+  const isAmbiguous = repeated.includes('request_uri') || repeated.includes('client_id') || client_id.includes('\0')
+  if (isAmbiguous) throw oidcFailure('request_uri_unusable')
+  return { client_id, request_uri }
+}
+
+/** Tells one browser from others. */
+export const newBrowserMark = (): string => randomBytes(16).toString('base64url')
+
+/** A pushed request, for the browser with this mark alone once it was opened, until it is answered. */
+export async function openRequest(
+  { db, clock, keys }: OidcDeps,
+  request: Query,
+  browserMark: string,
+): Promise<{ readonly query: string; readonly pushed: string }> {
+  const { client_id: appKey, request_uri } = pushedRequestOf(request)
+  const openedBy = sha256(browserMark)
+  for (const key of everyKey(keys)) {
+    const hash = hashSecret(key, request_uri.slice(URN.length))
+    const query = await openPushedRequest(db, { hash, appKey, openedBy }, clock.now())
+    if (query !== undefined) return { query, pushed: hash.toString('base64url') }
   }
   throw oidcFailure('request_uri_unusable')
+}
+
+/** The person has decided, or there was nothing to decide: it cannot be opened any more. */
+export async function useUpRequest({ db }: OidcDeps, pushed: string | null | undefined): Promise<void> {
+  if (pushed) await deletePushedRequest(db, Buffer.from(pushed, 'base64url'))
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
+import { cookieCheck } from '../lib/web/cookie-check.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
@@ -23,14 +24,6 @@ interface SignInPage {
   readonly ready?: boolean
 }
 
-function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-  const { returnTo, clientId = '', mail = '', alert = '', ended = false, ready = false } = page
-  const query = new URLSearchParams({ return_to: returnTo, ...(clientId ? { client_id: clientId } : {}) })
-  if (ended) query.set('ended', '1')
-  const shown = { returnTo, clientId, mail, alert, ended, ready }
-  return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query: String(query) })
-}
-
 /** Sign-in and sign-out. */
 export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
@@ -40,6 +33,15 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     path: '/sandbox/sign-in',
     maxAgeS: DEVICE_LIFETIME_S,
   })
+
+  const cookies = cookieCheck(config.PUBLIC_URL)
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+    const { returnTo, clientId = '', mail = '', alert = '', ended = false, ready = false } = page
+    const query = new URLSearchParams({ return_to: returnTo, ...(clientId ? { client_id: clientId } : {}) })
+    if (ended) query.set('ended', '1')
+    const shown = { returnTo, clientId, mail, alert, ended, ready, cookieSet: cookies.offer(request, reply) }
+    return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query: String(query) })
+  }
 
   app.get('/sign-in', (request, reply) => {
     const { return_to, client_id: clientId, ended, ready } = signInQuery.parse(request.query)
@@ -55,6 +57,11 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       return sendSignIn(request, reply.code(400), { returnTo, alert })
     }
     const { client_id: clientId, mail, password } = form.data
+    if (cookies.isRefused(request)) {
+      noteForLog(request, { detail: 'cookies refused' })
+      const alert = translator(localeOfRequest(request))('sign_in.cookies')
+      return sendSignIn(request, reply.code(400), { returnTo, clientId, mail, alert })
+    }
     try {
       const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
       const acting = { ...deps, actor: actorOf(request, 'partner') }

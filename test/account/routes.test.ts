@@ -80,6 +80,27 @@ describe('POST /sign-in', () => {
     expect((await world.app.inject({ url: '/', headers: { cookie } })).body).not.toContain('Alice')
   })
 
+  it('tells a browser without cookies that they are needed, before it looks at the password', async () => {
+    const page = await world.app.inject('/sign-in')
+    expect(page.headers['set-cookie']).toMatch(/^gatehouse_cookie_set=1; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(page.body).toContain('name="cookie_set" value="1"')
+    const form = { ...RIGHT, cookie_set: '1' }
+    for (const tried of [form, { ...form, password: 'wrong' }]) {
+      const { statusCode, body, headers } = await signIn(tried, { 'accept-language': 'zh-CN' })
+      expect([statusCode, body.includes('请允许本站使用 Cookie'), body.includes('value="alice"')]).toEqual([
+        400,
+        true,
+        true,
+      ])
+      expect(String(headers['set-cookie'])).toMatch(/^gatehouse_cookie_set=1;[^,]*$/)
+    }
+    // Some in-app web views keep one cookie alone: any of ours will do, a stranger's will not.
+    expect((await signIn(form, { cookie: 'gatehouse_lang=en' })).statusCode).toBe(303)
+    expect((await signIn(form, { cookie: 'others=1' })).statusCode).toBe(400)
+    const program = await signIn(WRONG)
+    expect([program.statusCode, program.body.includes('cookie_set')]).toEqual([403, false])
+  })
+
   it('says one thing for an unknown passport and a wrong password', async () => {
     const [wrong, unknown] = [await signIn(WRONG), await signIn({ ...WRONG, passport: 'alicf' })]
     expect(wrong.statusCode).toBe(403)

@@ -111,17 +111,24 @@ describe('the first decision on a consent form', () => {
     }
   })
 
-  it('is forgotten after the form is too old to be used', async () => {
-    const { form } = await shown()
+  it('stands for as long as the session that was shown the form, and is then forgotten', async () => {
+    const [{ form }, old, older] = [await shown(), await shown(), await shown()]
     codeOf(await press(form, 'approve'))
     const kept = async () => (await world.pool.query('select count(*)::int as n from consent_decision')).rows[0].n
     const before = await kept()
     await purge(world.deps, {})
     expect(await kept()).toBe(before)
-    world.clock.advance(30 * 60 + 3_601)
+    await press(old.form, 'refuse')
+    world.clock.advance(11 * 3_600)
+    await purge(world.deps, {})
+    expectPage(await press(old.form, 'approve'), /was refused already/)
+    expectPage(await press(form, 'approve'), /was used already/)
+    expect(codeOf(await press(older.form, 'approve'))).not.toBe('')
+    world.clock.advance(13 * 3_600 + 1)
     await purge(world.deps, {})
     expect(await kept()).toBe(0)
-    expectPage(await press(form, 'refuse'), /too old/)
+    expect(header(await press(form, 'refuse'), 'location')).toMatch(/^\/oauth\/v2\/authorize\?/)
+    browser = await client.signedIn(user, app)
   })
 })
 

@@ -402,6 +402,56 @@ describe('who is signed in', () => {
   })
 })
 
+describe('a consent page that was left open', () => {
+  const formOf = async (changes: Parameters, by = browser) => {
+    const form = consentForm((await ask({ prompt: 'consent', ...changes }, by)).text)
+    if (!form) throw new Error('no consent form')
+    return form
+  }
+
+  it('asks for a sign-in where the request wants a recent one, and for consent again', async () => {
+    const theirs = client.newBrowser()
+    await rp.code(theirs, user)
+    const form = await formOf({ max_age: '600' }, theirs)
+    world.clock.advance(31 * 60)
+    const { location, pages } = await visitAfter(theirs, await theirs.submit(form, { decision: 'approve' }))
+    expect(pages).toEqual(['sign-in', 'consent'])
+    expect(location.searchParams.get('code')).not.toBeNull()
+  })
+
+  it('a sign-in of half an hour ago satisfies no prompt=login', async () => {
+    const theirs = client.newBrowser()
+    const page = await ask({ prompt: 'login' }, theirs)
+    const return_to = signInForm(page.text)?.fields.return_to ?? ''
+    await rp.code(theirs, user)
+    expect(answered(await theirs.open(return_to)).code).toBeDefined()
+    world.clock.advance(31 * 60)
+    expect(shows(await theirs.open(return_to))).toBe('sign-in')
+  })
+
+  it.each(['approve', 'refuse'])('of a session that has ended, %s: signs in, and is asked again', async (decision) => {
+    const theirs = client.newBrowser()
+    await rp.code(theirs, user)
+    const form = await formOf({ prompt: undefined, scope: 'USER_INFO openid' }, theirs).catch(() => formOf({}, theirs))
+    theirs.cookies.delete('gatehouse_session')
+    const { pages } = await visitAfter(theirs, await theirs.submit(form, { decision }))
+    expect(pages).toEqual(['sign-in', 'consent'])
+  })
+
+  it('of another person gives nothing: who is signed in now is asked', async () => {
+    const [one, other] = [client.newBrowser(), client.newBrowser()]
+    await rp.code(one, user)
+    await rp.code(other, await client.makeUser({ name: 'Somebody else' }))
+    const answer = await other.follow(await other.submit(await formOf({}, one), { decision: 'approve' }))
+    expect([shows(answer), answer.text.includes('Somebody else')]).toEqual(['consent', true])
+  })
+
+  async function visitAfter(theirs: Browser, answer: Answer) {
+    expect([answer.status, header(answer, 'location')]).toEqual([303, expect.stringMatching(/^\/oauth2\/authorize\?/)])
+    return visit(theirs, header(answer, 'location'), { user })
+  }
+})
+
 describe('by POST', () => {
   const post = (changes: Parameters = {}) => rp.post('authorize', rp.request({ ...PKCE, ...changes }))
 
@@ -419,10 +469,18 @@ describe('by POST', () => {
     expect(bodyOf(await post({ client_id: 'nobody' }), 400)).toMatchObject({ error: 'invalid_client' })
   })
 
-  it('a continuation ends after half an hour', async () => {
-    const path = header(await post(), 'location')
+  it('an old address goes on, and what it asks for is checked anew', async () => {
+    const app = await StandardApp.make(client)
+    const path = header(await app.post('authorize', app.request(PKCE)), 'location')
+    await app.code(browser, user)
     world.clock.advance(1_801)
-    expect((await browser.open(path)).status).toBe(400)
+    expect(answered(await browser.open(path)).code).toBeDefined()
+    await client.update(app.app, { scopes: ['USER_INFO'] })
+    expect(answered(await browser.open(path)).error).toBe('invalid_scope')
+    await client.suspend(app.app)
+    expect(answered(await browser.open(path)).error).toBe('unauthorized_client')
+    await client.update(app.app, { redirect_uris: ['https://app.example.com/moved'] })
+    expect([(await browser.open(path)).status, header(await browser.send('GET', path), 'location')]).toEqual([400, ''])
   })
 })
 
@@ -430,7 +488,8 @@ describe('response_mode=form_post', () => {
   it('is a page with a form that a script sends, or the person', async () => {
     const page = await ask({ response_mode: 'form_post', state: '"><script>' })
     expect(page.status).toBe(200)
-    expect(header(page, 'content-security-policy')).toMatch(/script-src 'self'.*form-action 'self' https:/)
+    expect(header(page, 'content-security-policy')).toMatch(/script-src 'self'.*base-uri 'none'/)
+    expect(header(page, 'content-security-policy')).not.toContain('form-action')
     expect(page.text).toContain(`action="${CALLBACK}"`)
     expect(page.text).toContain('value="&quot;>&lt;script>"'.replaceAll('>', '&gt;'))
     expect(page.text).not.toContain('"><script>')
@@ -449,6 +508,46 @@ describe('a pushed request', () => {
   const uriOf = async (changes?: Parameters) => String(bodyOf(await push(changes), 201).request_uri)
   const openWith = (request_uri: string, by = rp) =>
     browser.open(`/oauth2/authorize?${queryOf({ client_id: by.app.app_key, request_uri })}`)
+
+  it('is opened again by the same browser until it is answered, by no other, in either method', async () => {
+    const theirs = client.newBrowser()
+    const query = queryOf({ client_id: rp.app.app_key, request_uri: await uriOf() })
+    const path = `/oauth2/authorize?${query}`
+    for (let visits = 0; visits < 3; visits++) expect(shows(await theirs.open(path))).toBe('sign-in')
+    expect((await browser.open(path)).status).toBe(400)
+    const byForm = await theirs.follow(
+      await theirs.send('POST', '/oauth2/authorize', Object.fromEntries(new URLSearchParams(query))),
+    )
+    expect(shows(byForm)).toBe('sign-in')
+    await client.update(rp.app, { always_ask: true })
+    const form = signInForm((await theirs.open(path)).text)
+    if (!form) throw new Error('no form')
+    const signedIn = await theirs.submit(form, { passport: user.passport, password: user.password })
+    expect(shows(await theirs.follow(signedIn))).toBe('consent')
+    const shown = consentForm((await theirs.open(path)).text)
+    if (!shown) throw new Error('no consent form')
+    expect(answered(await theirs.submit(shown, { decision: 'approve' })).code).toBeDefined()
+    await client.update(rp.app, { always_ask: false })
+    expect((await theirs.open(path)).status).toBe(400)
+  })
+
+  it('ends with a refusal too', async () => {
+    const request_uri = await uriOf({ prompt: 'consent' })
+    const form = consentForm((await openWith(request_uri)).text)
+    if (!form) throw new Error('no consent form')
+    expect(answered(await browser.submit(form, { decision: 'refuse' })).error).toBe('access_denied')
+    expect((await openWith(request_uri)).status).toBe(400)
+  })
+
+  it('goes on from a sign-in page that was left open', async () => {
+    const theirs = client.newBrowser()
+    const query = queryOf({ client_id: rp.app.app_key, request_uri: await uriOf({ prompt: 'login' }) })
+    const form = signInForm((await theirs.open(`/oauth2/authorize?${query}`)).text)
+    if (!form) throw new Error('no form')
+    world.clock.advance(31 * 60)
+    const signedIn = await theirs.submit(form, { passport: user.passport, password: user.password })
+    expect(answered(await theirs.follow(signedIn)).code).toBeDefined()
+  })
 
   it('is used once, by its own app, within a minute', async () => {
     const request_uri = await uriOf()

@@ -89,6 +89,23 @@ describe('sign-out', () => {
     expect(visibleText(named.text)).toContain('post_logout_redirect_uri is not registered')
   })
 
+  it.each(['not registered any more', 'of an app that is suspended'])(
+    'asked for by a page that was left open: signs out, though the address is %s',
+    async (why) => {
+      const own = await StandardApp.make(client, { post_logout_uris: [NEXT] })
+      const form = consentForm((await open({ client_id: own.app.app_key, post_logout_redirect_uri: NEXT })).text)
+      if (!form) throw new Error('no form')
+      world.clock.advance(31 * 60)
+      if (why.startsWith('not')) await client.update(own.app, { post_logout_uris: [] })
+      else await client.suspend(own.app)
+      const answer = await browser.submit(form, { decision: 'sign-out' })
+      expect(why.startsWith('not') ? visibleText(answer.text) : header(answer, 'location')).toMatch(
+        why.startsWith('not') ? /You are signed out/ : NEXT,
+      )
+      expect(await isSignedIn()).toBe(false)
+    },
+  )
+
   it('is not confirmed by a form of another site', async () => {
     const form = consentForm((await open({})).text)
     const headers = { 'content-type': FORM, cookie: browser.cookieHeader, 'sec-fetch-site': 'cross-site' }

@@ -175,7 +175,12 @@ describe('4.7: requests that another site has made', () => {
     await visit(theirs, rp.authorizeUrl(), { user: await client.makeUser() })
     if (!form) throw new Error('no form')
     const answer = await theirs.submit(form, { decision: 'approve' })
-    expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
+    // Asked anew, in their own name.
+    expect([answer.status, header(answer, 'location')]).toEqual([
+      303,
+      expect.stringMatching(/^\/oauth2\/authorize\?continue=/),
+    ])
+    expect(consentForm((await theirs.follow(answer)).text)).toBeDefined()
   })
 
   it('cannot read authorize, whatever origin is registered', async () => {

@@ -49,39 +49,31 @@ const storyFor = async (context: PageContext) => {
   return seesPeople(context) ? story : maskedStory(story)
 }
 
+const fact = (name: string, ...cells: Cell[]) => ({ name, cells })
+
 async function readOne(context: PageContext) {
   const { t, locale } = context
   const { order } = await storyFor(context)
   return {
     title: t('console.orders.one', { order: String(order.order_id) }),
     facts: [
-      { name: t('console.field.partner_order_id'), cells: [orDash(order.partner_order_id)] },
-      { name: 'PartnerId', cells: [partnerLink(order.partner_id)] },
-      { name: 'partnerDealId', cells: [code(order.partner_deal_id)] },
-      { name: t('console.field.state'), cells: [code(order.state), time(order.state_since)] },
-      {
-        name: t('console.field.quantities'),
-        cells: [text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`)],
-      },
+      fact(t('console.field.partner_order_id'), orDash(order.partner_order_id)),
+      fact('PartnerId', partnerLink(order.partner_id)),
+      fact('partnerDealId', code(order.partner_deal_id)),
+      fact(t('console.field.state'), code(order.state), time(order.state_since)),
+      fact(
+        t('console.field.quantities'),
+        text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`),
+      ),
       ...(order.contradiction === null
         ? []
-        : [
-            {
-              name: t('console.orders.contradiction'),
-              cells: [text(trafficTexts(locale).reasonBegins(order.contradiction))],
-            },
-          ]),
-      { name: t('console.field.price'), cells: [text(order.total_price.toFixed(2))] },
-      { name: t('console.field.travel_date'), cells: [orDash(order.travel_date)] },
-      { name: t('console.field.last_code'), cells: [orDash(order.last_code), orDash(order.last_describe)] },
-      { name: t('console.field.created'), cells: [time(order.created_at)] },
+        : [fact(t('console.orders.contradiction'), text(trafficTexts(locale).reasonBegins(order.contradiction)))]),
+      fact(t('console.field.price'), text(order.total_price.toFixed(2))),
+      fact(t('console.field.travel_date'), orDash(order.travel_date)),
+      fact(t('console.field.last_code'), orDash(order.last_code), orDash(order.last_describe)),
+      fact(t('console.field.created'), time(order.created_at)),
       ...(order.data_removed_at
-        ? [
-            {
-              name: t('console.orders.visitors'),
-              cells: [text(t('console.orders.visitors_removed')), time(order.data_removed_at)],
-            },
-          ]
+        ? [fact(t('console.orders.visitors'), text(t('console.orders.visitors_removed')), time(order.data_removed_at))]
         : []),
     ],
     tables: [

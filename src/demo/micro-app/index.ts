@@ -36,7 +36,7 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
   app.get('/', (request, reply) => {
     const visit = visits.get(request.cookies[COOKIE] ?? '')
     const data = { ...describe(visit ?? { calls: [], oidc: {} }), gatehouse: client.authUrl }
-    return sendPage(request, reply, 'demo/home', data, { formAction: [new URL(client.authUrl).origin] })
+    return sendPage(request, reply, 'demo/home', data, { formsEndOutside: true })
   })
 
   app.get('/sign-in', (request, reply) => reply.redirect(begin(visitOf(visits, request, reply), client), 303))

@@ -56,10 +56,11 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever, and no script unless asked. Chromium holds the redirect after a form post against form-action too.
+ * Nothing inline, ever, and no script unless asked. Chromium holds every redirect after a form post against form-action too,
+ * and where an app sends the browser on is not ours to know: pages whose forms may end outside do without.
  * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
  */
-const securityHeaders = ({ formAction = [], scripts = false }: PageOptions) =>
+const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptions) =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -69,7 +70,7 @@ const securityHeaders = ({ formAction = [], scripts = false }: PageOptions) =>
         'style-src': "'self'",
         'font-src': "'self'",
         'img-src': ["'self'", 'https:', 'data:'],
-        'form-action': ["'self'", ...formAction],
+        ...(formsEndOutside ? {} : { 'form-action': "'self'" }),
         'base-uri': "'none'",
         'frame-ancestors': "'none'",
       },
@@ -93,8 +94,8 @@ const PAGE_HEADERS = {
 } as const
 
 export interface PageOptions {
-  /** Where forms of the page may redirect besides this service, as CSP writes sources: `https://app.example`. */
-  readonly formAction?: readonly string[]
+  /** Whether a form of the page may end at another site, at once or by way of redirects (DECISIONS "Decided about area A"). */
+  readonly formsEndOutside?: boolean
   /** The query that shows this page again by GET, for the language links of a page that answers a POST. */
   readonly query?: string
   /** Whether scripts of ours (files in views/assets) may run and call us. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { DEMO_OIDC_APP, demoOidcUris } from '../../src/demo/seed.ts'
-import { PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../../src/developer/quickstart.ts'
+import { PROGRAMS, PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../../src/developer/quickstart.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
@@ -114,6 +114,21 @@ describe('the page', () => {
       expect(source, id).not.toMatch(/\{\{/)
       expect(source, id).toContain('http://localhost:3000')
       expect(source.split('\n').length, id).toBeLessThan(65)
+    }
+  })
+
+  it('has the settings of every program that there is, filled, with the address that it is registered for', () => {
+    const { programs } = quickstart(config())
+    const files = readdirSync(join(ROOT, 'views/developer/programs')).map((name) => name.replace('.txt', ''))
+    expect(PROGRAMS.map(({ id }) => id).sort()).toEqual(files.sort())
+    for (const { id, callback, source } of programs) {
+      expect(source, id).not.toMatch(/\{\{/)
+      for (const value of ['http://localhost:3000', 'your-client-id', 'your-client-secret']) {
+        expect(source, id).toContain(value)
+      }
+      // Most programs make this address themselves.
+      const [, shown = callback] = /https:\/\/app\.example\.com(\/\S*callback)/.exec(source) ?? []
+      expect(shown, id).toBe(callback)
     }
   })
 })

@@ -80,7 +80,7 @@ export const PROGRAMS: readonly Program[] = [
   { id: 'mod_auth_openidc', name: 'Apache · mod_auth_openidc', callback: '/callback', tested: true },
   { id: 'django', name: 'Django · mozilla-django-oidc', callback: '/oidc/callback/', tested: true },
   { id: 'authjs', name: 'Auth.js (NextAuth)', callback: '/api/auth/callback/gatehouse', tested: true },
-  { id: 'passport', name: 'Express · passport-openidconnect', callback: '/callback', tested: true },
+  { id: 'passport', name: 'passport-openidconnect', callback: '/callback', tested: true },
   { id: 'grafana', name: 'Grafana', callback: '/login/generic_oauth', tested: false },
   { id: 'gitlab', name: 'GitLab', callback: '/users/auth/openid_connect/callback', tested: false },
   { id: 'keycloak', name: 'Keycloak', callback: '/realms/my-realm/broker/gatehouse/endpoint', tested: false },

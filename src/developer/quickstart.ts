@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/index.ts'
+import type { Translate } from '../lib/web/locale.ts'
 
 /** "Connect in five minutes": programs that sign a person in with a library as it is. */
 
@@ -91,8 +92,10 @@ const PROGRAMS_FOLDER = new URL('../../views/developer/programs/', import.meta.u
 /** The settings of a finished program as its operator copies them. */
 export const settingsOf = (id: string, values: SnippetValues): string => snippetOf(id, values, PROGRAMS_FOLDER)
 
+const keyOf = ({ id }: Program): string => id.replaceAll('-', '_')
+
 /** What the page shows. The demo's credentials only where there is the demo. */
-export function quickstart(config: Config) {
+export function quickstart(config: Config, t: Translate) {
   const credentials = config.DEMO ? DEMO : { clientId: 'your-client-id', clientSecret: 'your-client-secret' }
   const values = { issuer: config.PUBLIC_URL, ...credentials }
   // A public client is another one, which developers register themselves.
@@ -107,6 +110,8 @@ export function quickstart(config: Config) {
     // Each is registered as an app of its own.
     programs: PROGRAMS.map((program) => ({
       ...program,
+      person: t(`connect.program.${keyOf(program)}.person`),
+      pkce: t(`connect.program.${keyOf(program)}.pkce`),
       source: settingsOf(program.id, { ...values, clientId: 'your-client-id', clientSecret: 'your-client-secret' }),
     })),
   }

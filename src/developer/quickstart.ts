@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/index.ts'
+import type { Translate } from '../lib/web/locale.ts'
 
 /** "Connect in five minutes": programs that sign a person in with a library as it is. */
 
@@ -64,8 +65,37 @@ export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): s
     (_whole, name: string) => values[name as keyof SnippetValues] ?? '',
   )
 
+/** A finished program that signs people in once it knows the issuer, a client id and a secret. */
+interface Program {
+  /** Of its settings, and of its texts in the locales. */
+  readonly id: string
+  readonly name: string
+  /** Below the program's own address. */
+  readonly callback: string
+  /** Whether our tests run it with these settings; else they are taken from its documentation. */
+  readonly tested: boolean
+}
+
+export const PROGRAMS: readonly Program[] = [
+  { id: 'oauth2-proxy', name: 'oauth2-proxy', callback: '/oauth2/callback', tested: true },
+  { id: 'mod_auth_openidc', name: 'Apache · mod_auth_openidc', callback: '/callback', tested: true },
+  { id: 'django', name: 'Django · mozilla-django-oidc', callback: '/oidc/callback/', tested: true },
+  { id: 'authjs', name: 'Auth.js (NextAuth)', callback: '/api/auth/callback/gatehouse', tested: true },
+  { id: 'passport', name: 'passport-openidconnect', callback: '/callback', tested: true },
+  { id: 'grafana', name: 'Grafana', callback: '/login/generic_oauth', tested: false },
+  { id: 'gitlab', name: 'GitLab', callback: '/users/auth/openid_connect/callback', tested: false },
+  { id: 'keycloak', name: 'Keycloak', callback: '/realms/my-realm/broker/gatehouse/endpoint', tested: false },
+]
+
+const PROGRAMS_FOLDER = new URL('../../views/developer/programs/', import.meta.url)
+
+/** The settings of a finished program as its operator copies them. */
+export const settingsOf = (id: string, values: SnippetValues): string => snippetOf(id, values, PROGRAMS_FOLDER)
+
+const keyOf = ({ id }: Program): string => id.replaceAll('-', '_')
+
 /** What the page shows. The demo's credentials only where there is the demo. */
-export function quickstart(config: Config) {
+export function quickstart(config: Config, t: Translate) {
   const credentials = config.DEMO ? DEMO : { clientId: 'your-client-id', clientSecret: 'your-client-secret' }
   const values = { issuer: config.PUBLIC_URL, ...credentials }
   // A public client is another one, which developers register themselves.
@@ -77,5 +107,12 @@ export function quickstart(config: Config) {
     demo: config.DEMO,
     servers: filled(SERVER_LANGUAGES, values),
     clients: filled(PUBLIC_LANGUAGES, open),
+    // Each is registered as an app of its own.
+    programs: PROGRAMS.map((program) => ({
+      ...program,
+      person: t(`connect.program.${keyOf(program)}.person`),
+      pkce: t(`connect.program.${keyOf(program)}.pkce`),
+      source: settingsOf(program.id, { ...values, clientId: 'your-client-id', clientSecret: 'your-client-secret' }),
+    })),
   }
 }

@@ -33,7 +33,8 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     }
   })
 
-  let connect: ReturnType<typeof quickstart> | undefined
+  const connect = perLocale((locale) => quickstart(config, translator(locale)))
+
   app.get('/openapi.json', (request, reply) =>
     reply
       .headers({ ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE, Vary: 'Accept-Language, Cookie' })
@@ -47,8 +48,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     return sendPage(request, reply, 'developer/reference', data, { scripts: true })
   })
 
-  app.get('/connect', (request, reply) => {
-    connect ??= quickstart(config)
-    return sendPage(request, reply, 'developer/connect', connect, { scripts: true })
-  })
+  app.get('/connect', (request, reply) =>
+    sendPage(request, reply, 'developer/connect', connect(localeOfRequest(request)), { scripts: true }),
+  )
 }

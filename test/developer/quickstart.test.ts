@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { DEMO_OIDC_APP, demoOidcUris } from '../../src/demo/seed.ts'
-import { PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../../src/developer/quickstart.ts'
+import { PROGRAMS, PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../../src/developer/quickstart.ts'
+import { translator } from '../../src/lib/web/locale.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
@@ -92,13 +93,13 @@ describe('the program for', () => {
 })
 
 describe('the page', () => {
-  const config = (environment: Record<string, string> = {}) =>
-    readConfig({ PUBLIC_URL: 'http://localhost:3000', ...environment })
+  const shownWith = (environment: Record<string, string> = {}) =>
+    quickstart(readConfig({ PUBLIC_URL: 'http://localhost:3000', ...environment }), translator('en'))
 
   it('shows the credentials of the demo, and only where there is one', () => {
-    const shown = quickstart(config())
+    const shown = shownWith()
     expect(shown).toMatchObject({ ...CREDENTIALS, demo: true, issuer: 'http://localhost:3000' })
-    const without = JSON.stringify(quickstart(config({ DEMO: 'off' })))
+    const without = JSON.stringify(shownWith({ DEMO: 'off' }))
     for (const value of Object.values(CREDENTIALS)) expect(without).not.toContain(value)
   })
 
@@ -107,13 +108,28 @@ describe('the page', () => {
   })
 
   it('has every snippet that there is, filled, and short', () => {
-    const { servers, clients } = quickstart(config())
+    const { servers, clients } = shownWith()
     const files = readdirSync(join(ROOT, 'views/developer/snippets')).map((name) => name.replace('.txt', ''))
     expect([...SERVER_LANGUAGES, ...PUBLIC_LANGUAGES].map(({ id }) => id).sort()).toEqual(files.sort())
     for (const { id, source } of [...servers, ...clients]) {
       expect(source, id).not.toMatch(/\{\{/)
       expect(source, id).toContain('http://localhost:3000')
       expect(source.split('\n').length, id).toBeLessThan(65)
+    }
+  })
+
+  it('has the settings of every program that there is, filled, with the address that it is registered for', () => {
+    const { programs } = shownWith()
+    const files = readdirSync(join(ROOT, 'views/developer/programs')).map((name) => name.replace('.txt', ''))
+    expect(PROGRAMS.map(({ id }) => id).sort()).toEqual(files.sort())
+    for (const { id, callback, source } of programs) {
+      expect(source, id).not.toMatch(/\{\{/)
+      for (const value of ['http://localhost:3000', 'your-client-id', 'your-client-secret']) {
+        expect(source, id).toContain(value)
+      }
+      // Most programs make this address themselves.
+      const [, shown = callback] = /https:\/\/app\.example\.com(\/\S*callback)/.exec(source) ?? []
+      expect(shown, id).toBe(callback)
     }
   })
 })

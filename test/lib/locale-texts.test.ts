@@ -5,6 +5,7 @@ import { STEPS } from '../../src/certification/steps/index.ts'
 import { CHECK_IDS } from '../../src/checks/checks.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { openApi } from '../../src/developer/openapi.ts'
+import { PROGRAMS } from '../../src/developer/quickstart.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
 import { TEXT_IDS } from '../../src/lib/localized-text.ts'
 import { translator } from '../../src/lib/web/locale.ts'
@@ -38,7 +39,7 @@ function ofOpenApi(): string[] {
   return [...asked]
 }
 
-/** Keys that follow from an id (src/sandbox/texts.ts). */
+/** Keys that follow from an id (src/sandbox/texts.ts, src/developer/quickstart.ts). */
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
@@ -51,6 +52,7 @@ const derived = [
   ...Object.keys(MEMBER_REFUSALS).map((reason) => `sandbox.members.refusal.${reason}`),
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
+  ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),
   ...ofOpenApi(),
 ].map((key) => key.replaceAll('-', '_'))
 

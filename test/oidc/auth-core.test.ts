@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { Auth, type AuthConfig } from '@auth/core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { settingsOf } from '../../src/developer/quickstart.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
@@ -134,6 +135,16 @@ describe('@auth/core', () => {
   it.each(['client_secret_basic', 'client_secret_post'])('authenticates by %s', async (method) => {
     const site = new Site({ client: { token_endpoint_auth_method: method } })
     expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+  })
+
+  it('signs a person in with the settings that /connect shows', async () => {
+    const shown = settingsOf('authjs', { issuer: origin, ...credentials })
+    const { gatehouse } = await import(`data:text/javascript,${encodeURIComponent(shown)}`)
+    const site = new Site(gatehouse)
+    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.session()).toMatchObject({
+      user: { id: '1-10001', name: '爱丽丝 Alice', image: expect.stringContaining('/assets/') },
+    })
   })
 
   // Auth.js leaves these to the site: its guide for refreshing tokens has this request.

@@ -1,6 +1,7 @@
 import OAuth2Strategy from 'passport-oauth2'
 import OpenIDConnectStrategy from 'passport-openidconnect'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { settingsOf } from '../../src/developer/quickstart.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
@@ -172,6 +173,16 @@ describe('passport-openidconnect', () => {
     const { profile, accessToken } = await signedIn(openId(plain, options))
     expect(profile).toMatchObject({ id: '1-10001', displayName: '爱丽丝 Alice' })
     expect(await status(accessToken)).toBe(200)
+  })
+
+  it('signs a person in with the settings that /connect shows', async () => {
+    const values = { issuer: origin, clientId: plain.id, clientSecret: plain.secret }
+    const shown = settingsOf('passport', values).replace('https://app.example.com/callback', DEMO_OIDC_CALLBACK)
+    const code = shown.replace(/^import .*$/m, '')
+    const made: Strategy[] = []
+    const passport = { use: (strategy: Strategy) => made.push(strategy) }
+    new Function('Strategy', 'passport', code)(OpenIDConnectStrategy, passport)
+    expect(await signedIn(made[0] as Strategy)).toEqual({ id: '1-10001', name: '爱丽丝 Alice' })
   })
 })
 

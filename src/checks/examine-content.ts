@@ -43,8 +43,8 @@ export function contentFindings(
   const doc = `${definition.name}.answer`
   const reading = readAnswer(definition, json)
   const code = codeFinding(definition, json, codes)
-  const isRefusal = reading.outcome === 'failed'
-  const ids = [...partnerIdFindings(json, call.partner_id, doc), ...echoFindings(json, call, doc, isRefusal)]
+  const mayBeEmpty = reading.outcome === 'failed' || reading.outcome === 'pending'
+  const ids = [...partnerIdFindings(json, call.partner_id, doc), ...echoFindings(json, call, doc, !mayBeEmpty)]
   const envelope = envelopeFindings(definition, json, stage)
   if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
   const named = usual
@@ -84,9 +84,9 @@ function partnerIdFindings(json: unknown, partnerId: bigint, doc: string): Findi
 const ID_CHECKS: Readonly<Partial<Record<Echo['name'], Finding['id']>>> = { orderId: 'order-id', refundId: 'refund-id' }
 
 /** An id that comes back must be the one that was sent, to the last digit. */
-function echoFindings(json: unknown, call: ExaminedCall, doc: string, isRefusal: boolean): Finding[] {
+function echoFindings(json: unknown, call: ExaminedCall, doc: string, isSuccess: boolean): Finding[] {
   const sent = parseLossless(Buffer.from(call.request_body))
-  return echoesOf('value' in sent ? sent.value : undefined, json, isRefusal).flatMap((echo) => {
+  return echoesOf('value' in sent ? sent.value : undefined, json, isSuccess).flatMap((echo) => {
     const { name, path, asked: expected, given, same: passed, rounded } = echo
     const id = ID_CHECKS[name]
     if (id === undefined && passed) return []

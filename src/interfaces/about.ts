@@ -33,13 +33,13 @@ const textOf = (name: EchoedId, value: unknown): string | undefined => {
 
 /**
  * The ids that an answer repeats of the request, each with whether it is the one that was asked about. One that is left out, or
- * no id at all, says nothing; nor does 0 in a refusal, where some programs send an empty record.
+ * no id at all, says nothing; nor does 0 in an answer that is no success, where some programs send an empty record.
  */
-export function echoesOf(request: unknown, answer: unknown, isRefusal: boolean): Echo[] {
+export function echoesOf(request: unknown, answer: unknown, isSuccess: boolean): Echo[] {
   const [asked, given] = [jsonFields(jsonFields(request).body), bodyOf(answer)]
   return NAMES.flatMap((name) => {
     const [wanted, named] = [textOf(name, asked[name]), textOf(name, given[name])]
-    if (wanted === undefined || named === undefined || (isRefusal && named === '0')) return []
+    if (wanted === undefined || named === undefined || (!isSuccess && named === '0')) return []
     const rounded = name === 'orderId' && isRounded(given[name], BigInt(wanted))
     return [{ name, path: `body.${name}`, asked: wanted, named, given: given[name], same: named === wanted, rounded }]
   })

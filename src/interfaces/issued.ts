@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { idText, maybe, oneOf, yesOrNo } from '../lib/json/fields.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
 import { readableCredential } from './people.ts'
+import { jsonFields } from './read-answer.ts'
 
 /** 0 none, 1 one code per ticket, 2 one per order. */
 export const voucherType = () => oneOf(0, 1, 2)
@@ -24,11 +25,26 @@ export const issuedTickets = {
   ...additionalLists,
 }
 
-/** A failure that brings codes says two things: it is not believed, so that no code is lost. */
-export const codesOfFailure = (path: string, count: number, said: string): ShapeProblem => ({
-  path,
-  problem: `names ${count} codes, but ${said} reports a failure`,
-})
+/** 0 unused, 1 used: of a ticket that is refunded or void no code is lost. */
+const VALID = [0, 1]
+
+function codeOf(entry: unknown): string {
+  const isEntry = typeof entry === 'object' && entry !== null
+  const { voucher, status } = isEntry ? jsonFields(entry) : { voucher: entry, status: 0 }
+  return VALID.includes(Number(status ?? 0)) ? String(voucher ?? '').trim() : ''
+}
+
+/**
+ * A failure that brings codes says two things: it is not believed, so that no code is lost. `lists` are those of the body,
+ * of codes or of entries that have one; undefined if there is no code in them.
+ */
+export function codesOfFailure(lists: Readonly<Record<string, unknown>>, said: string): ShapeProblem | undefined {
+  for (const [name, list] of Object.entries(lists)) {
+    const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size
+    if (count > 0) return { path: `body.${name}`, problem: `names ${count} codes, but ${said} reports a failure` }
+  }
+  return undefined
+}
 
 /** The same once it is read. */
 export interface IssuedTickets {

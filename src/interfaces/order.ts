@@ -76,9 +76,8 @@ export const orderPay = partnerInterface({
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),
   contradicted: (json, code) => {
-    const { vouchers } = jsonFields(jsonFields(json).body ?? json)
-    const count = Array.isArray(vouchers) ? vouchers.length : 0
-    return count > 0 ? codesOfFailure('body.vouchers', count, `code ${code}`) : undefined
+    const { vouchers, credentialList } = jsonFields(jsonFields(json).body ?? json)
+    return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
   },
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },

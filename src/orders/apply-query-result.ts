@@ -75,10 +75,11 @@ export async function applyQueryResult(
 
 /** What contradicts this order, or itself. */
 function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
-  const { orderStatus, orderQuantity, usedQuantity, refundedQuantity, voucherList = [] } = body
-  if (voucherList.length > 0 && FAILURES.includes(orderStatus)) {
-    return [codesOfFailure('body.voucherList', voucherList.length, `orderStatus ${orderStatus}`)]
-  }
+  const { orderStatus, orderQuantity, usedQuantity, refundedQuantity, voucherList, credentialList } = body
+  const codes = FAILURES.includes(orderStatus)
+    ? codesOfFailure({ voucherList, credentialList }, `orderStatus ${orderStatus}`)
+    : undefined
+  if (codes) return [codes]
   if (orderQuantity !== order.quantity) {
     return [{ path: 'body.orderQuantity', problem: `is ${orderQuantity}; the order has ${order.quantity}` }]
   }

@@ -5,8 +5,8 @@ import { illegalRefundTransition } from './errors.ts'
 import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { withQuantities } from './quantities.ts'
 import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
-import { isRefundTransition } from './states.ts'
-import { refundedInPart, soleCode, type TicketTotals, ticketsLeftOn } from './voucher-counts.ts'
+import { isRefundTransition, laterVoucherState } from './states.ts'
+import { countedByState, soleCode, type TicketTotals, withClaims } from './voucher-counts.ts'
 
 /** Moves a refund whose order is locked; a finished refund also changes tickets and vouchers of the order. */
 export async function changeRefund(
@@ -45,14 +45,18 @@ function refundedVouchers(
   const sole = soleCode(before, totals)
   if (sole) return [sole]
   const nothingLeft = totals.used_quantity + totals.refunded_quantity === totals.quantity
-  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
-  for (const voucher of before) {
-    const all = nothingLeft && voucher.state === 'unused' ? ticketsLeftOn(voucher) : 0
-    const others = [...known.values()].filter((one) => one.voucher !== voucher.voucher)
-    const tickets = Math.max(all, named.get(voucher.voucher) ?? 0)
-    known.set(voucher.voucher, refundedInPart(voucher, tickets, others, totals))
-  }
-  return [...known.values()].filter((voucher) => !before.includes(voucher))
+  const all = (voucher: VoucherRow) => (nothingLeft && voucher.state === 'unused' ? voucher.quantity : 0)
+  const claims = new Map(
+    before
+      .map((voucher) => ({ voucher, refunded: Math.max(all(voucher), named.get(voucher.voucher) ?? 0) }))
+      .filter(({ refunded }) => refunded > 0)
+      .map(({ voucher, refunded }) => [voucher.voucher, { used: 0, refunded }] as const),
+  )
+  const moved = before.map((voucher) => {
+    if (voucher.quantity > 1 || !claims.has(voucher.voucher)) return voucher
+    return { ...voucher, ...countedByState(laterVoucherState(voucher.state, 'refunded')) }
+  })
+  return withClaims(moved, claims, totals).filter(({ voucher }) => claims.has(voucher))
 }
 
 const ticketsOf = (refunds: readonly RefundRow[]): number =>

@@ -20,7 +20,7 @@ const SHOWN = {
     ...['close_type', 'quantity', 'used_quantity', 'refunded_quantity', 'buy_price', 'unit_price', 'total_price'],
     ...['travel_date', 'created_at', 'updated_at', 'data_removed_at', 'additional_left_out'],
   ],
-  voucher: ['state', 'quantity', 'invalid_at'],
+  voucher: ['state', 'quantity', 'used_quantity', 'refunded_quantity', 'invalid_at'],
   refund: [
     ...['partner_id', 'refund_id', 'order_id', 'state', 'refund_quantity', 'refund_price', 'refund_fee'],
     ...['decision_code', 'created_at', 'updated_at'],

@@ -34,9 +34,9 @@ export function refundContent(
   const left = order.quantity - order.used_quantity - order.refunded_quantity - reserved
   const named = [...new Set(input.vouchers)]
   const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
-  const inOthers = new Set(open.flatMap((refund) => refund.vouchers))
-  const chosen = named.map((voucher) => refundable(order, known.get(voucher), inOthers, voucher))
-  const ofVouchers = chosen.reduce((sum, voucher) => sum + ticketsLeftOn(voucher), 0)
+  const free = (voucher: VoucherRow) => freeTickets(voucher, open)
+  const chosen = named.map((voucher) => refundable(order, known.get(voucher), free, voucher))
+  const ofVouchers = chosen.reduce((sum, voucher) => sum + free(voucher), 0)
   const quantity = input.quantity ?? (named.length > 0 ? ofVouchers : left)
   if (named.length > 0) checkFits(chosen, ofVouchers, quantity)
   if (quantity < 1 || quantity > left) {
@@ -44,10 +44,16 @@ export function refundContent(
   }
   return {
     refund_quantity: quantity,
-    vouchers: named.length > 0 ? named : unusedVouchers(vouchers, inOthers, { quantity, left }),
+    vouchers: named.length > 0 ? named : unusedVouchers(vouchers, free, { quantity, left }),
     refund_price: input.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
     refund_fee: input.refund_fee ?? 0,
   }
+}
+
+/** Tickets of a code that no open refund may take. One that names several codes takes all that is left of each. */
+function freeTickets(voucher: VoucherRow, open: readonly RefundRow[]): number {
+  const taken = open.filter(({ vouchers }) => vouchers.includes(voucher.voucher))
+  return taken.reduce((left, { refund_quantity }) => Math.max(0, left - refund_quantity), ticketsLeftOn(voucher))
 }
 
 /**
@@ -57,23 +63,22 @@ export function refundContent(
  */
 function unusedVouchers(
   vouchers: readonly VoucherRow[],
-  inOthers: ReadonlySet<string>,
+  free: (voucher: VoucherRow) => number,
   { quantity, left }: { readonly quantity: number; readonly left: number },
 ): string[] {
-  const free = vouchers.filter((one) => one.state === 'unused' && (one.quantity > 1 || !inOthers.has(one.voucher)))
-  const singles = free.filter((one) => one.quantity === 1)
-  if (singles.length > left) return []
-  const names = free.map(({ voucher }) => voucher)
-  if (singles.length === free.length) return free.length >= quantity ? names.slice(0, quantity) : []
-  const isOneForAll = free.length === 1
-  const tickets = free.reduce((sum, one) => sum + ticketsLeftOn(one), 0)
-  return tickets === quantity || (isOneForAll && tickets > quantity) ? names : []
+  const unused = vouchers.filter((one) => one.state === 'unused' && free(one) > 0)
+  const names = unused.map(({ voucher }) => voucher)
+  const tickets = unused.reduce((sum, one) => sum + free(one), 0)
+  if (unused.every((one) => one.quantity === 1)) {
+    return tickets <= left && tickets >= quantity ? names.slice(0, quantity) : []
+  }
+  if (vouchers.length === 1) return tickets >= quantity ? names : []
+  return tickets === left && (unused.length === 1 || quantity === left) ? names : []
 }
 
-/** Only a voucher for several tickets may be refunded in part; a voucher for one is refunded or not. */
+/** Only one voucher for several tickets may be refunded in part: of more it would not be known how many of which. */
 function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
-  const divisible = chosen.some((voucher) => voucher.quantity > 1)
-  if (quantity <= ofVouchers && (divisible || quantity === ofVouchers)) return
+  if (quantity === ofVouchers || (chosen.length === 1 && quantity < ofVouchers)) return
   throw new RefusedRequest(`the vouchers are for ${ofVouchers} tickets, not ${quantity}`)
 }
 
@@ -81,14 +86,11 @@ function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: 
 function refundable(
   order: OrderRow,
   found: VoucherRow | undefined,
-  inOthers: ReadonlySet<string>,
+  free: (voucher: VoucherRow) => number,
   voucher: string,
 ): VoucherRow {
   if (!found) throw new RefusedRequest(`voucher ${echo(voucher)} is not of order ${order.order_id}`)
   if (found.state !== 'unused') throw new RefusedRequest(`voucher ${echo(voucher)} is ${found.state}`)
-  // One voucher for several tickets may be refunded in parts.
-  if (found.quantity === 1 && inOthers.has(voucher)) {
-    throw new RefusedRequest(`voucher ${echo(voucher)} is in another refund`)
-  }
+  if (free(found) === 0) throw new RefusedRequest(`voucher ${echo(voucher)} is in another refund`)
   return found
 }

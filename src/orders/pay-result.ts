@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { type Cause, countOrderMoves } from '../history/index.ts'
-import type { IssuedTickets } from '../interfaces/index.ts'
+import { codesOfFailure, type IssuedTickets } from '../interfaces/index.ts'
+import { problemsText } from '../lib/json/shape.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
@@ -94,11 +95,10 @@ async function fail(
   { code, describe, issueType, tickets }: PayResult,
   cause: Cause,
 ): Promise<void> {
-  const codes = issuedCodes(tickets, order.quantity).length
-  if (codes > 0) {
-    throw new RefusedRequest(`body.vouchers names ${codes} codes, but issueType ${issueType} reports a failure`)
-  }
   if (NOT_ISSUED.includes(order.state)) return
+  const { vouchers, credentialList } = tickets
+  const codes = codesOfFailure({ vouchers, credentialList }, `issueType ${issueType}`)
+  if (codes) throw new RefusedRequest(problemsText([codes]))
   if (!WAITING.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'pay_failed')
   const [issued] = before
   if (issued) {

@@ -1,7 +1,7 @@
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
-import { countedByState, soleCode, type TicketTotals, withClaim } from './voucher-counts.ts'
+import { type ClaimedTickets, countedByState, soleCode, type TicketTotals, withClaims } from './voucher-counts.ts'
 
 /** A voucher as a partner reports it; `status` is 0 unused, 1 used, 2 refunded, 3 void. */
 export interface ReportedVoucher {
@@ -102,23 +102,24 @@ export function mergedVouchers(
   }
   // Every other code is for one ticket at least.
   const most = Math.max(1, totals.quantity + 1 - new Set([...known.keys(), ...reports.keys()]).size)
+  const claims = new Map<string, ClaimedTickets>()
   for (const [voucher, entries] of reports) {
-    const others = () => [...known.values()].filter((one) => one.voucher !== voucher)
-    known.set(voucher, merged(known.get(voucher), entries, others, { ...totals, most }))
+    const { row, claim } = merged(known.get(voucher), entries, most)
+    known.set(voucher, row)
+    claims.set(voucher, claim)
   }
   const sole = soleCode([...known.values()], totals)
-  return sole ? [sole] : [...reports.keys()].flatMap((voucher) => known.get(voucher) ?? [])
+  return sole ? [sole] : withClaims([...known.values()], claims, totals).filter(({ voucher }) => reports.has(voucher))
 }
 
-/** A voucher after the entries about it of one more report. */
+/** A voucher after the entries about it of one more report, and what these claim of its tickets. */
 function merged(
   was: VoucherRow | undefined,
   entries: readonly [ReportedVoucher, ...ReportedVoucher[]],
-  others: () => readonly VoucherRow[],
-  totals: TicketTotals & { readonly most: number },
-): VoucherRow {
+  most: number,
+): { readonly row: VoucherRow; readonly claim: ClaimedTickets } {
   const [first] = entries
-  const quantity = was?.quantity ?? quantityOf(entries, totals.most)
+  const quantity = was?.quantity ?? quantityOf(entries, most)
   const isOfSome = first.ofPeople && was !== undefined && first.quantity < was.quantity
   const latest = isOfSome ? 'unused' : entries.map(({ status }) => VOUCHER_STATES[status]).reduce(laterVoucherState)
   const voucher: VoucherRow = {
@@ -129,11 +130,11 @@ function merged(
     invalid_at: was?.invalid_at ?? first.invalidAt ?? null,
   }
   const state = laterVoucherState(voucher.state, latest)
-  if (quantity === 1) return { ...voucher, ...countedByState(state) }
   const claimed = (status: ReportedVoucher['status']) =>
     isOfSome ? 0 : entries.reduce((sum, one) => sum + (one.status === status ? one.quantity : 0), 0)
-  const changed = latest === 'void' ? { ...voucher, state } : voucher
-  return withClaim(changed, { used: claimed(USED), refunded: claimed(REFUNDED) }, others(), totals)
+  const claim = { used: claimed(USED), refunded: claimed(REFUNDED) }
+  if (quantity === 1) return { row: { ...voucher, ...countedByState(state) }, claim }
+  return { row: latest === 'void' ? { ...voucher, state } : voucher, claim }
 }
 
 const [USED, REFUNDED] = [1, 2] as const

@@ -1,5 +1,5 @@
 import type { OrderUpdate, VoucherRow } from './order-store.ts'
-import { laterVoucherState, stateByQuantities, type VoucherState } from './states.ts'
+import { stateByQuantities, type VoucherState } from './states.ts'
 
 /**
  * How many tickets of a code are used and refunded. Partners tell it in two ways that need not agree: by quantities of
@@ -49,29 +49,42 @@ export function soleCode(vouchers: readonly VoucherRow[], totals: TicketTotals):
   return counted(only, totals.used_quantity, totals.refunded_quantity)
 }
 
-/** A code for several tickets after a claim: no more than the order has, beside its other codes. Counts never fall. */
-export function withClaim(
-  voucher: VoucherRow,
-  claimed: ClaimedTickets,
-  others: readonly VoucherRow[],
+/**
+ * Codes after a report about some of them. Of a code for several tickets only what is certain is counted: of the order's
+ * tickets those that its other codes cannot be for, and no more than is claimed. When no ticket of the order is left, all
+ * that is claimed. Counts never fall.
+ */
+export function withClaims(
+  vouchers: readonly VoucherRow[],
+  claims: ReadonlyMap<string, ClaimedTickets>,
   totals: TicketTotals,
-): VoucherRow {
-  const room = (field: 'used_quantity' | 'refunded_quantity') =>
-    others.reduce((left, one) => left - one[field], totals[field])
-  const { quantity, used_quantity: wasUsed, refunded_quantity: wasRefunded } = voucher
-  const used = Math.max(wasUsed, Math.min(claimed.used, quantity - wasRefunded, room('used_quantity')))
-  const refunded = Math.max(wasRefunded, Math.min(claimed.refunded, quantity - used, room('refunded_quantity')))
-  return counted(voucher, used, refunded)
+): VoucherRow[] {
+  const most = vouchers.map((voucher) => atMost(voucher, claims.get(voucher.voucher)))
+  const sum = {
+    used: most.reduce((tickets, { used }) => tickets + used, 0),
+    refunded: most.reduce((tickets, { refunded }) => tickets + refunded, 0),
+  }
+  const nothingLeft = totals.used_quantity + totals.refunded_quantity === totals.quantity
+  return vouchers.map((voucher, index) => {
+    const claimed = most[index]
+    if (!claimed || !claims.has(voucher.voucher) || voucher.quantity === 1) return voucher
+    if (nothingLeft) return counted(voucher, claimed.used, claimed.refunded)
+    const { used_quantity, refunded_quantity } = voucher
+    const certain = (was: number, ofOrder: number, field: keyof ClaimedTickets) =>
+      Math.max(was, Math.min(claimed[field], ofOrder - (sum[field] - claimed[field])))
+    return counted(
+      voucher,
+      certain(used_quantity, totals.used_quantity, 'used'),
+      certain(refunded_quantity, totals.refunded_quantity, 'refunded'),
+    )
+  })
 }
 
-/** A code of which so many tickets are refunded by us; a code for one ticket is refunded or not. */
-export function refundedInPart(
-  voucher: VoucherRow,
-  tickets: number,
-  others: readonly VoucherRow[],
-  totals: TicketTotals,
-): VoucherRow {
-  if (voucher.quantity > 1) return withClaim(voucher, { used: 0, refunded: tickets }, others, totals)
-  if (tickets < 1) return voucher
-  return { ...voucher, ...countedByState(laterVoucherState(voucher.state, 'refunded')) }
+/** Of a code, the most tickets that may be used and refunded by what is claimed and what was counted before. */
+function atMost(voucher: VoucherRow, claim: ClaimedTickets = { used: 0, refunded: 0 }): ClaimedTickets {
+  const { quantity, state } = voucher
+  // Rows of earlier releases have no counts where a code is for one ticket.
+  const { used_quantity: wasUsed, refunded_quantity: wasRefunded } = quantity === 1 ? countedByState(state) : voucher
+  const used = Math.max(wasUsed, Math.min(claim.used, quantity - wasRefunded))
+  return { used, refunded: Math.max(wasRefunded, Math.min(claim.refunded, quantity - used)) }
 }

@@ -108,7 +108,7 @@ export function readReply(definition: PartnerInterface, http: ReadableAnswer, { 
   }
   const json = parsed.value
   const reading = readAnswer(definition, json)
-  const other = reading.outcome === 'invalid' ? undefined : aboutAnother(sent, json, reading.outcome === 'failed')
+  const other = reading.outcome === 'invalid' ? undefined : aboutAnother(sent, json, reading.outcome === 'success')
   if (other) return invalidAnswer([{ ...other, problem: mask(other.problem) }], json, mask)
   switch (reading.outcome) {
     case 'invalid':
@@ -137,9 +137,9 @@ function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: R
 }
 
 /** A response about another order or refund must not change ours, whatever its code is. */
-function aboutAnother(sent: string, json: unknown, isRefusal: boolean): ShapeProblem | undefined {
+function aboutAnother(sent: string, json: unknown, isSuccess: boolean): ShapeProblem | undefined {
   const request = parseLossless(Buffer.from(sent))
-  const echoes = 'value' in request ? echoesOf(request.value, json, isRefusal) : []
+  const echoes = 'value' in request ? echoesOf(request.value, json, isSuccess) : []
   const other = echoes.find(({ same }) => !same)
   if (!other) return undefined
   const why = other.rounded ? ': it was rounded, so the partner reads ids as doubles' : ''

@@ -10,6 +10,7 @@ import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
 import { actOnOrder, makeOrder, type Operated, requireTrialOrder } from './play/orders.ts'
 import { orderForPage, playPage } from './play/page.ts'
+import { problemText } from './play/texts.ts'
 import { PLAY_ORDER_FIELDS, playActionParams, playOrderForm, playOrderParams, refundForm } from './play/wire.ts'
 import { PLAY, PLAY_PAGE, resultPage } from './play-routes.ts'
 import { asTyped } from './wire.ts'
@@ -72,6 +73,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     try {
       const partner = await existingPartner(deps, partnerId)
       const done = await actOnOrder(deps, partner, { orderId, action, quantity })
+      if ('kind' in done) return showOrder(request, reply.code(409), orderId, problemText(done, textsOf(request)))
       return redirectToResult(reply, done, `${PLAY}/orders/${orderId}`)
     } catch (error) {
       if (!(error instanceof RefusedRequest || error instanceof InvalidInput)) throw error

@@ -201,3 +201,14 @@ describe('an answer that is no text', () => {
     expect(failed(call)).toEqual([['json', problem]])
   })
 })
+
+it.each([
+  ['order-pay', 598],
+  ['order-refund', 602],
+  ['order-refund', 606],
+])('an answer of %s with code %i may have an empty record', (name, code) => {
+  const body = { orderId: 0, refundId: '', partnerOrderId: '' }
+  const call = answered(200, { code, describe: 'later', partnerId: '7001', body }, name)
+  const sent = { ...call, request_body: '{"body":{"orderId":5,"refundId":"R","partnerOrderId":"P"}}' }
+  expect(failed(sent, { codes: [code] })).toEqual([])
+})

@@ -3,8 +3,8 @@ import { echoesOf } from '../../src/interfaces/about.ts'
 
 const ID = 8_985_652_356_562_370_001n
 const asked = (body: object) => ({ partnerId: 7001, body })
-const others = (request: object, answer: object, isRefusal = false) =>
-  echoesOf(request, answer, isRefusal).flatMap(({ same, path, named }) => (same ? [] : [`${path} ${named}`]))
+const others = (request: object, answer: object, isSuccess = true) =>
+  echoesOf(request, answer, isSuccess).flatMap(({ same, path, named }) => (same ? [] : [`${path} ${named}`]))
 
 describe('the ids that an answer repeats', () => {
   it.each([
@@ -24,9 +24,9 @@ describe('the ids that an answer repeats', () => {
     expect(others(asked(request), answer)).toEqual(wrong)
   })
 
-  it('may be 0 in a refusal, where some programs send an empty record', () => {
+  it('may be 0 in an answer that is no success, where some programs send an empty record', () => {
     const answer = { code: 301, body: { orderId: 0 } }
-    expect(others(asked({ orderId: 5 }), answer, true)).toEqual([])
+    expect(others(asked({ orderId: 5 }), answer, false)).toEqual([])
     expect(others(asked({ orderId: 5 }), answer)).toEqual(['body.orderId 0'])
   })
 })

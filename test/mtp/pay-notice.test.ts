@@ -219,14 +219,14 @@ describe('a pay notice that says issued', () => {
 
 describe('a pay notice that says failed', () => {
   it.each([
-    [0, { voucherType: 1, vouchers: ['a', 'b'] }, 2],
-    [2, { voucherType: 1, vouchers: ['a'] }, 1],
-    ['0', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'c' }] }, 1],
-  ])('and brings codes says two things, and is refused: issueType %s %j', async (issueType, tickets, count) => {
+    [0, { voucherType: 1, vouchers: ['a', 'b'] }, 'body.vouchers names 2'],
+    [2, { voucherType: 1, vouchers: ['a'] }, 'body.vouchers names 1'],
+    ['0', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'c' }] }, 'body.credentialList names 1'],
+  ])('and brings codes says two things, and is refused: issueType %s %j', async (issueType, tickets, named) => {
     await order.pay(orderId)
     const before = await history()
     expect(await send(told(issueType, tickets))).toEqual(
-      refused(`body.vouchers names ${count} codes, but issueType ${issueType} reports a failure`),
+      refused(`${named} codes, but issueType ${issueType} reports a failure`),
     )
     expect(await history()).toEqual(before)
     expect(await send(told(1, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
@@ -246,6 +246,15 @@ describe('a pay notice that says failed', () => {
     const before = await history()
     expect(await send(failed({ describe: 'told again' }))).toEqual(SUCCESS)
     expect(await history()).toEqual(before)
+  })
+
+  it('is taken with documents whose codes are void, and with codes when the order has failed already', async () => {
+    await order.pay(orderId)
+    const credentialList = [2, 3].map((status) => ({ credentialType: 0, credentialNo: '1', voucher: 'c', status }))
+    expect(await send(told(2, { credentialList }))).toEqual(SUCCESS)
+    expect((await shown()).state).toBe('pay_failed')
+    expect(await send(told(2, { vouchers: ['a', 'b'] }))).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'pay_failed', codes: [] })
   })
 
   it('decides nothing about an order that was paid again: the partner is asked', async () => {

@@ -81,6 +81,11 @@ describe('payOrder', () => {
     expect(seller.paths().filter((path) => path === '/order/pay')).toHaveLength(1)
   })
 
+  it('that the partner issues later may come with an empty record', async () => {
+    seller.on('/order/pay', { ...refusal(598, 'issuing'), body: { orderId: 0, partnerOrderId: '' } })
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying', last_code: 598 }, failure: null })
+  })
+
   it('answered about the id as a double says that it was rounded', async () => {
     seller.on('/order/pay', issued({ orderId: BigInt(Number(orderId)) }))
     const { failure } = await order.pay(orderId)
@@ -104,6 +109,38 @@ describe('payOrder', () => {
     }
     seller.on('/order/query', stands(orderId, 4, { voucherList }))
     expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', contradiction: null })
+  })
+
+  it.each([
+    ['vouchers of nothing', { vouchers: ['', null, ' '] }],
+    ['documents without a code', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: '' }] }],
+    ['codes that are void', { credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'a', status: 3 }] }],
+  ])('refused with %s is refused', async (_what, body) => {
+    seller.on('/order/pay', { ...refusal(501, 'top up'), body })
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'pay_failed', last_code: 501 })
+  })
+
+  it('refused with documents that have codes is asked about', async () => {
+    const credentialList = [{ credentialType: 0, credentialNo: '1', voucher: 'a' }]
+    seller.on('/order/pay', { ...refusal(501, 'top up'), body: { credentialList } })
+    expect(await order.pay(orderId)).toMatchObject({
+      order: { state: 'pay_unknown' },
+      failure: { problems: [{ path: 'body.credentialList' }] },
+    })
+  })
+
+  it('of which the partner says that it failed, and that all codes are void, has failed', async () => {
+    for (const status of [2, 3, '3']) {
+      orderId = newId()
+      await order.create(orderId)
+      seller.on('/order/pay', refusal(598))
+      await order.pay(orderId)
+      const codes = ['a', 'b'].map((voucher) => ({ voucher, voucherInvalidTime: '2026-07-01 00:00:00', quantity: 1 }))
+      const voucherList = codes.map((code) => ({ ...code, status }))
+      seller.on('/order/query', stands(orderId, 6, { voucherList }))
+      expect((await order.query(orderId)).order).toMatchObject({ state: 'pay_failed', contradiction: null })
+      await order.close(orderId)
+    }
   })
 
   it('refused by the partner is pay_failed with its reason; it can be paid again, or be closed', async () => {

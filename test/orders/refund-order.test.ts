@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { statementsOf } from '../../src/db/migrate.ts'
 import { OPERATOR } from '../../src/history/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { applyRefundResult } from '../../src/orders/refund-result.ts'
@@ -6,7 +8,7 @@ import { refundByPlatform } from '../../src/orders/refunded-message.ts'
 import { newRefundedMessage } from '../../src/orders/wire.ts'
 import { fakeSeller, html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
-import { historyOf, recordOf, waitingJobs } from './orders.ts'
+import { historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from './orders.ts'
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
@@ -333,6 +335,8 @@ describe('an answer about another refund', () => {
     expect((await order.refund(orderId, refundId, { quantity: 1 })).failure).toBeNull()
     seller.on('/order/refund', names({ orderId: 0, refundId: null, partnerOrderId: '' }, 606))
     expect((await order.refund(orderId, `b-${orderId}`)).failure).toMatchObject({ kind: 'partner-code' })
+    seller.on('/order/refund', names({ orderId: 0, refundId: '', partnerOrderId: 0 }, 602))
+    expect(await order.refund(orderId, `c-${orderId}`)).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
   })
 })
 
@@ -399,24 +403,25 @@ describe('a part of an order whose product has no partial refunds', () => {
   })
 })
 
+const codes = async () =>
+  (
+    await world.pool.query(
+      'select voucher, state, used_quantity as used, refunded_quantity as refunded from voucher where order_id = $1 order by 1',
+      [String(orderId)],
+    )
+  ).rows
+const payAsUsual = () =>
+  seller.on('/order/pay', ({ orderId: id, partnerOrderId }: { orderId: bigint; partnerOrderId: string }): object =>
+    ok({ orderId: id, partnerOrderId, voucherType: 1, vouchers: [`${id}-1`, `${id}-2`] }),
+  )
+
 describe('one code for several tickets', () => {
-  const codes = async () =>
-    (
-      await world.pool.query(
-        'select voucher, state, used_quantity as used, refunded_quantity as refunded from voucher where order_id = $1 order by 1',
-        [String(orderId)],
-      )
-    ).rows
   beforeEach(async () => {
     seller.on('/order/pay', ok({ voucherType: 2, vouchers: ['whole'] }))
     orderId = await order.paid({ quantity: 3 })
     seller.calls.length = 0
   })
-  afterAll(() =>
-    seller.on('/order/pay', ({ orderId: id, partnerOrderId }: { orderId: bigint; partnerOrderId: string }): object =>
-      ok({ orderId: id, partnerOrderId, voucherType: 1, vouchers: [`${id}-1`, `${id}-2`] }),
-    ),
-  )
+  afterAll(payAsUsual)
 
   it('is counted ticket by ticket, and named in each refund while one is left', async () => {
     await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
@@ -455,6 +460,54 @@ describe('one code for several tickets', () => {
     await order.refund(orderId, `a-${orderId}`, { quantity: 1 })
     const { refund } = await order.refund(orderId, refundId, { vouchers: ['whole'] })
     expect(refund).toMatchObject({ refund_quantity: 2, state: 'refunded' })
+  })
+})
+
+describe('two codes for three tickets each', () => {
+  beforeEach(async () => {
+    const credentialList = ['A', 'A', 'A', 'B', 'B', 'B'].map((voucher, at) => ({
+      ...{ credentialType: 0, credentialNo: `no-${at}`, voucher },
+    }))
+    seller.on('/order/pay', ok({ voucherType: 0, credentialList }))
+    orderId = await order.paid({ quantity: 6 })
+    seller.calls.length = 0
+  })
+  afterAll(payAsUsual)
+  const told = (usedQuantity: number, statuses: Record<string, number>) => {
+    const voucherList = Object.entries(statuses).map(([voucher, status]) => ({
+      ...{ voucher, voucherInvalidTime: '2026-07-01 00:00:00', quantity: 3, status },
+    }))
+    seller.on('/order/query', stands(orderId, 4, { orderQuantity: 6, usedQuantity, voucherList }))
+    return order.query(orderId)
+  }
+  const sent = () => seller.calls.at(-1)?.body
+
+  it('that are both marked used with the first ticket: the partner chooses, and both end with the order', async () => {
+    await told(3, { A: 1, B: 1 })
+    await order.refund(orderId, refundId)
+    expect(sent()).toMatchObject({ voucherList: [], refundQuantity: 3 })
+    expect(await record()).toMatchObject({ state: 'consumed', vouchers: { A: 'refunded', B: 'refunded' } })
+  })
+
+  it('end with the order where the partner never said which were used, or was asked for a part before', async () => {
+    await order.refund(orderId, `a-${orderId}`, { vouchers: ['A'], quantity: 1 })
+    await told(3, {})
+    await order.refund(orderId, refundId)
+    expect(sent()).toMatchObject({ voucherList: [], refundQuantity: 2 })
+    expect(await codes()).toEqual([
+      { voucher: 'A', state: 'refunded', used: 0, refunded: 3 },
+      { voucher: 'B', state: 'refunded', used: 0, refunded: 3 },
+    ])
+  })
+
+  it('are each asked for once while a review is open', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId, { vouchers: ['A'] })
+    await expect(order.refund(orderId, `x-${refundId}`, { vouchers: ['A'] })).rejects.toMatchObject({
+      describe: 'voucher A is in another refund',
+    })
+    await order.refund(orderId, `y-${refundId}`)
+    expect(sent()).toMatchObject({ voucherList: ['B'], refundQuantity: 3 })
   })
 })
 
@@ -533,4 +586,93 @@ describe('refundByPlatform', () => {
     expect(await jobsOf()).toEqual([])
     expect(seller.calls.map(({ body }) => body.refundSerialNo)).toEqual([refundId, refundId])
   })
+})
+
+describe('orders from before the tickets of a code were counted', () => {
+  type Code = readonly [voucher: string, quantity: number, state: string]
+  type Refund = readonly [quantity: number, ...vouchers: string[]]
+  const A = (state: string): Code => ['A', 3, state]
+  const B = (state: string): Code => ['B', 3, state]
+
+  it.each<[string, [number, number, number], Code[], Refund[], string[]]>([
+    ['one code', [3, 1, 1], [['A', 3, 'used']], [], ['A unused 1+1']],
+    ['one code, nothing left', [3, 1, 2], [['A', 3, 'refunded']], [], ['A used 1+2']],
+    ['one code that is void', [3, 1, 0], [['A', 3, 'void']], [], ['A void 1+0']],
+    [
+      'codes for one ticket',
+      [2, 1, 1],
+      [
+        ['a', 1, 'used'],
+        ['b', 1, 'refunded'],
+      ],
+      [],
+      ['a used 0+0', 'b refunded 0+0'],
+    ],
+    ['marked with the first ticket', [6, 1, 0], [A('used'), B('unused')], [], ['A unused 1+0', 'B unused 0+0']],
+    ['both marked', [6, 3, 0], [A('used'), B('used')], [], ['A unused 0+0', 'B unused 0+0']],
+    ['both marked, most used', [6, 5, 0], [A('used'), B('used')], [], ['A unused 2+0', 'B unused 2+0']],
+    ['one of them used', [6, 3, 0], [A('used'), B('unused')], [], ['A used 3+0', 'B unused 0+0']],
+    ['some of a code refunded', [6, 0, 1], [A('unused'), B('unused')], [[1, 'A']], ['A unused 0+1', 'B unused 0+0']],
+    [
+      'some of a code refunded in parts, the other used',
+      [6, 3, 2],
+      [A('unused'), B('used')],
+      [
+        [1, 'A'],
+        [1, 'A'],
+      ],
+      ['A unused 0+2', 'B used 3+0'],
+    ],
+    [
+      'some of a code refunded, the other marked',
+      [6, 0, 2],
+      [A('unused'), B('refunded')],
+      [[1, 'A']],
+      ['A unused 0+1', 'B unused 0+1'],
+    ],
+    [
+      'some of two codes refunded',
+      [6, 0, 4],
+      [A('unused'), B('unused')],
+      [[4, 'A', 'B']],
+      ['A unused 0+1', 'B unused 0+1'],
+    ],
+    ['a code for one beside it', [4, 2, 0], [A('used'), ['c', 1, 'used']], [], ['A unused 1+0', 'c used 0+0']],
+    ['nothing left', [6, 3, 3], [A('used'), B('refunded')], [[3]], ['A used 3+0', 'B refunded 0+3']],
+    ['nothing left, all marked used', [6, 4, 2], [A('used'), B('used')], [[2, 'A']], ['A used 1+2', 'B used 3+0']],
+  ])(
+    'are counted as far as it is certain: %s',
+    async (_what, [quantity, used, refunded], codesBefore, refunds, after) => {
+      const old = newId()
+      await seedOrder(world.pool, { orderId: old, quantity })
+      await world.pool.query('update ticket_order set used_quantity = $2, refunded_quantity = $3 where order_id = $1', [
+        String(old),
+        used,
+        refunded,
+      ])
+      for (const [voucher, tickets, state] of codesBefore) {
+        await world.pool.query('insert into voucher (order_id, voucher, quantity, state) values ($1, $2, $3, $4)', [
+          String(old),
+          ...[voucher, tickets, state],
+        ])
+      }
+      for (const [at, [tickets, ...vouchers]] of refunds.entries()) {
+        await seedRefund(world.pool, {
+          refundId: `${old}-${at}`,
+          orderId: old,
+          state: 'refunded',
+          quantity: tickets,
+          vouchers,
+        })
+      }
+      const [, ...counting] = statementsOf(readFileSync('migrations/0110_voucher_counts.sql', 'utf8'))
+      for (const statement of counting) await world.pool.query(statement)
+      const { rows } = await world.pool.query(
+        `select voucher || ' ' || state || ' ' || used_quantity || '+' || refunded_quantity as shown from voucher
+       where order_id = $1 order by voucher`,
+        [String(old)],
+      )
+      expect(rows.map(({ shown }) => shown)).toEqual(after)
+    },
+  )
 })

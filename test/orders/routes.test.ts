@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts'
 import { createOperator } from '../../src/operators/index.ts'
+import { maskedStory } from '../../src/orders/masked-story.ts'
+import type { OrderStory } from '../../src/orders/show-order.ts'
 import { rotatePartnerSecret } from '../../src/partners/secret.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
@@ -163,6 +165,13 @@ describe('switching to a new secret', () => {
 })
 
 describe('what a viewer sees of an order', () => {
+  it('has the counts of a code for several tickets in the history too', () => {
+    const change = { state: ['unused', 'used'], used_quantity: [0, 2], refunded_quantity: [0, 1] }
+    const history = [{ record: 'voucher', record_id: 'CODE-1', change }]
+    const story = { order: { vouchers: [], refunds: [] }, history, calls: [] } as unknown as OrderStory
+    expect(maskedStory(story).history).toEqual([{ record: 'voucher', record_id: '***', change }])
+  })
+
   const as = async (role: 'viewer' | 'support') =>
     (await createOperator(world.deps, { name: `order-${role}`, role, days: 1 })).token
 
@@ -196,8 +205,8 @@ describe('what a viewer sees of an order', () => {
         order: {
           ...{ order_id: Number(order_id), state: 'paid', quantity: 2, total_price: 21 },
           vouchers: [
-            { voucher: '***', state: 'unused', quantity: 1, picture: '***' },
-            { voucher: '***', state: 'unused', quantity: 1, picture: '***' },
+            { voucher: '***', state: 'unused', quantity: 1, used_quantity: 0, refunded_quantity: 0, picture: '***' },
+            { voucher: '***', state: 'unused', quantity: 1, used_quantity: 0, refunded_quantity: 0, picture: '***' },
           ],
           refunds: [{ refund_id: 'r-viewer', state: 'refused', decision_code: 606, reason: '***', vouchers: ['***'] }],
           order_additional: ['***'],

@@ -57,7 +57,29 @@ describe('a body that operators see without a reason', () => {
 
   it('is an answer whose fields stand beside code and describe', () => {
     const answer = { code: 200, describe: 'success', partnerOrderId: 'P-1', visitor: 'ERIKA' }
-    expect(shown('order-create', 'answer', answer)).toEqual({ ...answer, describe: HIDDEN, visitor: HIDDEN })
+    const { visitor: _, ...known } = answer
+    expect(shown('order-create', 'answer', answer)).toEqual({ ...known, describe: HIDDEN, '(unknown 1)': HIDDEN })
+  })
+
+  it.each<[string, string, Direction, object, object]>([
+    [
+      'a map',
+      'order-create',
+      'request',
+      { body: { orderId: 5, additionMap: { E12345678: { note: 'x' }, ZhangSan: 'x' } } },
+      { body: { orderId: 5, '(unknown 1)': { '(unknown 1)': { '(unknown 1)': HIDDEN }, '(unknown 2)': HIDDEN } } },
+    ],
+    ['a list of maps', 'order-pay', 'answer', { ZhangSan: [{ E1: '' }] }, { '(unknown 1)': [{ '(unknown 1)': '' }] }],
+    ['no message of the contract', 'nonsense', 'request', { ZhangSan: 1 }, { '(unknown 1)': HIDDEN }],
+    [
+      'what partners name so',
+      'consume',
+      'notice',
+      { '(unknown 1)': 'x', ZhangSan: 'y' },
+      { '(unknown 1)': HIDDEN, '(unknown 2)': HIDDEN },
+    ],
+  ])('has no names of fields that the contract lacks: %s', (_what, name, direction, body, masked) => {
+    expect(shown(name, direction, body)).toEqual(masked)
   })
 
   it.each([

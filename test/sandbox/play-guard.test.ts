@@ -63,6 +63,9 @@ afterAll(async () => {
 const send = (body: string, path = REFUND, fields: Record<string, string> = {}) =>
   post(world, path, { body, ...fields }, { cookie, 'accept-language': 'en' })
 
+const act = (orderId: bigint, action: string, fields: Record<string, string> = {}) =>
+  post(world, `/sandbox/play/orders/${orderId}/${action}`, fields, { cookie, 'accept-language': 'en' })
+
 const refund = (orderId: string, partnerOrderId: string | null, more = '') =>
   `{"partnerId": 7001, "body": {"orderId": ${orderId}, "refundId": "${randomUUID()}", "partnerOrderId": "${partnerOrderId}",
     "partnerDealId": "deal-1", "refundQuantity": 1, "unitPrice": 10, "refundPrice": 10, "refundFee": 0,
@@ -185,7 +188,30 @@ describe('a partner that sells', () => {
     await createOrder(world.deps, newOrder.parse({ ...input, buy_price: 1 }), OPERATOR, 'trial')
     seller.calls.length = 0
     expect((await send(refund(String(beside), ''))).statusCode).toBe(409)
+    for (const action of ['pay', 'close']) {
+      const answer = await act(beside, action)
+      expect(answer.statusCode).toBe(409)
+      expect(textOf(answer)).toContain('A visitor has bought this order')
+    }
     expect(seller.calls).toEqual([])
+    expect((await act(beside, 'query')).statusCode).toBe(303)
+    expect(seller.paths()).toEqual(['/order/query'])
+  })
+
+  it('refunds by the button no order that shares its partnerOrderId with a sold one', async () => {
+    const twin = await tried()
+    const name = (partnerOrderId: string | null) =>
+      world.pool.query('update ticket_order set partner_order_id = $2 where order_id = $1', [
+        String(twin),
+        partnerOrderId,
+      ])
+    seller.calls.length = 0
+    await name(sold.partner_order_id)
+    expect((await act(twin, 'refund', { quantity: '1' })).statusCode).toBe(409)
+    expect(seller.calls).toEqual([])
+    await name(`P-${twin}`)
+    expect((await act(twin, 'refund', { quantity: '1' })).statusCode).toBe(303)
+    expect(seller.paths()).toEqual(['/order/refund'])
   })
 
   it(`reaches no sold order with any of ${BODIES_OVER_HTTP} bodies, whatever reads them`, async () => {

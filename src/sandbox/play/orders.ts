@@ -6,6 +6,7 @@ import type { OutputOf } from '../../lib/json/input.ts'
 import {
   closeOrder,
   createOrder,
+  findNamedOrder,
   findTrialOrder,
   isOrderTransition,
   payOrder,
@@ -18,6 +19,8 @@ import type { PartnerWithSecrets } from '../../partners/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
+import { obstacleToCall } from '../traffic/replayable.ts'
+import type { BodyProblem } from './body.ts'
 import { isCovered, judge, pendingCodes } from './send.ts'
 import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
 
@@ -105,15 +108,17 @@ export async function requireTrialOrder(deps: Deps, partnerId: bigint, orderId: 
 }
 
 /**
- * Pays, queries, refunds in part or closes an order of the playground. Throws RefusedRequest where its state does not
- * allow that, 20003 when used too often.
+ * Pays, queries, refunds in part or closes an order of the playground; nothing but a query where the partner's program
+ * could take a sold order for it. Throws RefusedRequest where its state does not allow that, 20003 when used too often.
  */
 export async function actOnOrder(
   deps: Deps,
   partner: PartnerWithSecrets,
   { orderId, action, quantity }: { readonly orderId: bigint; readonly action: Action; readonly quantity: number },
-): Promise<Operated> {
+): Promise<Operated | BodyProblem> {
   await requireTrialOrder(deps, partner.partner_id, orderId)
+  const reads = obstacleToCall(CALLED_BY[action]) === undefined
+  if (!reads && (await findNamedOrder(deps.db, orderId))?.sold) return { kind: 'sold-order' }
   const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
     pay: (inside) => payOrder(inside, orderId, OPERATOR),
     query: (inside) => queryOrder(inside, orderId, OPERATOR),

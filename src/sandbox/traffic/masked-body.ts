@@ -27,9 +27,6 @@ const fits = (value: unknown, { kind, values }: SchemaField): boolean => {
   return TYPES[kind]?.safeParse(value).success ?? false
 }
 
-/** A field's name is the partner's own where the contract has none. */
-const NAME = /^[A-Za-z_]\w{0,63}$/
-
 const isNothing = (value: unknown): boolean => value === null || value === ''
 
 function masked(value: unknown, field: SchemaField | undefined): unknown {
@@ -44,13 +41,16 @@ function maskedEntry(value: unknown, field: SchemaField | undefined): unknown {
   return isShown || isNothing(value) ? value : HIDDEN
 }
 
-const maskedFields = (object: object, fields: readonly SchemaField[]): object =>
-  Object.fromEntries(
+/** A name that the contract lacks may be about a person too, as the keys of a map by document number. */
+function maskedFields(object: object, fields: readonly SchemaField[]): object {
+  let unknown = 0
+  return Object.fromEntries(
     Object.entries(object).map(([name, value]) => {
       const field = fields.find((one) => one.name === name)
-      return [field || NAME.test(name) ? name : HIDDEN, masked(value, field)]
+      return [field ? name : `(unknown ${++unknown})`, masked(value, field)]
     }),
   )
+}
 
 /** Our own answers say why a notice was refused, in clauses that are known; what a partner says may be anything. */
 const withOurWords = (shown: object, given: object): object =>

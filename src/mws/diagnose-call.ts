@@ -19,6 +19,7 @@ export const settingsOf = ({ config, clock }: Deps): DiagnosisSettings => ({
   now: clock.now(),
   skewSeconds: config.MTP_CLOCK_SKEW_S,
   mounts: mountsOf(config.MTP_PATH_PREFIXES),
+  prefixes: config.MTP_PATH_PREFIXES,
 })
 
 const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWithSecrets): DiagnosedPartner => ({
@@ -40,7 +41,7 @@ export async function diagnoseCall(
   budget: SearchBudget | undefined,
 ): Promise<Diagnosis> {
   const search = { call, partner: partner ? diagnosed(partner) : placeholderPartner(call), settings: settingsOf(deps) }
-  if (!needsSearch(call, search.partner)) return diagnose(call, search.partner, search.settings)
+  if (!needsSearch(call, search.partner, search.settings)) return diagnose(call, search.partner, search.settings)
   const found = budget && (await deps.incoming.searches.run(budget, search))
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }

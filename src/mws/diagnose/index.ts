@@ -48,6 +48,8 @@ export interface DiagnosisSettings {
   readonly skewSeconds: number
   /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
   readonly mounts: readonly string[]
+  /** MTP_PATH_PREFIXES; what they map may be signed as either path. */
+  readonly prefixes?: readonly string[]
 }
 
 export interface Diagnosis {
@@ -124,8 +126,13 @@ function judgeSignature(
   const mistakes = [...loose.mistakes]
   const nothing = { warnings: [], verified: false }
   if (loose.signature === '') return { mistakes, ...nothing }
-  if (isCorrectlySigned(call, partner)) {
-    const query = signedWithQuery({ ...call, authorization, date }, partner.clientId, partner.secrets)
+  if (isCorrectlySigned(call, partner, settings.prefixes)) {
+    const query = signedWithQuery(
+      { ...call, authorization, date },
+      partner.clientId,
+      partner.secrets,
+      settings.prefixes,
+    )
     if (!query) return { mistakes, warnings: [], verified: true }
     return partner.strict
       ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], verified: true }
@@ -146,13 +153,18 @@ function judgeSignature(
 const isCorrectlySigned = (
   { authorization = '', date = '', ...call }: DiagnosedCall,
   { clientId, secrets }: DiagnosedPartner,
-): boolean => verify({ ...call, authorization, date }, clientId, secrets) !== null
+  prefixes?: readonly string[],
+): boolean => verify({ ...call, authorization, date }, clientId, secrets, prefixes) !== null
 
 /** Whether a diagnosis of this call has to look for mistakes in its signature. */
-export const needsSearch = (call: DiagnosedCall, partner: DiagnosedPartner): boolean =>
+export const needsSearch = (
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  { prefixes }: Pick<DiagnosisSettings, 'prefixes'>,
+): boolean =>
   (call.date ?? '') !== '' &&
   readLooseAuthorization(call.authorization ?? '').signature !== '' &&
-  !isCorrectlySigned(call, partner)
+  !isCorrectlySigned(call, partner, prefixes)
 
 /** The mistakes of the PartnerId header, and its warnings. */
 function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [SigningMistake[], SigningMistake[]] {

@@ -6,7 +6,7 @@ import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { receivedNoticeRoutes } from './admin-routes.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
-import { unknownPartnerPaths, unknownSignedPaths } from './unknown-paths.ts'
+import { unknownPartnerPaths, unknownSignedPaths } from './unknown-routes.ts'
 
 const TESTS_PER_MINUTE = 60
 

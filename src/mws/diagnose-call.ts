@@ -2,14 +2,8 @@ import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { PartnerCall } from './authenticate.ts'
-import {
-  type DiagnosedPartner,
-  type Diagnosis,
-  type DiagnosisSettings,
-  diagnose,
-  explain,
-  needsSearch,
-} from './diagnose/index.ts'
+import { type DiagnosedPartner, type Diagnosis, type DiagnosisSettings, diagnose, explain } from './diagnose/index.ts'
+import { needsSearch } from './diagnose/is-correctly-signed.ts'
 import type { SearchBudget } from './diagnose/signature-searches.ts'
 import { placeholderPartner } from './diagnose/unverified.ts'
 

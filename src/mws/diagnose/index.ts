@@ -1,10 +1,11 @@
 import { stringToSign } from '../../lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
-import { namesPartner, signedWithQuery, verify } from '../authenticate.ts'
+import { namesPartner, signedWithQuery } from '../authenticate.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
 import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './find-mistakes.ts'
+import { isCorrectlySigned } from './is-correctly-signed.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
 
@@ -149,22 +150,6 @@ function judgeSignature(
   const { recipes, signing, verified } = explained
   return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), verified }
 }
-
-const isCorrectlySigned = (
-  { authorization = '', date = '', ...call }: DiagnosedCall,
-  { clientId, secrets }: DiagnosedPartner,
-  prefixes?: readonly string[],
-): boolean => verify({ ...call, authorization, date }, clientId, secrets, prefixes) !== null
-
-/** Whether a diagnosis of this call has to look for mistakes in its signature. */
-export const needsSearch = (
-  call: DiagnosedCall,
-  partner: DiagnosedPartner,
-  { prefixes }: Pick<DiagnosisSettings, 'prefixes'>,
-): boolean =>
-  (call.date ?? '') !== '' &&
-  readLooseAuthorization(call.authorization ?? '').signature !== '' &&
-  !isCorrectlySigned(call, partner, prefixes)
 
 /** The mistakes of the PartnerId header, and its warnings. */
 function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [SigningMistake[], SigningMistake[]] {

@@ -34,7 +34,7 @@ import { traceRequests } from './lib/web/trace-requests.ts'
 import { membersRoom } from './members/plugin.ts'
 import { type GatherMetrics, keepLastHour } from './metrics/index.ts'
 import { metricsRoom } from './metrics/plugin.ts'
-import { mtpRoom } from './mtp/plugin.ts'
+import { answerUnknownSignedPaths, mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
 import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
@@ -115,6 +115,7 @@ export async function buildApp({
   limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics)
   registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators)
+  answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))
   /** With ADMIN_PORT it does not exist on the other listener, whatever the method. */
   const isHidden = (request: FastifyRequest) => !isForOperators(request) && /^\/metrics(?:\?|$)/.test(request.url)
   // Fastify's own would repeat the URL, and so the secrets in its query.

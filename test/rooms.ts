@@ -93,6 +93,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'orders',
     'mws',
     'mtp',
+    'certification',
     'sandbox',
     'operators',
   ],

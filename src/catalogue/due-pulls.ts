@@ -4,16 +4,25 @@ import { maskedReason } from '../lib/masked-reason.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
+import { hasLevels } from './price-store.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
 
 /** Calls to one partner at once. */
 const AT_ONCE = 2
 const BATCH = 50
+const BACKGROUND = { background: true } as const
 /** After this many failed calls the rest waits: the partner seems to be down. */
 const MAX_FAILURES = 3
 /** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
 const LONGEST_RUN_MS = 30_000
+
+/** What a run of pulls may do. */
+export interface PullRun {
+  readonly signal: AbortSignal
+  /** The functions that the partner has chosen; undefined: nobody asked it, so all are tried. */
+  readonly chosen?: ReadonlySet<string> | undefined
+}
 
 /** The state of a partner's pulls after a run. */
 export interface PullRunReport {
@@ -28,11 +37,11 @@ export interface PullRunReport {
 }
 
 /**
- * Pulls what is due from a partner, longest due first. A run that finds nothing due was started by an operator, and
+ * Pulls what is due from a partner, longest due first; what it has not chosen to offer is due no longer, without a call. A run that finds nothing due was started by an operator, and
  * retries what was given up.
  */
-export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal): Promise<PullRunReport> {
-  const run = new DuePulls(deps, partnerId, signal)
+export async function pullDue(deps: Deps, partnerId: bigint, options: PullRun): Promise<PullRunReport> {
+  const run = new DuePulls(deps, partnerId, options)
   let batch = await run.next()
   if (batch.length === 0 && (await retryGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
   while (batch.length > 0 && !run.over) {
@@ -49,16 +58,18 @@ class DuePulls {
   readonly #deps: Deps
   readonly #partnerId: bigint
   readonly #signal: AbortSignal
+  readonly #chosen: ReadonlySet<string> | undefined
   readonly #end = performance.now() + LONGEST_RUN_MS
   readonly #failed = new Set<string>()
   settled = 0
   failure: string | null = null
   #refused = false
 
-  constructor(deps: Deps, partnerId: bigint, signal: AbortSignal) {
+  constructor(deps: Deps, partnerId: bigint, { signal, chosen }: PullRun) {
     this.#deps = deps
     this.#partnerId = partnerId
     this.#signal = signal
+    this.#chosen = chosen
   }
 
   get over(): boolean {
@@ -82,13 +93,32 @@ class DuePulls {
   async #pull(pull: DuePull): Promise<void> {
     const { db } = this.#deps
     const of = { partner_id: this.#partnerId, partner_deal_id: pull.partner_deal_id }
-    const { failure, problems } = await (pull.kind === 'product' ? pullProduct : pullPrices)(this.#deps, of, {
-      background: true,
-    })
+    const asked = await this.#interfaceFor(pull)
+    if (!this.#isChosen(asked)) {
+      await clearDue(db, this.#partnerId, pull)
+      this.settled++
+      return
+    }
+    const { failure, problems } =
+      asked === 'product-pull'
+        ? await pullProduct(this.#deps, of, BACKGROUND)
+        : await pullPrices(this.#deps, { ...of, level: asked === 'level-price-calendar' }, BACKGROUND)
     if (failure) return this.#fail(pull, failure)
     if (problems.length > 0) await giveUpDue(db, this.#partnerId, pull, entryProblemsText(problems))
     else await clearDue(db, this.#partnerId, pull)
     this.settled++
+  }
+
+  /** Prices come from the calendar that has been pulled before, or else from the only one that is chosen. */
+  async #interfaceFor({ partner_deal_id: partnerDealId, kind }: DuePull) {
+    if (kind === 'product') return 'product-pull'
+    const known = await hasLevels(this.#deps.db, { partnerId: this.#partnerId, partnerDealId })
+    return known || !this.#isChosen('price-calendar') ? 'level-price-calendar' : 'price-calendar'
+  }
+
+  /** Functions that call an interface have its name. */
+  #isChosen(name: string): boolean {
+    return this.#chosen?.has(name) ?? true
   }
 
   #fail(pull: DuePull, { kind, detail }: CallProblem): void {

@@ -6,8 +6,8 @@ import { LIST_LIMITS } from '../lib/json/shape.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { countPrices } from './price-store.ts'
-import { type Entry, lockProduct } from './product-store.ts'
-import { noSuchProduct } from './show-product.ts'
+import { applyProductChange } from './product-change.ts'
+import { type Entry, lockProduct, type ProductKey } from './product-store.ts'
 import { namedPrice, onlyRequested, storePrices } from './store-prices.ts'
 
 /** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
@@ -25,7 +25,7 @@ const DAYS_AHEAD = 400
 const DAYS_BACK = 1
 
 /**
- * Stores the entries. What the notice does not mention stays: a closed day has a stock of 0, and a calendar may come in
+ * Stores the entries; a product that is not known here becomes so, as by a notice of its information. What the notice does not mention stays: a closed day has a stock of 0, and a calendar may come in
  * several notices. Days out of range, and more entries than a pull may have, are refused, so that the stored entries
  * cannot grow without limit.
  */
@@ -46,11 +46,18 @@ export async function applyLevelPrices(
   )
   const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
   await deps.db.tx(async (db) => {
-    if (!(await lockProduct(db, key))) throw noSuchProduct(partnerDealId)
+    await makeKnown({ ...deps, db }, key, cause)
     await storePrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
       throw new RefusedRequest(`with this body, product ${echo(partnerDealId)} would have more than ${most} entries`)
     }
   })
+}
+
+/** And locked until the caller's transaction ends. */
+async function makeKnown(deps: Deps, key: ProductKey, cause: Cause): Promise<void> {
+  if (await lockProduct(deps.db, key)) return
+  await applyProductChange(deps, key.partnerId, [{ partnerDealId: key.partnerDealId, status: 2 }], cause)
+  await lockProduct(deps.db, key)
 }

@@ -7,7 +7,7 @@ import { pricesFrom, type ShownPrice } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts, type WholeProduct } from './product-store.ts'
 import { type OnePartner, type OneProduct, onePartner, oneProduct } from './wire.ts'
 
-export const noSuchProduct = (partnerDealId: string): RefusedRequest =>
+const noSuchProduct = (partnerDealId: string): RefusedRequest =>
   new RefusedRequest(`product ${echo(partnerDealId)} does not exist`, { status: 404 })
 
 const HISTORY = 50

@@ -87,11 +87,15 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
       if (signal.aborted) throw new AttemptOver()
       if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptOver()
     },
-    check: async (id, passed, { level = expects[id], ...details } = {}) => {
+    check: async (id, passed, { level = expects[id], problem, ...details } = {}) => {
       const isWarning = advisory || level === 'warning'
       // Much of it was said by the partner, secrets included.
       const masked = Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, maskDetail(detail)]))
-      await log.append({ kind: 'check', data: { id, passed, ...(isWarning && { level: 'warning' }), ...masked } })
+      const isProblem = problem ? { problem } : {}
+      await log.append({
+        kind: 'check',
+        data: { id, passed, ...(isWarning && { level: 'warning' }), ...isProblem, ...masked },
+      })
       checked++
       if (!passed && !isWarning) failed++
       return passed

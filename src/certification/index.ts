@@ -7,6 +7,7 @@ export { orderInput } from './order-input.ts'
 export {
   type AttemptWithWarnings,
   changeConditions,
+  chosenFunctions,
   currentRun,
   findCurrentRun,
   isUntouched,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { lockPartner } from '../partners/index.ts'
+import { findPartner, lockPartner } from '../partners/index.ts'
 import type { Choice, Conditions } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
@@ -81,6 +81,17 @@ export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   const run = await findCurrentRun(deps, partnerId)
   if (!run) throw noRunYet()
   return run
+}
+
+/**
+ * What the seller has chosen, in the run it is at and in the one that was accepted. Undefined for a live partner without
+ * any run: nobody asked it.
+ */
+export async function chosenFunctions(deps: Deps, partnerId: bigint): Promise<ReadonlySet<string> | undefined> {
+  const runs = [await store.findCurrentRun(deps.db, partnerId), await store.findAcceptedRun(deps.db, partnerId)]
+  const chosen = runs.flatMap((run) => run?.choice.functions ?? [])
+  if (chosen.length === 0 && (await findPartner(deps, partnerId))?.stage === 'live') return undefined
+  return new Set(chosen)
 }
 
 function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): StepProgress {

@@ -81,6 +81,8 @@ export const finding = loggedObject({
   /** The field, such as `body.partnerOrderId`. */
   path: z.string().exactOptional(),
   expected: detail.exactOptional(),
+  /** True where `expected` says what is wrong with the field (`is required`), not what it should be. */
+  problem: z.boolean().exactOptional(),
   actual: detail.exactOptional(),
   /** Anchor in the field reference. */
   doc: z.string().exactOptional(),

@@ -56,6 +56,7 @@ export function contentFindings(
       passed: false,
       path,
       expected: problemDetail(problem),
+      problem: true,
       actual: withRemark(shownDetail(valueAt(json, path)), path, json),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))

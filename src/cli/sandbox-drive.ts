@@ -117,8 +117,8 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
 /** The lines for a person who follows the run: what is awaited, and what went wrong. */
 function printEvent({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent, over: AbortController): void {
   if (kind === 'check') {
-    const { passed, path, expected, actual, ...check } = checkData.parse(data)
-    const details = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
+    const { passed, path, expected, actual, problem, ...check } = checkData.parse(data)
+    const details = Object.entries({ path, expected, actual, problem }).filter(([, value]) => value !== undefined)
     if (!passed) say(`  ${junitCheckLine({ ...check, ...Object.fromEntries(details) }, translator('en'))}`)
   } else if (kind === 'rejected') {
     const { path, reason, remark } = rejectedData.parse(data)

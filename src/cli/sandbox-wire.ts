@@ -67,6 +67,7 @@ export const checkData = z.looseObject({
   path: said,
   expected: said,
   actual: said,
+  problem: z.boolean().optional(),
 })
 
 /** What a step waits for: a notice on a path (below any prefix), and what it has to be about. */

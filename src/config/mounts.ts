@@ -1,7 +1,8 @@
 /**
  * MTP_PATH_PREFIXES. Each entry is a prefix in front of /mtp/api, such as `/rhone`, or says that a path stands for
  * another one: `/sandbox/api/dispatch=/mtp/api`, `/rhone-doc=/rhone`. Partners keep the paths that their programs have;
- * a signature covers the path as it was sent, so no proxy can rewrite it.
+ * a signature covers the path as it was sent, so no proxy can rewrite it; of a path that stands for another one either is
+ * taken.
  */
 
 /** Where partners call, below a prefix. */
@@ -39,6 +40,21 @@ export const spelled = (path: string): string => new URL(path, 'http://host').pa
 /** An endpoint's paths, below each of MTP_PATH_PREFIXES. */
 export const spellings = (prefixes: readonly string[], tail: string): string[] =>
   mountsOf(prefixes).map((mount) => spelled(mount + tail))
+
+/**
+ * The path that this one stands for, such as `/mtp/api/x` for `/dispatch/x`; undefined for all but mapped paths. A
+ * mapping that only takes a beginning away is a prefix, and nobody may sign a path without its prefix.
+ */
+export function pathMeant(prefixes: readonly string[], path: string): string | undefined {
+  const [nearest] = prefixes
+    .filter((entry) => entry.includes('='))
+    .map((entry) => pairOf(entry).map(spelledBeginning) as [string, string])
+    .filter(([from, to]) => path.startsWith(`${from}/`) && !from.endsWith(to))
+    .sort(([one], [other]) => other.length - one.length)
+  return nearest && nearest[1] + path.slice(nearest[0].length)
+}
+
+const spelledBeginning = (path: string): string => (path === '' ? '' : spelled(path))
 
 /** What is wrong with an entry; undefined for a right one. */
 export function prefixProblem(entry: string, all: readonly string[]): string | undefined {

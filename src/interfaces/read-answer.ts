@@ -25,8 +25,12 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
   6: 'refund error',
 }
 
-const meaningOf = (definition: PartnerInterface, code: number): string =>
-  definition.failures[code] ?? BY_HUNDREDS[Math.floor(code / 100)] ?? 'unknown error'
+/** Hundreds belong to the interfaces that have codes of them (300 is a failure anywhere): 4xx means nothing of prices. */
+function meaningOf({ failures, pending }: PartnerInterface, code: number): string {
+  const hundred = Math.floor(code / 100)
+  const own = Object.keys({ ...failures, ...pending }).some((known) => Math.floor(Number(known) / 100) === hundred)
+  return failures[code] ?? (own ? BY_HUNDREDS[hundred] : undefined) ?? 'unknown error'
+}
 
 /** The fields of a JSON object; of anything else there are none. */
 export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { applyProductChange, pullDue, queuePulls } from '../catalogue/index.ts'
+import { chosenFunctions } from '../certification/index.ts'
 import type { TaskName } from '../db/jobs-store.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { int64 } from '../lib/json/fields.ts'
@@ -18,7 +19,10 @@ const ofPartner = z.object({ partnerId: int64() })
 /** A partner has said that products or price calendars have changed: some of them are pulled, the rest by the next run. */
 const pullDueTask: Task = async (deps, payload, { signal }) => {
   const { partnerId } = ofPartner.parse(payload)
-  const { settled, left, failure, problems } = await pullDue(deps, partnerId, signal)
+  const { settled, left, failure, problems } = await pullDue(deps, partnerId, {
+    signal,
+    chosen: await chosenFunctions(deps, partnerId),
+  })
   if (problems) throw new GiveUp(problems)
   if (!left) return
   if (failure && settled === 0) throw new Error(failure)

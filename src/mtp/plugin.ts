@@ -1,11 +1,12 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
 import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { receivedNoticeRoutes } from './admin-routes.ts'
-import { noticeRoutes, unknownPartnerPaths } from './routes.ts'
+import { noticeRoutes, REJECTIONS } from './routes.ts'
+import { unknownPartnerPaths, unknownSignedPaths } from './unknown-routes.ts'
 
 const TESTS_PER_MINUTE = 60
 
@@ -21,6 +22,10 @@ export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps })
   for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {
     await app.register(noticeRoutes, { deps, limitTests, prefix: mount })
     const prefix = prefixOf(mount)
-    if (prefix !== undefined) await app.register(unknownPartnerPaths, { deps, prefix })
+    if (prefix !== undefined) await app.register(unknownPartnerPaths, { deps, policy: REJECTIONS, prefix })
   }
 }
+
+/** For the whole app, before its rooms. */
+export const answerUnknownSignedPaths = (app: FastifyInstance, deps: Deps): void =>
+  unknownSignedPaths(app, { deps, policy: REJECTIONS })

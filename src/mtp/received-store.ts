@@ -9,10 +9,13 @@ const received = z.object({
   refused: z.string().nullable(),
   body: z.string(),
 })
-/** An accepted or refused notice that the partner is known to have sent. */
+/** An accepted or refused notice that the partner is known to have signed. */
 export type NoticeEntry = z.output<typeof received>
 
-/** Newest first; of these paths, or of all. */
+/**
+ * Newest first; of these paths, or of all. The Date is checked after the signature: a call that is refused for it was
+ * signed by the partner, though it may have been sent again by somebody else, so it does not count as verified.
+ */
 export const listReceived = (
   db: Db,
   filter: {
@@ -35,7 +38,7 @@ export const listReceived = (
     union all
     (select call_id, received_at, path, reason, left(body, ${filter.bodyChars}::int)
       from refused_notice
-      where partner_id = ${filter.partnerId} and verified
+      where partner_id = ${filter.partnerId} and (verified or reason like 'Date: %' or reason like 'Date differs from %')
         and (${filter.paths}::text[] is null or path = any (${filter.paths}::text[]))
       order by received_at desc limit ${filter.limit})
     order by received_at desc, id limit ${filter.limit}`,

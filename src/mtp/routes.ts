@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import { MOUNT, spelled } from '../config/mounts.ts'
+import { spelled } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -8,19 +8,10 @@ import {
   noticeSignature,
   type RejectionPolicy,
   readSignedCall,
-  rejectInEnvelope,
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
-import {
-  CallRejected,
-  failureCodeOf,
-  methodNotAllowed,
-  NOTICE_PATHS,
-  noSuchPath,
-  PATH,
-  rejectionCode,
-} from '../mws-wire/index.ts'
+import { failureCodeOf, methodNotAllowed, NOTICE_PATHS, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
 import type { AcceptedNotice } from './accept-once.ts'
 import { LEVEL_PRICES } from './level-price-notice.ts'
 import {
@@ -42,7 +33,8 @@ interface Options {
   readonly limitTests: onRequestAsyncHookHandler
 }
 
-const REJECTIONS: RejectionPolicy = {
+/** How notices, and calls to paths that do not exist, are refused. */
+export const REJECTIONS: RejectionPolicy = {
   code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : failureCodeOf(url)),
   isKept: ({ status }) => status !== 429,
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
@@ -68,7 +60,7 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
     return answer
   }
   const incoming = (request: FastifyRequest) => {
-    const call = readSignedCall(request)
+    const call = readSignedCall(deps, request)
     const warn = (warning: string, about: object) =>
       app.sampledLog.write(
         {
@@ -87,21 +79,6 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
     )
   }
   signatureTestRoutes(app, deps, limitTests)
-}
-
-/** Below a prefix there is only B1: a caller of another path there is a partner's program. */
-export async function unknownPartnerPaths(app: FastifyInstance, { deps }: Pick<Options, 'deps'>): Promise<void> {
-  const first = `${spelled(app.prefix)}/lv/`
-  rejectInEnvelope(app, deps, REJECTIONS)
-  app.setNotFoundHandler(({ raw }) => {
-    throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
-  })
-}
-
-/** Programs that were written for the first version of the protocol call below `/lv`. */
-function firstVersion(mount: string): CallRejected {
-  const describe = `no such path: the first version of the protocol (/lv/) is not supported; use ${mount}/`
-  return new CallRejected(describe, describe, 404)
 }
 
 /** An endpoint that takes notices. */

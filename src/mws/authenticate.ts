@@ -1,3 +1,4 @@
+import { pathMeant } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { authorizationHeader, clockDifference, parseHttpDate } from '../lib/crypto/signing.ts'
@@ -29,12 +30,12 @@ export const SIGNATURE_MISMATCH = 'the signature does not match'
 export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {
   const { authorization, date } = requireHeaders(call)
   const partner = await findCaller(deps, authorization)
-  const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
+  const used = verifyPartner(deps, partner, { ...call, authorization, date })
   const secret = used === null ? undefined : partner.secrets[used]
   if (!secret) throw notAuthenticated(SIGNATURE_MISMATCH)
   const wrongDate = dateProblem(deps, date)
   if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
-  if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(partner, call))
+  if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(deps, partner, call))
   checkPartnerStatus(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
   return partner
@@ -57,6 +58,9 @@ async function findCaller(deps: Deps, authorization: string): Promise<PartnerWit
 
 const secretsOf = (partner: PartnerWithSecrets): string[] => partner.secrets.map(({ secret }) => secret)
 
+const verifyPartner = ({ config }: Deps, partner: PartnerWithSecrets, call: IncomingCall): number | null =>
+  verify(call, partner.client_id, secretsOf(partner), config.MTP_PATH_PREFIXES)
+
 function dateProblem({ clock, config }: Deps, date: string): string | undefined {
   const parsed = parseHttpDate(date)
   if ('problem' in parsed) return `Date: ${parsed.problem}`
@@ -68,7 +72,7 @@ function dateProblem({ clock, config }: Deps, date: string): string | undefined 
 export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: PartnerCall): boolean {
   const { authorization, date, doubled } = call
   if (doubled.length > 0 || authorization === undefined || date === undefined) return false
-  const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
+  const used = verifyPartner(deps, partner, { ...call, authorization, date })
   return used !== null && dateProblem(deps, date) === undefined
 }
 
@@ -79,11 +83,16 @@ const TOLERATED = {
 } as const
 
 /** Names of deviations that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
-export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (keyof typeof TOLERATED)[] {
+export function toleratedIn(
+  { config }: Pick<Deps, 'config'>,
+  partner: PartnerWithSecrets,
+  call: PartnerCall,
+): (keyof typeof TOLERATED)[] {
   const { partnerId, url, authorization = '', date = '' } = call
   const found: (keyof typeof TOLERATED)[] = partnerId === undefined ? ['partner-id-missing'] : []
   const isQuery =
-    url.includes('?') && signedWithQuery({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
+    url.includes('?') &&
+    signedWithQuery({ ...call, authorization, date }, partner.client_id, secretsOf(partner), config.MTP_PATH_PREFIXES)
   return isQuery ? [...found, 'query-signed'] : found
 }
 
@@ -137,21 +146,29 @@ export interface IncomingCall {
   readonly authorization: string
 }
 
-/** The paths that a partner may have signed (DECISIONS "What a signed call may do differently"): as sent, as sent with its query, percent-decoded. */
-function acceptedPaths(url: string): string[] {
-  const path = pathAsSent(url)
+/** The paths that a partner may have signed (DECISIONS "What a signed call may do differently"): as sent, as sent with its query, percent-decoded; each also of the path that this one stands for. */
+function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
+  const sent = pathAsSent(url)
+  const meant = pathMeant(prefixes, sent)
   const question = url.indexOf('?')
-  return [...new Set([path, question < 0 ? path : path + url.slice(question), decodedPath(path)])]
+  const query = question < 0 ? '' : url.slice(question)
+  const paths = meant === undefined ? [sent] : [sent, meant]
+  return [...new Set(paths.flatMap((path) => [path, path + query, decodedPath(path)]))]
 }
 
 /**
- * Which of the partner's live secrets signed the call: an index into `secrets`, or null when none did. The whole
+ * Which of the partner's live secrets signed the call (`prefixes`: MTP_PATH_PREFIXES): an index into `secrets`, or null when none did. The whole
  * header is compared (signature rule 4), in constant time, and each secret and variant is tried in any case.
  */
-export function verify(call: IncomingCall, clientId: string, secrets: readonly string[]): number | null {
+export function verify(
+  call: IncomingCall,
+  clientId: string,
+  secrets: readonly string[],
+  prefixes: readonly string[] = [],
+): number | null {
   let matched: number | null = null
   for (const [index, secret] of secrets.entries()) {
-    for (const path of acceptedPaths(call.url)) {
+    for (const path of acceptedPaths(call.url, prefixes)) {
       const expected = authorizationHeader(clientId, secret, { method: call.method, path, date: call.date })
       if (equalSecrets(expected, call.authorization)) matched ??= index
     }
@@ -160,5 +177,10 @@ export function verify(call: IncomingCall, clientId: string, secrets: readonly s
 }
 
 /** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not match. */
-export const signedWithQuery = (call: IncomingCall, clientId: string, secrets: readonly string[]): boolean =>
-  call.url.includes('?') && verify({ ...call, url: pathAsSent(call.url) }, clientId, secrets) === null
+export const signedWithQuery = (
+  call: IncomingCall,
+  clientId: string,
+  secrets: readonly string[],
+  prefixes: readonly string[] = [],
+): boolean =>
+  call.url.includes('?') && verify({ ...call, url: pathAsSent(call.url) }, clientId, secrets, prefixes) === null

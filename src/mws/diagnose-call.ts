@@ -2,14 +2,8 @@ import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { PartnerCall } from './authenticate.ts'
-import {
-  type DiagnosedPartner,
-  type Diagnosis,
-  type DiagnosisSettings,
-  diagnose,
-  explain,
-  needsSearch,
-} from './diagnose/index.ts'
+import { type DiagnosedPartner, type Diagnosis, type DiagnosisSettings, diagnose, explain } from './diagnose/index.ts'
+import { needsSearch } from './diagnose/is-correctly-signed.ts'
 import type { SearchBudget } from './diagnose/signature-searches.ts'
 import { placeholderPartner } from './diagnose/unverified.ts'
 
@@ -19,6 +13,7 @@ export const settingsOf = ({ config, clock }: Deps): DiagnosisSettings => ({
   now: clock.now(),
   skewSeconds: config.MTP_CLOCK_SKEW_S,
   mounts: mountsOf(config.MTP_PATH_PREFIXES),
+  prefixes: config.MTP_PATH_PREFIXES,
 })
 
 const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWithSecrets): DiagnosedPartner => ({
@@ -40,7 +35,7 @@ export async function diagnoseCall(
   budget: SearchBudget | undefined,
 ): Promise<Diagnosis> {
   const search = { call, partner: partner ? diagnosed(partner) : placeholderPartner(call), settings: settingsOf(deps) }
-  if (!needsSearch(call, search.partner)) return diagnose(call, search.partner, search.settings)
+  if (!needsSearch(call, search.partner, search.settings)) return diagnose(call, search.partner, search.settings)
   const found = budget && (await deps.incoming.searches.run(budget, search))
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }

@@ -96,11 +96,11 @@ export interface SignedCall {
 const NO_WARNINGS: readonly string[] = []
 
 /** The call behind `noticeSignature`; throws what is wrong with its body for the caller. */
-export function readSignedCall(request: FastifyRequest): SignedCall {
+export function readSignedCall(deps: Pick<Deps, 'config'>, request: FastifyRequest): SignedCall {
   const caller = callerOf(request)
   const url = request.raw.url ?? ''
   // In stage sandbox the guard has already rejected such a call.
   const isUsual = request.headers.partnerid !== undefined && !url.includes('?')
-  const warnings = isUsual || caller.stage !== 'live' ? NO_WARNINGS : toleratedIn(caller, callOf(request))
+  const warnings = isUsual || caller.stage !== 'live' ? NO_WARNINGS : toleratedIn(deps, caller, callOf(request))
   return { caller, url, ...noticeBytes(request, caller.aes_key), warnings }
 }

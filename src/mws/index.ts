@@ -19,4 +19,4 @@ export {
   testPastedSignature,
 } from './signature-test.ts'
 export { signatureTestRoutes } from './signature-test-routes.ts'
-export { type RejectionPolicy, rejectInEnvelope, signedRoutes } from './signed-routes.ts'
+export { answerRejection, type RejectionPolicy, rejectInEnvelope, signedRoutes } from './signed-routes.ts'

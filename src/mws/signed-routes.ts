@@ -36,8 +36,14 @@ export function signedRoutes(app: FastifyInstance, deps: Deps, policy: Rejection
 
 /** The rejections alone, for a scope without routes. */
 export function rejectInEnvelope(app: FastifyInstance, deps: Deps, policy: RejectionPolicy): void {
-  app.setErrorHandler((error, request, reply) => sendRejection(deps, policy, error, request, reply))
+  app.setErrorHandler(answerRejection(deps, policy))
 }
+
+/** One rejection, where another scope would answer in its own way. */
+export const answerRejection =
+  (deps: Deps, policy: RejectionPolicy) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    sendRejection(deps, policy, error, request, reply)
 
 async function sendRejection(
   deps: Deps,

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pullDue } from '../../src/catalogue/due-pulls.ts'
 import { applyProductChange, type ProductChange } from '../../src/catalogue/product-change.ts'
+import { startRun } from '../../src/certification/run.ts'
 import { enqueue, listJobs } from '../../src/db/jobs-store.ts'
 import type { Db } from '../../src/db/sql.ts'
 import { retryJob } from '../../src/jobs/job.ts'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
+import { choice } from '../../src/test-plan/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { duePulls, waitingJobs } from '../orders/orders.ts'
@@ -41,7 +43,8 @@ const tell = (entries: readonly ProductChange[], partnerId = 7001n, deps = world
   applyProductChange(deps, partnerId, entries, NOTICE)
 const changed = (...ids: string[]) => ids.map((partnerDealId) => ({ partnerDealId, status: 1 as const }))
 const many = (count: number) => changed(...Array.from({ length: count }, (_, place) => `p-${place}`))
-const run = () => pullDue(world.deps, 7001n, AbortSignal.timeout(60_000))
+const run = (chosen?: ReadonlySet<string>) =>
+  pullDue(world.deps, 7001n, { signal: AbortSignal.timeout(60_000), chosen })
 const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
 const entries = ({ partnerDealIds }: { partnerDealIds: string[] }) =>
   ok(partnerDealIds.map((partnerDealId) => ({ ...PRODUCT, partnerDealId })) as object)
@@ -155,6 +158,68 @@ describe('what is due', () => {
     worker = await startWorker(world.deps, world.log, world.databaseUrl)
     await until(async () => (await jobs()).length === 0, jobs)
     expect(seller.calls.map(({ body }) => body.partnerDealIds)).toEqual([['d-5']])
+  })
+})
+
+describe('a pull that the seller has not chosen', () => {
+  const price = { partnerDealId: 'c-1', marketPrice: 1, mtPrice: 1, settlementPrice: 1, stock: 1 }
+  const all = async () => {
+    seller.on('/product/query', entries)
+    seller.on('/product/price/query', ok([{ ...price, date: '2026-06-01' }] as object))
+    seller.on('/product/level/price/calendar/v2', ok([] as object, { partnerDealId: 'c-1' }))
+    await tell([1, 5].map((status) => ({ partnerDealId: 'c-1', status: status as 1 | 5 })))
+  }
+
+  it.each([
+    [[], []],
+    [['product-pull'], ['/product/query']],
+    [['price-calendar'], ['/product/price/query']],
+    [['level-price-calendar'], ['/product/level/price/calendar/v2']],
+    [
+      ['product-pull', 'price-calendar', 'level-price-calendar'],
+      ['/product/price/query', '/product/query'],
+    ],
+  ])('makes no call: of %j', async (chosen, called) => {
+    await all()
+    expect(await run(new Set(chosen))).toEqual({ settled: 2, left: false, failure: null, problems: null })
+    expect(seller.paths().sort()).toEqual(called)
+    expect(await duePulls(world.pool)).toEqual([])
+  })
+
+  it('follows what its runs say; a live partner without a run is asked for everything', async () => {
+    const lone = await fakeSeller(world, 7201, { fields: { stage: 'sandbox' } })
+    const told = async () => {
+      lone.calls.length = 0
+      await tell(
+        [1, 5].map((status) => ({ partnerDealId: 'c-2', status: status as 1 | 5 })),
+        7201n,
+      )
+      await until(async () => (await jobs()).length === 0, jobs)
+      expect(await duePulls(world.pool)).toEqual([])
+      return lone.paths().sort()
+    }
+    lone.on('/product/query', entries)
+    lone.on('/product/price/query', ok([{ ...price, partnerDealId: 'c-2', date: '2026-06-01' }] as object))
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    expect(await told(), 'a sample of a new seller').toEqual([])
+    const choose = (...functions: string[]) =>
+      startRun(
+        world.deps,
+        7201n,
+        choice.parse({ functions: ['pay-at-once', 'refund-at-once', ...functions], products: { main: 'c-2' } }),
+      )
+    const { run_id } = await choose('product-pull')
+    expect(await told()).toEqual(['/product/query'])
+    await world.pool.query('update sandbox_run set passed_at = now() where run_id = $1', [run_id])
+    await choose('price-calendar')
+    expect(await told(), 'chosen in the accepted run, or in this one').toEqual([
+      '/product/price/query',
+      '/product/query',
+    ])
+    await world.pool.query('delete from sandbox_run where partner_id = 7201')
+    await world.pool.query("update partner set stage = 'live' where partner_id = 7201")
+    expect(await told()).toEqual(['/product/price/query', '/product/query'])
+    await lone.close()
   })
 })
 

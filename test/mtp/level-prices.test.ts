@@ -7,6 +7,7 @@ import { setAesKey } from '../../src/partners/aes-key.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { aesEncrypted } from '../aes.ts'
 import { openWorld, type World } from '../harness.ts'
+import { duePulls } from '../orders/orders.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { signedHeaders } from '../signer.ts'
 
@@ -149,11 +150,6 @@ describe('a level price notice', () => {
 
   it.each<[string, () => object, unknown]>([
     [
-      'an unknown product',
-      () => notice([entry(FIRST)], FIRST, FIRST, { partnerDealId: 'nobody-knows' }),
-      'product nobody-knows does not exist',
-    ],
-    [
       'no product',
       () => notice([entry(FIRST)], FIRST, FIRST, { partnerDealId: undefined }),
       'partnerDealId is required',
@@ -229,6 +225,23 @@ describe('a level price notice', () => {
     expect(await storedRows()).toHaveLength(10_000)
     world.clock.advance(60)
     expect(await post(notice([entry(FIRST, 'A', { stock: 2 })])), 'a change adds none').toEqual(SUCCESS)
+  })
+
+  it('about a product that is not known makes it known, and its information due, once', async () => {
+    const ofNew = (...body: object[]) => notice(body, FIRST, FIRST, { partnerDealId: `new-${deal}` })
+    expect((await post(ofNew(entry(FIRST, 'A', { stock: 0 })))).code).toBe(300)
+    expect((await post({ ...ofNew(entry(FIRST)), endTime: '2036-01-01' })).code).toBe(300)
+    const known = { partner_id: 7001n, partner_deal_id: `new-${deal}` }
+    await expect(showProduct(world.deps, known)).rejects.toThrow('does not exist')
+    expect(await post(ofNew(entry(FIRST)))).toEqual(SUCCESS)
+    world.clock.advance(60)
+    expect(await post(ofNew(entry(FIRST, 'B')))).toEqual(SUCCESS)
+    const { product, prices, history } = await showProduct(world.deps, known)
+    expect(product).toMatchObject({ sale_state: 'unknown', title: null })
+    expect(prices).toHaveLength(2)
+    expect(history.filter(({ change }) => 'sale_state' in change)).toHaveLength(1)
+    const due = (await duePulls(world.pool)).filter((pull) => pull.endsWith(`:new-${deal}`))
+    expect(due).toEqual([`product 7001:new-${deal}`])
   })
 
   it('keeps ids of 64 bits exact, and entries whole', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mountsOf, spelled } from '../../src/config/mounts.ts'
+import { mountsOf, pathMeant, spelled } from '../../src/config/mounts.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
@@ -12,7 +12,9 @@ const ENCODED = '/%E6%97%85'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld({ MTP_PATH_PREFIXES: '/rhone,/旅,/sandbox/api/dispatch=/mtp/api,/rhone-doc=/rhone' })
+  world = await openWorld({
+    MTP_PATH_PREFIXES: '/rhone,/旅,/sandbox/api/dispatch=/mtp/api,/rhone-doc=/rhone,/旅-alt=/旅',
+  })
   await createPartner(world.deps, newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller' }), SECRET)
 })
 afterAll(() => world.close())
@@ -57,15 +59,30 @@ describe('a path of area B', () => {
     expect([answer.statusCode, answer.json()]).toEqual([404, { code: 404, describe, partnerId: '7001' }])
   })
 
-  it.each(['/sandbox/api/dispatch', '/rhone-doc/mtp/api'])(
-    '%s may stand for another one, and is what is signed',
-    async (mount) => {
-      const path = mount + CHANGE.slice('/mtp/api'.length)
-      expect(await post(path)).toEqual(success)
-      expect(await post(path, CHANGE)).toMatchObject({ code: 300, describe: 'BA verification failed' })
-      expect(await post(`${mount}/x`)).toEqual(none)
-    },
-  )
+  it.each([
+    ['/sandbox/api/dispatch', '/mtp/api', '/rhone/mtp/api'],
+    ['/rhone-doc/mtp/api', '/rhone/mtp/api', '/mtp/api'],
+    ['/旅-alt/mtp/api', `${ENCODED}/mtp/api`, '/mtp/api'],
+  ])('%s may stand for %s: either is what is signed, and no third one', async (mount, meant, other) => {
+    const [path, mapped, third] = [mount, meant, other].map((one) => spelled(one + CHANGE.slice('/mtp/api'.length)))
+    const refused = { code: 300, describe: 'BA verification failed' }
+    expect(await post(path as string)).toEqual(success)
+    expect(await post(path as string, mapped)).toEqual(success)
+    expect(await post(path as string, third)).toMatchObject(refused)
+    expect(await post(mapped as string, path), 'the path that is meant has one name').toMatchObject(refused)
+    expect(await post(`${path}?a=1`, mapped), 'without the query').toEqual(success)
+    expect(await post(`${path}?a=1`, `${mapped}?a=1`), 'with it, in stage sandbox').toMatchObject(refused)
+    expect(await post(spelled(`${mount}/x`))).toEqual(none)
+  })
+
+  it('whose mapping only takes its beginning away is a prefix, without which nobody may sign', () => {
+    const prefixes = ['/rhone', '/gw/mtp/api=/mtp/api', '/gw/rhone=/rhone', '/a=/mtp/api', '/a/b=/rhone/mtp/api']
+    const meant = (path: string) => pathMeant(prefixes, path)
+    expect(['/rhone/mtp/api/x', '/mtp/api/x', '/gw/mtp/api/x', '/gw/rhone/mtp/api/x', '/ax', '/a'].map(meant)).toEqual(
+      Array(6).fill(undefined),
+    )
+    expect(['/a/x', '/a/b/x'].map(meant)).toEqual(['/mtp/api/x', '/rhone/mtp/api/x'])
+  })
 
   it.each(['/rhone,/rhone/v1=/mtp/api', '/rhone/v1,/rhone=/mtp/api,/rhone/mtp=/mtp/api', '/a=/mtp/api,/a/b=/mtp/api'])(
     'may lie below another one: a service starts with %s, and each answers',

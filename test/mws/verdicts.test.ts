@@ -68,7 +68,7 @@ function callOf(random: Random): PartnerCall {
 
 function isTaken(partner: PartnerWithSecrets, call: PartnerCall): boolean {
   if (!isVerified(deps, partner, call)) return false
-  if (partner.stage === 'sandbox' && toleratedIn(partner, call).length > 0) return false
+  if (partner.stage === 'sandbox' && toleratedIn(deps, partner, call).length > 0) return false
   return call.partnerId === undefined || namesPartner(call.partnerId, partner.partner_id)
 }
 

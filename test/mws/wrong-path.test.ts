@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { listNotices } from '../../src/mtp/received.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
@@ -27,6 +28,24 @@ afterAll(async () => {
 const lines = async () => (await listTraffic(world.deps, 7001n, trafficQuery.parse({}))).lines
 const none = { code: 404, describe: 'no such path', partnerId: '7001' }
 
+describe('a notice that is rightly signed but too old', () => {
+  it('is listed for operators, with its reason; one that nobody has signed is not', async () => {
+    const path = '/mtp/api/order/consume/notice'
+    const old = new Date(world.clock.now().getTime() - 3_600_000).toUTCString()
+    const french = 'mer., 25 nov. 2026 10:00:00 GMT'
+    for (const date of [old, french]) {
+      await sendNotice(world, seller, { path, body: '{}', signing: { date }, headers: { Date: date } })
+    }
+    await sendNotice(world, seller, { path, body: '{}', signing: { secret: 'a guess' } })
+    await sendNotice(world, seller, { path, body: '{}', signing: { secret: 'a guess' }, headers: { Date: old } })
+    const listed = await listNotices(world.deps, listNotices.input.parse({ partner_id: 7001 }))
+    expect(listed.map(({ refused }) => refused).sort()).toEqual([
+      expect.stringMatching(/^Date differs from our clock by 3600 seconds/),
+      expect.stringMatching(/^Date: /),
+    ])
+  })
+})
+
 describe('a call to a path that does not exist', () => {
   it.each(['/mtp/api/order/consume', '/rhone/mtp/api/order/consume', '/rhone/order/consume/notice'])(
     '%s: is kept with the path that was meant',
@@ -42,6 +61,52 @@ describe('a call to a path that does not exist', () => {
       expect(entry.request.body.text).toBe('(not read: the path does not exist)')
     },
   )
+
+  it.each([
+    '/sandbox/api/order/consume/notice',
+    '/sandbox/order/consume/notice',
+    '/rhone-doc/order/consume/notice',
+    '/test/push/rhone/order/consume/notice',
+    '/order/consume/notice?x=1',
+    '/oauth/v2/order/consume/notice',
+    '/console/order/consume/notice',
+    '/admin/v1/order/consume/notice',
+  ])('%s: is not below area B, and is known by its Authorization header', async (path) => {
+    expect(
+      await sendNotice(world, seller, { path, body: '{"body":{}}', signing: { path: path.replace('?x=1', '') } }),
+    ).toEqual(none)
+    const detail = expect.stringMatching(
+      /^no such path; the nearest path is POST .*\/mtp\/api\/order\/consume\/notice$/,
+    )
+    expect(await lines()).toMatchObject([{ kind: 'rejected', code: 404, status: 404, verified: true, detail }])
+    const date = world.clock.now().toUTCString()
+    for (const authorization of ['MWS seller-7001:xxxx', 'mws nobody:xxxx', 'MWS']) {
+      const answer = await world.app.inject({ method: 'GET', url: path, headers: { authorization, date } })
+      expect([answer.statusCode, answer.json()]).toEqual([404, { ...none, partnerId: '' }])
+    }
+    await world.deps.incoming.rejected.finish()
+    expect((await lines()).map(({ verified }) => verified).sort()).toEqual([false, true])
+  })
+
+  it.each([
+    ['/sandbox/nothing', {}],
+    ['/sandbox/nothing', { authorization: 'Basic eA==' }],
+    ['/oauth/v2/nothing', { authorization: 'Bearer MWS x:y' }],
+    ['/console/nothing', {}],
+    ['/nothing', { authorization: 'MWSX x:y' }],
+    ['/oauth/v2/api/token', { authorization: 'MWS seller-7001:xxxx' }],
+    ['/healthz', { authorization: 'MWS seller-7001:xxxx' }],
+  ])('%s with %j: is another area’s to answer', async (url, headers) => {
+    const answer = await world.app.inject({
+      method: 'DELETE',
+      url,
+      headers: { accept: 'application/json', ...headers },
+    })
+    expect([404, 405]).toContain(answer.statusCode)
+    expect(answer.body).not.toContain('"describe"')
+    await world.deps.incoming.rejected.finish()
+    expect(await lines()).toEqual([])
+  })
 
   it('of the first version is kept with what the answer says', async () => {
     await sendNotice(world, seller, { path: '/rhone/lv/order/consume/notice', body: '{}' })

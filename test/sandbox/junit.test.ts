@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addSeconds, utcDate } from '../../src/lib/clock.ts'
 import { translator } from '../../src/lib/web/locale.ts'
-import { junitOf as junitIn } from '../../src/sandbox/api/junit.ts'
+import { junitCheckLine, junitOf as junitIn } from '../../src/sandbox/api/junit.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
 import { choice } from '../../src/test-plan/choice.ts'
 import { junitProblems } from './junit.ts'
@@ -30,7 +30,7 @@ const report = (steps: ReportedStep[], acceptance: Partial<RunReport['acceptance
 
 const fields: FailedCheck = {
   ...{ id: 'fields', text: 'Invalid field', level: 'error', path: 'body[0].title' },
-  ...{ expected: 'is required', actual: 'missing' },
+  ...{ expected: 'is required', actual: 'missing', problem: true },
 }
 
 describe('the JUnit file', () => {
@@ -50,7 +50,7 @@ describe('the JUnit file', () => {
     expect(await junitProblems(xml)).toEqual([])
     expect(xml).toContain('tests="5" failures="1" errors="1" skipped="2" time="6.000">')
     expect(xml).toContain('<testcase name="heartbeat" classname="gatehouse.sandbox" time="2.000"/>')
-    const line = 'Invalid field: body[0].title: expected is required, got missing'
+    const line = 'Invalid field: body[0].title is required'
     expect(xml).toContain(`<failure message="${line}" type="failure">warning: Slow response\n${line}</failure>`)
     expect(xml).toContain('<error message="the step was interrupted" type="error"/>')
     expect(xml).toContain('<skipped message="not run yet"/>')
@@ -62,10 +62,25 @@ describe('the JUnit file', () => {
   it('has a failure for a step that had to be tested and was not; one that only warns is skipped', async () => {
     const untested = (done: boolean) =>
       junitOf(report([{ ...step('refund-of-rest', 'not_tested', [attempt(1, 'not_tested', [fields])]), done }]))
-    const why = 'the step could not test anything: Invalid field: body[0].title: expected is required, got missing'
+    const why = 'the step could not test anything: Invalid field: body[0].title is required'
     expect(untested(true)).toContain(`<skipped message="${why}"/>`)
     expect(untested(false)).toContain(`<failure message="${why}" type="failure"/>`)
     expect(await junitProblems(untested(false))).toEqual([])
+  })
+
+  it('says of a field what is wrong with it, and of other checks what was expected', () => {
+    const [en, zh] = [translator('en'), translator('zh-CN')]
+    const minutes = { expected: 'must be more than 30 and at most 120 minutes', actual: '20', path: 'body[0].time' }
+    const line = 'Invalid field: body[0].time must be more than 30 and at most 120 minutes, got 20'
+    expect(junitCheckLine({ ...fields, ...minutes }, en)).toBe(line)
+    expect(junitCheckLine({ ...fields, expected: '7', actual: '8', problem: false }, en)).toBe(
+      'Invalid field: body[0].title: expected 7, got 8',
+    )
+    const missing = { ...fields, expected: zh('sandbox.said.must_be_required'), actual: zh('sandbox.said.missing') }
+    expect(junitCheckLine(missing, zh)).toBe(`Invalid field: body[0].title ${missing.expected}`)
+    expect(junitCheckLine({ ...fields, expected: 'is required', actual: 'null' }, en)).toMatch(
+      /title is required, got null$/,
+    )
   })
 
   it('has a case for the acceptance check', () => {

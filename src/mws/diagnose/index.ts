@@ -1,10 +1,11 @@
 import { stringToSign } from '../../lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
-import { namesPartner, signedWithQuery, verify } from '../authenticate.ts'
+import { namesPartner, signedWithQuery } from '../authenticate.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
 import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './find-mistakes.ts'
+import { isCorrectlySigned } from './is-correctly-signed.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
 
@@ -48,6 +49,8 @@ export interface DiagnosisSettings {
   readonly skewSeconds: number
   /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
   readonly mounts: readonly string[]
+  /** MTP_PATH_PREFIXES; what they map may be signed as either path. */
+  readonly prefixes?: readonly string[]
 }
 
 export interface Diagnosis {
@@ -124,8 +127,13 @@ function judgeSignature(
   const mistakes = [...loose.mistakes]
   const nothing = { warnings: [], verified: false }
   if (loose.signature === '') return { mistakes, ...nothing }
-  if (isCorrectlySigned(call, partner)) {
-    const query = signedWithQuery({ ...call, authorization, date }, partner.clientId, partner.secrets)
+  if (isCorrectlySigned(call, partner, settings.prefixes)) {
+    const query = signedWithQuery(
+      { ...call, authorization, date },
+      partner.clientId,
+      partner.secrets,
+      settings.prefixes,
+    )
     if (!query) return { mistakes, warnings: [], verified: true }
     return partner.strict
       ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], verified: true }
@@ -142,17 +150,6 @@ function judgeSignature(
   const { recipes, signing, verified } = explained
   return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), verified }
 }
-
-const isCorrectlySigned = (
-  { authorization = '', date = '', ...call }: DiagnosedCall,
-  { clientId, secrets }: DiagnosedPartner,
-): boolean => verify({ ...call, authorization, date }, clientId, secrets) !== null
-
-/** Whether a diagnosis of this call has to look for mistakes in its signature. */
-export const needsSearch = (call: DiagnosedCall, partner: DiagnosedPartner): boolean =>
-  (call.date ?? '') !== '' &&
-  readLooseAuthorization(call.authorization ?? '').signature !== '' &&
-  !isCorrectlySigned(call, partner)
 
 /** The mistakes of the PartnerId header, and its warnings. */
 function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [SigningMistake[], SigningMistake[]] {

@@ -121,19 +121,18 @@ function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
   return caseOf('acceptance', 0, 'skipped', t('sandbox.junit.not_accepted'))
 }
 
-/** `Invalid field: body[0].title: expected is required, got missing`. */
+/** `Invalid field: body[0].title is required`; `Not the order: orderId: expected 7, got 8`. */
 export function junitCheckLine(check: Omit<FailedCheck, 'id'> | undefined, t: Translate): string {
   if (!check) return t('sandbox.junit.no_check')
-  const { text: name, level, path, expected, actual } = check
-  const said = [
-    ...(expected === undefined ? [] : [t('sandbox.junit.expected', { expected })]),
-    ...(actual === undefined ? [] : [t('sandbox.junit.actual', { actual })]),
-  ]
-  const where = [
-    name,
-    ...(path === undefined ? [] : [path]),
-    ...(said.length > 0 ? [said.join(t('sandbox.list.separator'))] : []),
-  ].join(': ')
+  const { text: name, level, path, expected, actual, problem } = check
+  // The problem is what is said of the field; that a required one is missing is said with it.
+  const told = problem === true && path !== undefined && expected !== undefined
+  const isSaid = told && actual === t('sandbox.said.missing')
+  const facts = [
+    ...(expected === undefined ? [] : [told ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
+    ...(actual === undefined || isSaid ? [] : [t('sandbox.junit.actual', { actual })]),
+  ].join(t('sandbox.list.separator'))
+  const where = [name, ...(path === undefined || told ? [] : [path]), ...(facts === '' ? [] : [facts])].join(': ')
   return level === 'warning' ? t('sandbox.junit.warning', { check: where }) : where
 }
 

@@ -138,14 +138,14 @@ export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: strin
 
 /** One check in the words of the reader. */
 export function shownCheck(
-  { id, passed, level = 'error', path, expected, actual, doc }: Finding,
+  { id, passed, level = 'error', path, expected, actual, doc, problem }: Finding,
   t: Translate,
 ): LineContent {
   // What a state means matters where it is the wrong one.
   const words = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
-  if (expected !== undefined) facts.push([t('sandbox.log.expected'), words(expected)])
+  if (expected !== undefined) facts.push([t(problem ? 'sandbox.log.problem' : 'sandbox.log.expected'), words(expected)])
   if (actual !== undefined) facts.push([t('sandbox.log.actual'), words(actual)])
   return {
     ...verdict(passed, level, t),

@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import { MOUNT, mountsOf, prefixOf, spelled } from '../config/mounts.ts'
+import type { Deps } from '../deps.ts'
+import { pathAsSent } from '../lib/web/request-target.ts'
+import { answerRejection, type RejectionPolicy, rejectInEnvelope } from '../mws/index.ts'
+import { CallRejected, noSuchPath } from '../mws-wire/index.ts'
+
+/** What is answered to partners' programs that call a path which does not exist. */
+
+interface Options {
+  readonly deps: Deps
+  readonly policy: RejectionPolicy
+}
+
+/** Below a prefix there is only B1: a caller of another path there is a partner's program. */
+export async function unknownPartnerPaths(app: FastifyInstance, { deps, policy }: Options): Promise<void> {
+  const first = `${spelled(app.prefix)}/lv/`
+  rejectInEnvelope(app, deps, policy)
+  app.setNotFoundHandler(({ raw }) => {
+    throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
+  })
+}
+
+/** Programs that were written for the first version of the protocol call below `/lv`. */
+function firstVersion(mount: string): CallRejected {
+  const describe = `no such path: the first version of the protocol (/lv/) is not supported; use ${mount}/`
+  return new CallRejected(describe, describe, 404)
+}
+
+/**
+ * Everywhere else a partner's program is known by its Authorization header. A hook of the whole app, so that it comes
+ * before what rooms ask of their own callers. Paths that exist, with whatever method, are theirs.
+ */
+export function unknownSignedPaths(app: FastifyInstance, { deps, policy }: Options): void {
+  const answer = answerRejection(deps, policy)
+  const own = mountsOf(deps.config.MTP_PATH_PREFIXES).flatMap((mount) => [mount, prefixOf(mount) ?? mount])
+  const below = [...new Set(own)].map((path) => `${spelled(path)}/`)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 || !/^MWS(?:\s|$)/i.test(request.headers.authorization ?? '')) return done()
+    const path = pathAsSent(request.raw.url ?? '')
+    if (below.some((start) => path.startsWith(start)) || app.allowedMethods(path).length > 0) return done()
+    return answer(noSuchPath(), request, reply).catch(done)
+  })
+}

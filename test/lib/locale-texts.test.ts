@@ -90,6 +90,12 @@ describe('the texts of the pages', () => {
     }
   })
 
+  it('say of no step that Start is to be pressed: where it runs, has ended or is shown to others there is no Start', () => {
+    const told = Object.keys(en).filter((key) => /^sandbox\.step\.\w+\.todo$/.test(key))
+    expect(told.length).toBe(STEPS.length)
+    for (const key of told) expect(`${en[key]} ${zh[key]}`, key).not.toMatch(/Start\b|“开始”/)
+  })
+
   it('say why a run refuses something, for every reason, in both languages', () => {
     for (const locale of ['en', 'zh-CN'] as const) {
       const said = REFUSAL_REASONS.map((reason) => refusalText(reason, translator(locale)))

@@ -16,6 +16,10 @@ const attempt = z.object({
 })
 export type AttemptRow = z.output<typeof attempt>
 
+/** One that tested nothing has failed for the release before, which does not know the column. */
+const OUTCOME = sql`case when nothing_tested then 'not_tested' else outcome end as outcome`
+const COLUMNS = sql`attempt_id, run_id, step_id, number, started_at, ended_at, ${OUTCOME}`
+
 export interface NewAttempt {
   readonly attemptId: string
   readonly runId: string
@@ -32,20 +36,20 @@ export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: D
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
         select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
         from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
-        returning attempt_id, run_id, step_id, number, started_at, ended_at, outcome`,
+        returning ${COLUMNS}`,
   )
 
 export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
   db.many(
     attempt,
-    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+    sql`select ${COLUMNS}
         from sandbox_attempt where run_id = ${runId} order by started_at, number`,
   )
 
 export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
-    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+    sql`select ${COLUMNS}
         from sandbox_attempt where attempt_id = ${attemptId}`,
   )
 
@@ -59,14 +63,14 @@ export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<n
 export const findStaleAttempt = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
-    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+    sql`select ${COLUMNS}
         from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
   )
 
 export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
-    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+    sql`select ${COLUMNS}
         from sandbox_attempt where run_id = ${runId} and ended_at is null`,
   )
 
@@ -74,20 +78,24 @@ export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | und
  * Ends an attempt with its last line, once; false when it had ended already. The row of the run decides which attempt
  * is open, and a statement that has waited for its lock reads it again: no line can follow the last one.
  */
-export const endAttempt = async (db: Db, attemptId: string, ending: Ending, now: Date): Promise<boolean> =>
-  (await db.exec(
+export async function endAttempt(db: Db, attemptId: string, ending: Ending, now: Date): Promise<boolean> {
+  const nothingTested = ending.outcome === 'not_tested'
+  const lines = await db.exec(
     sql`with run as (
       update sandbox_run set last_seq = last_seq + 1, open_attempt = null where open_attempt = ${attemptId}
       returning run_id, last_seq
     ), ended as (
-      update sandbox_attempt a set ended_at = ${now}, outcome = ${ending.outcome}
+      update sandbox_attempt a
+      set ended_at = ${now}, outcome = ${nothingTested ? 'failed' : ending.outcome}, nothing_tested = ${nothingTested}
       from run where a.attempt_id = ${attemptId} and a.run_id = run.run_id and a.ended_at is null
       returning a.run_id
     )
     insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
     select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${JSON.stringify(ending)}::jsonb
     from run join ended using (run_id)`,
-  )) === 1
+  )
+  return lines === 1
+}
 
 /** JSON that `jsonb` takes: it has no U+0000 and no half of a surrogate pair, which a text that was cut may end with. */
 const storable = (data: LogEntry['data']): string =>
@@ -134,7 +142,7 @@ export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: s
 export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
   db.many(
     z.object({ run_id: z.string(), step_id: z.string(), outcome: z.enum(OUTCOMES) }),
-    sql`select distinct on (run_id, step_id) run_id, step_id, outcome from sandbox_attempt
+    sql`select distinct on (run_id, step_id) run_id, step_id, ${OUTCOME} from sandbox_attempt
         where run_id = any(${runIds}::uuid[]) and outcome is not null
         order by run_id, step_id, number desc`,
   )

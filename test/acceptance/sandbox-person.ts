@@ -89,9 +89,10 @@ export class Person {
     if (timed) this.firstLines.push(await firstLineOf(this.page))
     await this.page.waitForSelector(`#log:not([data-attempt="${before}"])`)
     const over = '#now form[action$="/start"]'
-    await this.page.waitForSelector(`.waiting, ${over}`)
+    // Late tickets come by themselves.
+    await this.page.waitForSelector(`.waiting .demo, ${over}`)
     await this.look()
-    if (await this.page.locator('.waiting').count()) await this.#doAsTold()
+    if (await this.page.locator('.waiting .demo').count()) await this.#doAsTold()
     await this.page.waitForSelector(over)
     await this.page.waitForSelector('#lines > li.is-ended')
     await this.look()

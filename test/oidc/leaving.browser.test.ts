@@ -87,18 +87,14 @@ beforeAll(async () => {
     session = theirs.cookies.get('__Host-gatehouse_session') ?? ''
   }
   await client.block(blocked)
-  context = await (await sharedBrowser()).newContext({ ignoreHTTPSErrors: true, locale: 'en' })
 })
 afterAll(async () => {
-  await context?.close()
   for (const server of servers) server.close()
   for (const socket of sockets) socket.destroy()
   await world?.close()
 })
 const home = () => to['another https origin']?.uri ?? ''
-afterEach(async () => {
-  for (const page of context.pages()) await page.close()
-})
+afterEach(() => context?.close())
 
 /** A form, how to come to it, and what is done there. */
 interface Way {
@@ -178,9 +174,9 @@ const WAYS: Readonly<Record<string, Way>> = {
   'stay signed in': { signedIn: true, path: logout, act: press('stay'), tells: /[?&]state=/ },
 }
 
-/** A tab of a browser without cookies, or with the session of somebody. What the pages load stays cached. */
+/** A tab of a new browser, without cookies or with the session of somebody. Pages that are about to leave close with their context alone. */
 async function openTab(value?: string): Promise<Page> {
-  await context.clearCookies()
+  context = await (await sharedBrowser()).newContext({ ignoreHTTPSErrors: true, locale: 'en' })
   const name = '__Host-gatehouse_session'
   if (value) await context.addCookies([{ name, value, url: world.deps.config.PUBLIC_URL, secure: true }])
   return context.newPage()

@@ -78,7 +78,7 @@ async function arrive(look: Look): Promise<Walk> {
 
 /** Looked at for barriers: the others are, in all looks, in access, traffic, report and pages/run.browser.test.ts. */
 const ONLY_HERE = [
-  ...['signature-failed', 'waiting-wrongly', 'failed', 'one-of-two', 'not-accepted', 'contacts'],
+  ...['signature-failed', 'waiting-wrongly', 'refused', 'one-of-two', 'not-accepted', 'contacts'],
   ...['entry-path', 'entry-body'],
 ]
 
@@ -131,7 +131,7 @@ async function changeProducts({ lab, page }: Walk): Promise<void> {
   await lab.control('change-product', { partnerDealId: 'DEMO-OPEN', title: 'A new title' })
 }
 
-/** Wrong signature and wrong path do not end the wait; a wrong body does, with the reason. */
+/** Nothing of it ends the wait; the reason why a wrong body was refused can be read. */
 async function sendWrongly({ lab, page, seen }: Walk): Promise<void> {
   await page.waitForSelector('.waiting')
   const body = await awaited(page)
@@ -142,16 +142,13 @@ async function sendWrongly({ lab, page, seen }: Walk): Promise<void> {
   await lines(page, 'wrong-path').waitFor()
   await seen('waiting-wrongly')
   await send(lab, NOTICE, body.replace(/"usedQuantity": *\d+/, '"usedQuantity":"two"'))
-  await page.waitForSelector('#log .failures')
-  expect(await page.textContent('#log .failures')).toContain('usedQuantity')
-  await seen('failed')
+  await lines(page, 'rejected').waitFor()
+  expect(await lines(page, 'rejected').textContent()).toContain('usedQuantity')
+  await seen('refused')
 }
 
 /** The scanner at the gate reports each ticket by itself. */
 async function scanTickets({ lab, page, seen }: Walk): Promise<void> {
-  lab.world.clock.advance(60)
-  await page.click('form[action$="/start"] button')
-  await page.waitForSelector('.waiting')
   const { orderId } = JSON.parse((await awaited(page)).replace(/("orderId": *)(\d+)/, '$1"$2"')).body
   await lab.control('consume', { orderId, quantity: 1 })
   await lines(page, 'notice').waitFor()

@@ -1,7 +1,9 @@
 import type { RunEvent } from '../../certification/index.ts'
+import { MOUNT } from '../../config/mounts.ts'
 import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../lib/clock.ts'
 import { prettyJson } from '../../lib/json/lossless.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import { findPartner } from '../../partners/index.ts'
 import { docsLink } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
@@ -32,6 +34,14 @@ export interface ShownWaiting {
 /** Calls of the partner, after which a step may still wait. */
 const INCOMING: readonly RunEvent['kind'][] = ['notice', 'rejected', 'unverified', 'wrong-path']
 
+/** While a step waits for late tickets it asks for them too. */
+const ASKING: readonly RunEvent['kind'][] = ['calling', 'call']
+const isOverAfter = (event: RunEvent, path: string): boolean => {
+  if (INCOMING.includes(event.kind)) return false
+  if (path !== MOUNT + PATH.pay) return true
+  return event.kind === 'check' ? event.data.id === 'order-state' : !ASKING.includes(event.kind)
+}
+
 /** What the attempt waits for after these lines; null when it is not the partner's turn. */
 export async function waitingIn(
   deps: Deps,
@@ -39,8 +49,10 @@ export async function waitingIn(
   events: readonly RunEvent[],
   log: ShownLog | null,
 ): Promise<ShownWaiting | null> {
-  const last = events.findLast(({ kind }) => !INCOMING.includes(kind))
+  const at = events.findLastIndex(({ kind }) => kind === 'waiting')
+  const last = events[at]
   if (last?.kind !== 'waiting') return null
+  if (events.slice(at + 1).some((event) => isOverAfter(event, last.data.path))) return null
   const { path, until, about, notice: body } = last.data
   const partner = await findPartner(deps, partnerId)
   const secondsLeft = secondsUntil(fromEpochSeconds(Date.parse(until) / 1000), deps.clock.now())
@@ -60,7 +72,8 @@ export async function waitingIn(
 }
 
 function lastCalls(log: ShownLog | null, since: number): LogLine[] {
-  const calls = log?.lines.filter((line): line is LogLine => 'kind' in line && line.seq > since) ?? []
+  const lines = log?.lines.filter((line): line is LogLine => 'kind' in line) ?? []
+  const calls = lines.filter(({ kind, seq }) => seq > since && INCOMING.includes(kind))
   const last = [calls.findLast(({ kind }) => kind === 'notice'), calls.at(-1)]
   return [...new Set(last.filter((line) => line !== undefined))]
 }

@@ -292,14 +292,4 @@ describe('a running step', () => {
     expect(made.failures).toEqual([])
     expect(made.outcome).toBe('passed')
   })
-
-  it('fails at once, with the reason, when the notice comes and is refused', async () => {
-    const runId = await lab.run()
-    await walkTo(lab, runId, 'consumption')
-    await lab.mistakes('notice-rounded-order-id')
-    const made = await lab.make(runId, 'consumption', () => consumed(runId))
-    await lab.mistakes()
-    expect(made.outcome).toBe('failed')
-    expect(made.failures[0]).toMatchObject({ id: 'notice-accepted', actual: expect.stringContaining('does not exist') })
-  })
 })

@@ -17,8 +17,8 @@ const attempt = z.object({
 export type AttemptRow = z.output<typeof attempt>
 
 /** One that tested nothing has failed for the release before, which does not know the column. */
-const OUTCOME = sql`case when nothing_tested then 'not_tested' else outcome end as outcome`
-const COLUMNS = sql`attempt_id, run_id, step_id, number, started_at, ended_at, ${OUTCOME}`
+const OUTCOME = sql.part`case when nothing_tested then 'not_tested' else outcome end as outcome`
+const COLUMNS = sql.part`attempt_id, run_id, step_id, number, started_at, ended_at, ${OUTCOME}`
 
 export interface NewAttempt {
   readonly attemptId: string

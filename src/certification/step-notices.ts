@@ -93,6 +93,7 @@ export function watchNotices(
       if (++others <= MAX_OTHERS) await logReceived(context, call, localized('refused-send-again'))
       return false
     }
+    lastRefused = undefined
     const missing = await stillMissing?.(call.body)
     if (!missing || ++others <= MAX_OTHERS) await logReceived(context, call, missing)
     if (missing) lastIncomplete = missing

@@ -32,7 +32,10 @@ const loadStatements = (files: string[]) =>
     }),
   )
 
-/** Applies what is missing, in order, in one transaction; replicas that start together wait for one another. Returns the names applied. */
+/**
+ * Applies what is missing, in order, each file in a transaction of its own, so that no table stays locked for the sake of
+ * another; replicas that start together wait for one another. Returns the names applied.
+ */
 export const migrate = (databaseUrl: string): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
     const applied = (await isMigrated(client)) ? [] : await apply(client)
@@ -49,6 +52,7 @@ async function apply(dbClient: pg.Client): Promise<string[]> {
     direction: 'up',
     migrationsTable: 'migration',
     advisoryLockMode: 'wait',
+    singleTransaction: false,
     migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatements }],
     logger: silent,
   })

@@ -4,7 +4,7 @@
  */
 
 /** Fullwidth and halfwidth forms, and U+3000. */
-const WIDE_OR_NARROW = /[\u3000\uff01-\uffee]/g
+const WIDE_OR_NARROW = /[\u3000\uff01-\uff9f\uffa1-\uffee]/g
 /** Halfwidth Hangul: what comes first, what it stands for, how many. NFKC would go on to conjoining letters. */
 const HANGUL = [
   [0xffa1, 0x3131, 30],

@@ -34,11 +34,11 @@ export function placeAt(text: string, at: number, from: Place = START): Place {
 }
 
 /** Where the problem is: ` (line 2, column 14)`; empty where no place is known. */
-export const placeText = ({ place }: TextProblem): string =>
+export const placeText = ({ place }: Pick<TextProblem, 'place'>): string =>
   place ? ` (line ${place.line}, column ${place.column})` : ''
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-const NOT_UTF8 = 'not valid UTF-8'
+export const NOT_UTF8 = 'not valid UTF-8'
 const UTF16: TextProblem = { problem: 'UTF-16, not UTF-8' }
 
 /** By its byte order mark, or by a NUL as one of the first two bytes: no JSON, form or CSV begins so. */

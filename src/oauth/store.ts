@@ -41,26 +41,30 @@ const inserted = (
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
   db.one(Made, grant.silent ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
 
-/** Silent grants that one browser session has at one app. */
+/** Silent grants that one browser session has at one app, of those whose code was not exchanged. */
 const SILENT_GRANTS = 50
 
 /**
- * Deletes the oldest silent grants of the same person, app and browser session, so that the newest SILENT_GRANTS are left:
- * any page can have a browser make another one. Those of other sessions stay, however many this one makes; and those with a
- * refresh token are counted apart, so that a page that gets short tokens all day ends none of them. Rows that another
- * request is deleting are left to it.
+ * Deletes the oldest silent grants of the same person, app and browser session whose code nobody has exchanged, so that the
+ * newest SILENT_GRANTS of these are left: any page can have a browser make another one. A grant with tokens stays: only the
+ * app makes these, and no page may end them. Rows that another request is deleting are left to it.
  */
-const withoutOldest = ({ routingKey, cid, userId, appKey, scopes, signIn }: NewGrant): Fragment => sql.part`
+const withoutOldest = ({ routingKey, cid, userId, appKey, signIn }: NewGrant): Fragment => sql.part`
   with held as (
     select g.grant_id from user_grant g
     where g.routing_key = ${routingKey} and g.grant_id = any (array(
-      select grant_id from user_grant
-      where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
-        and silent and sid = ${signIn?.sid ?? null} and ('offline_access' = any (scopes)) = ${scopes.includes('offline_access')}
-      order by created_at desc, grant_id offset ${SILENT_GRANTS - 1}))
+      select u.grant_id from user_grant u
+      where u.routing_key = ${routingKey} and u.cid = ${cid} and u.user_id = ${userId} and u.app_key = ${appKey}
+        and u.silent and u.sid = ${signIn?.sid ?? null}
+        and exists (select 1 from authorization_code c
+          where c.routing_key = ${routingKey} and c.grant_id = u.grant_id and c.used_at is null)
+      order by u.created_at desc, u.grant_id offset ${SILENT_GRANTS - 1}))
     for update skip locked
   ), gone as (
     delete from user_grant g where g.routing_key = ${routingKey} and g.grant_id = any (array(select grant_id from held))
+  ), unused as (
+    delete from authorization_code c
+    where c.routing_key = ${routingKey} and c.grant_id = any (array(select grant_id from held))
   )`
 
 export interface NewCode {

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type FailureRow, NamedFailure } from '../lib/failure.ts'
+import { NamedFailure } from '../lib/failure.ts'
 import { prefersHtml } from '../lib/web/accept.ts'
 import { inMinutes } from '../lib/web/locale.ts'
 import { sendStandardFailure, standardFailureOf } from '../lib/web/oauth-response.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
-import { OIDC_FAILURES } from './failures.ts'
 
 /** Failures of the standard dialect that are not sent to the client by way of the browser. */
 
@@ -13,11 +12,9 @@ export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, 
   const failure = standardFailureOf(thrown, request)
   if (!prefersHtml(request.headers.accept)) return sendStandardFailure(reply, failure)
   const wait = failure.status === 429 ? failure.headers['Retry-After'] : undefined
-  const unnamed = failure.status < 500 ? OIDC_FAILURES.request_unreadable : OIDC_FAILURES.server_failed
-  const row: FailureRow = thrown instanceof NamedFailure ? thrown.row : unnamed
   const data = {
-    rescode: failure.status === 405 ? 20010 : row.rescode,
-    byApp: row.byApp,
+    rescode: failure.rescode,
+    byApp: thrown instanceof NamedFailure && thrown.row.byApp,
     code: failure.error,
     message: failure.description,
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),

@@ -15,8 +15,6 @@ const INVALID_CLIENT = row('invalid_client', 'client authentication failed', { s
 
 export const OIDC_FAILURES = {
   // What no operation has named: a body that cannot be read, a fault of ours
-  request_unreadable: row('invalid_request', 'the request cannot be read'),
-  server_failed: { ...row('server_error', 'the server failed', { status: 500 }), rescode: 20013 },
 
   // Parameters of any endpoint
   parameter_malformed: row('invalid_request', (name) => `${name} is malformed`),

@@ -4,7 +4,7 @@ import { everyKey, hashSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import type { Query } from '../lib/web/request-target.ts'
 import { oauthFailure } from '../oauth/index.ts'
-import { networkOf } from '../throttle/index.ts'
+import { networkOf, siteOf } from '../throttle/index.ts'
 import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
 import type { Client } from './client.ts'
 import { signContinuation } from './continuation.ts'
@@ -49,14 +49,17 @@ function limit({ rateLimiter }: OidcDeps, rate: { kind: string; most: number }, 
   if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 
-/** So that one network cannot use up what a public app has. */
+/** So that one network, or one site of IPv6 (/48), cannot use up what a public app has. */
 const NETWORKS = 16
+const SITES = 4
 
 /** What is kept of the requests of one app, and of those that one network pushes in the names of public apps. */
 function limitBytes(deps: OidcDeps, { app, isPublic }: Client, bytes: number, address: string): void {
   const most = deps.config.PUSHED_BYTES_PER_MINUTE
   if (isPublic) {
-    limit(deps, { kind: 'pushed bytes of a network', most: Math.ceil(most / NETWORKS) }, networkOf(address), bytes)
+    const [network, site] = [networkOf(address), siteOf(address)]
+    limit(deps, { kind: 'pushed bytes of a network', most: Math.ceil(most / NETWORKS) }, network, bytes)
+    if (site) limit(deps, { kind: 'pushed bytes of a site', most: Math.ceil(most / SITES) }, site, bytes)
   }
   limit(deps, { kind: 'pushed bytes', most }, app.app_key, bytes)
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkAcceptance } from '../../src/certification/acceptance.ts'
+import { showRun } from '../../src/certification/run.ts'
 import { updatePartner } from '../../src/partners/partner.ts'
 import { choice } from '../../src/test-plan/choice.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
@@ -51,11 +52,14 @@ describe('a partner without product pull', () => {
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 
-  it('is not taken for careful because it refuses everything', async () => {
+  it('is not taken for careful because it refuses everything: nothing was tested', async () => {
     const runId = await lab.run({ functions: [...LEAST, 'balance-query'], products: { main: 'DEMO-OPEN' }, ...PRICES })
     await lab.mistakes('answer-code-300')
     const made = await makeStep(lab, runId, 'wrong-signature')
+    expect(made.outcome).toBe('not_tested')
     expect(made.failures).toMatchObject([{ id: 'code', expected: '200', actual: expect.stringContaining('300') }])
+    expect((await showRun(lab.world.deps, lab.partnerId, runId)).current).toMatchObject({ done: false })
+    await lab.mistakes()
   })
 
   it('says its prices where nobody can be asked for them', () => {

@@ -82,7 +82,7 @@ describe('its errors', () => {
     const tables = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES, ...OIDC_FAILURES })
     // Those of our own pages' forms, of operators, and of what is no call of an operation.
     const notForApps = tables.filter((name) =>
-      /^form_|^(grant_unknown|signing_key_unknown|method_not_allowed|request_unreadable|server_failed)$/.test(name),
+      /^form_|^(grant_unknown|signing_key_unknown|method_not_allowed)$/.test(name),
     )
     expect([...told, ...notForApps].sort()).toEqual(tables.toSorted())
   })

@@ -149,7 +149,9 @@ describe('the worker', () => {
     seller.on('/order/pay', reset)
     await order.create(created)
     await order.pay(paid)
-    seller.on('/order/query', ({ orderId }) => stands(orderId, orderId === paid ? 4 : 2, { partnerOrderId: 'P' }))
+    seller.on('/order/query', ({ orderId }) =>
+      stands(orderId, orderId === paid ? 4 : 2, { partnerOrderId: `P-${orderId}` }),
+    )
     await start()
     await done()
     expect((await recordOf(world.pool, created)).state).toBe('created')

@@ -63,6 +63,8 @@ const CONTRACT_ONLY = {
     'basic_contradicts_query',
     'redirect_uri_not_absolute',
     'redirect_uri_not_registered',
+    'redirect_uri_with_fragment',
+    'redirect_uri_with_answer',
     'state_malformed',
     'state_too_long',
     'state_differs',

@@ -147,7 +147,6 @@ describe('/admin/v1/partners', () => {
     ['POST', '/partners/7/switch-signing'],
     ['POST', '/partners/7/retire-secret'],
     ['PUT', '/partners/7001/contacts/boss'],
-    ['DELETE', '/partners/7001'],
   ] as const)('%s %s is not found', async (method, path) => {
     const answer = await call(method, path, method === 'PATCH' ? {} : undefined)
     expect(answer).toMatchObject({ status: 404, rescode: 20007 })

@@ -59,6 +59,15 @@ describe('the JUnit file', () => {
     expect(xml).toContain('<property name="attempt.product-pull.2" value="running -"/>')
   })
 
+  it('has a failure for a step that had to be tested and was not; one that only warns is skipped', async () => {
+    const untested = (done: boolean) =>
+      junitOf(report([{ ...step('refund-of-rest', 'not_tested', [attempt(1, 'not_tested', [fields])]), done }]))
+    const why = 'the step could not test anything: Invalid field: body[0].title: expected is required, got missing'
+    expect(untested(true)).toContain(`<skipped message="${why}"/>`)
+    expect(untested(false)).toContain(`<failure message="${why}" type="failure"/>`)
+    expect(await junitProblems(untested(false))).toEqual([])
+  })
+
   it('has a case for the acceptance check', () => {
     const acceptance = (found: Partial<RunReport['acceptance']>) =>
       /name="acceptance".*?(?:\/>|<\/testcase>)/.exec(

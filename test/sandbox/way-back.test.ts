@@ -24,6 +24,7 @@ describe('an order that was used before its turn', () => {
     expect(made.outcome).toBe('passed')
     expect(await orderOf(lab, runId, 'main')).not.toBe(used)
     await nextStep(lab.world.deps, lab.partnerId, runId, 'order-query')
+    await walkTo(lab, runId, 'consumption')
     expect((await makeStep(lab, runId, 'consumption')).outcome).toBe('passed')
   })
 })

@@ -6,7 +6,14 @@ it('a stored choice stays whole when rules have changed since, or a newer proces
     functions: ['product-pull', 'of-a-newer-release'],
     products: { main: 'P-1', another: 'P-2' },
     quantity: 99,
-    conditions: { days_ahead: 365, sends_twice: true, is_slow: false, out_of_order: false, is_rude: true },
+    conditions: {
+      days_ahead: 365,
+      wait_minutes: 999,
+      sends_twice: true,
+      is_slow: false,
+      out_of_order: false,
+      is_rude: true,
+    },
     added: { later: true },
   }
   expect(choice.safeParse(stored).success).toBe(false)

@@ -1,8 +1,9 @@
 import { type Codes, type Expectation, REFUSAL_OF } from '../../checks/index.ts'
-import type { InterfaceName } from '../../interfaces/index.ts'
+import { type InterfaceName, jsonFields } from '../../interfaces/index.ts'
 import { newOrderId } from '../../orders/index.ts'
 import type { AnswerOf, CallOptions, CallResult, Forgery } from '../../partner-calls/index.ts'
 import { type FunctionId, offers } from '../../test-plan/index.ts'
+import { NothingTested } from '../attempt-log.ts'
 import type { StepContext } from '../step-context.ts'
 import { weekOf } from './catalogue.ts'
 import { defineStep, type Step } from './step.ts'
@@ -65,10 +66,17 @@ const READINGS: readonly Reading[] = [
   },
 ]
 
+function isRight(result: CallResult<unknown>, codes: Codes): boolean {
+  if (result.outcome !== 'failed') return codes !== 'failure'
+  const { kind } = result.failure
+  if (codes === 'failure') return kind === 'partner-code'
+  return kind === 'schema' && codes.includes(Number(jsonFields(result.json).code))
+}
+
 /**
  * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
- * refuses both has not told them apart. What is wrong with the answer to the correct one is a warning here, as the
- * step of its interface is about that.
+ * refuses both has not told them apart. Nothing is tested where the correct one has no right code; what else is wrong with
+ * its answer is a warning here, as the step of its interface is about that.
  */
 const refuses = (forge: Forgery, id: Step['id']): Step =>
   defineStep({
@@ -81,6 +89,7 @@ const refuses = (forge: Forgery, id: Step['id']): Step =>
       if (!reading) throw new Error('no chosen function only reads')
       const call = reading.call(context)
       const right = await call({ codes: reading.codes, advisory: true })
+      if (!isRight(right, reading.codes)) throw new NothingTested()
       const honest = right.outcome === 'failed' ? { honest: right.json } : {}
       await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
     },

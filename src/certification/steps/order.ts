@@ -93,8 +93,8 @@ export const largeOrderId = defineStep({
   advisory: true,
   async perform(context) {
     const { main } = context.choice.products
-    const { order_id } = await createTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
     context.beginTest()
+    const { order_id } = await createTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
     const { order } = await payTestOrder(context, order_id, ANY_PAYMENT)
     const ask = { orderId: order.order_id, partnerOrderId: order.partner_order_id ?? '' }
     await context.call('order-query', ask, { orderId: order.order_id })

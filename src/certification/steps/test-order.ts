@@ -111,11 +111,12 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
     const now = deps.clock.now()
     if (now < next) return false
     next = addSeconds(now, now < addSeconds(since, ASK_OFTEN_S) ? ASK_EVERY_MS / 1_000 : ASK_LATER_EVERY_S)
-    return (await context.operate('order-query', ask)).result.order.state !== 'paying'
+    // A notice that was refused is to be corrected, even where order query has brought the tickets.
+    const { order } = (await context.operate('order-query', ask)).result
+    return order.state !== 'paying' && notices.lastRefused() === undefined
   }
   const issued = await askUntil(context, noticeTimeoutS, isIssued, LOOK_EVERY_MS)
-  // A notice may have come during the last query. One that was refused and never corrected is a mistake, even where
-  // order query has brought the tickets.
+  // A notice may have come during the last query.
   if (!(await notices.look())) await failRefused(context, notices)
   if (!issued) {
     const actual = localized('no-pay-notice', { seconds: String(noticeTimeoutS) })

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { placeText, readUtf8 } from '../utf8.ts'
+import { NOT_UTF8, placeAt, placeText, readUtf8 } from '../utf8.ts'
 import { invalidRequest, type RescodeError } from './rescode.ts'
 
 /** Headers, of which this one says how a body is coded. */
@@ -57,6 +57,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
 /** The same for a form, whose bytes have been read as UTF-8 already: what was none has become U+FFFD there. */
 export function formText(request: FastifyRequest, text: string): string {
   refuseOtherCoding(request, isAsciiForm(text))
-  if (text.includes(INVALID)) throw invalidRequest('the body is not valid UTF-8')
+  const at = text.indexOf(INVALID)
+  if (at >= 0) throw invalidRequest(`the body is ${NOT_UTF8}${placeText({ place: placeAt(text, at) })}`)
   return text
 }

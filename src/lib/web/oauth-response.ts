@@ -8,6 +8,8 @@ import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envel
 export const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
 
 export interface StandardFailure {
+  /** The same failure in the contract's dialect, for a page. */
+  readonly rescode: number
   readonly error: string
   readonly status: number
   readonly description: string
@@ -30,12 +32,13 @@ export function standardErrorOf(status: number): { readonly error: string; reado
 /** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
+  const { rescode } = contract
   const { headers = {}, what = 'the request cannot be read' } = contract.failure
   noteFailure(contract, request)
-  if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), headers }
+  if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), rescode, headers }
   const status = contract.status(true)
   const { error, error_description } = standardErrorOf(status)
-  return { error, status, description: ERRORS[status] ? error_description : what, headers }
+  return { rescode, error, status, description: ERRORS[status] ? error_description : what, headers }
 }
 
 /**

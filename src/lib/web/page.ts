@@ -132,6 +132,7 @@ export function busyPage(app: FastifyInstance) {
   return async (request: IncomingMessage, response: ServerResponse, locale: Locale, id: string): Promise<string> => {
     const page = pages.get(locale) ?? render(locale)
     pages.set(locale, page)
+    page.catch(() => pages.delete(locale)) // so that the next one tries again
     const html = await page
     securityHeaders({})(request, response, throwIfAny)
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)

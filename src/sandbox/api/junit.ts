@@ -31,7 +31,7 @@ const CLASS = 'gatehouse.sandbox'
 
 /**
  * A report as JUnit XML that fits both common schemas (Ant's and Jenkins'): one test suite a run, one test case a step,
- * and one for the acceptance check. A step that was not reached or could not test anything is skipped; an interrupted step is an error.
+ * and one for the acceptance check. A step that was not reached or only warns and could not test anything is skipped; an interrupted step is an error.
  */
 export function junitOf(report: RunReport, t: Translate): string {
   const cases = [...report.steps.map((step) => caseOfStep(step, t)), caseOfAcceptance(report, t)]
@@ -80,18 +80,14 @@ function caseOf(name: string, ms: number, verdict: Verdict, message = '', detail
 }
 
 /** The last attempt that has ended decides. */
-function caseOfStep({ id, state, attempts }: ReportedStep, t: Translate): Case {
+function caseOfStep({ id, state, done, attempts }: ReportedStep, t: Translate): Case {
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   const ms = last?.duration_ms ?? 0
   if (!last) return caseOf(id, 0, 'skipped', t('sandbox.junit.not_run'))
   if (state === 'passed') return caseOf(id, ms, 'passed')
   if (state === 'not_tested') {
-    return caseOf(
-      id,
-      ms,
-      'skipped',
-      t('sandbox.junit.not_tested', { why: junitCheckLine(last.failed_checks.at(-1), t) }),
-    )
+    const why = junitCheckLine(last.failed_checks.at(-1), t)
+    return caseOf(id, ms, done ? 'skipped' : 'failure', t('sandbox.junit.not_tested', { why }))
   }
   if (state === 'interrupted') return caseOf(id, ms, 'error', t('sandbox.junit.interrupted'))
   const errors = last.failed_checks.filter(({ level }) => level === 'error')

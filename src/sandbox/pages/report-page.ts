@@ -50,7 +50,7 @@ export async function reportPage(
     passedAt: run.passed_at?.toISOString() ?? null,
     printedAt: deps.clock.now().toISOString(),
     choice: shownChoice(run.choice, run.created_at, t),
-    passed: steps.filter(({ done }) => done).length,
+    passed: steps.filter(({ state }) => state === 'passed').length,
     steps: steps.map((progress) => {
       const { step, attempts } = progress
       const { tone, word } = lastState(progress, t)

@@ -45,12 +45,17 @@ interface Clause {
 /** The clause of REASONS that this is; undefined for one that is not known. */
 export function clauseOf(reason: string): Clause | undefined {
   if (reason.length > LONGEST) return undefined
+  let partly: Clause | undefined
   for (const { id, pattern, goesOn } of PATTERNS) {
     const found = pattern.exec(reason)
-    if (found && (!goesOn || isKnown(found.groups?.problem ?? '')))
-      return { id, values: Object.entries(found.groups ?? {}) }
+    if (!found) continue
+    const { problem } = found.groups ?? {}
+    const clause = { id, values: Object.entries(found.groups ?? {}) }
+    if (problem === undefined || isKnown(problem)) return clause
+    // Another clause may say all of it.
+    if (!goesOn) partly ??= clause
   }
-  return undefined
+  return partly
 }
 
 const isKnown = (reason: string): boolean => typeof problemDetail(reason) !== 'string' || clauseOf(reason) !== undefined

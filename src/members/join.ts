@@ -5,13 +5,14 @@ import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
 import { type OpenedLink, openMemberLink } from './link.ts'
 import { deleteOtherLinks, spendLink } from './link-store.ts'
+import type { MemberCredential } from './password.ts'
 import * as store from './store.ts'
 
 /**
  * Uses a link once: sets the password of whoever it was sent to, who joins by it if it is an invitation. The member's
  * sessions end, and all other links. Throws MemberRefusal. Of simultaneous calls with one token exactly one succeeds.
  */
-export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink> {
+export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink & MemberCredential> {
   const { partnerId } = await openMemberLink(deps, token)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
@@ -23,7 +24,7 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
     const now = deps.clock.now()
     if (purpose === 'invitation' && role !== 'owner') await requireSomeOwner(inside, partnerId, now)
     if (!(await spendLink(db, linkId, now))) throw new MemberRefusal('link_used')
-    await store.setPassword(db, memberId, passwordHash, now)
+    const version = await store.setPassword(db, memberId, passwordHash, now)
     await deleteOtherLinks(db, memberId, linkId)
     const event = purpose === 'invitation' ? 'member_joined' : 'member_password_set'
     await recordMemberEvent(
@@ -32,7 +33,7 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
       partnerId,
       { member_id: memberId, role },
     )
-    return link
+    return { ...link, version }
   })
 }
 

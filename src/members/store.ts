@@ -98,12 +98,16 @@ export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<num
   db.exec(sql`update partner_member set role = ${role} where member_id = ${memberId}`)
 
 /** The first password makes somebody a member. Sessions from before are over. */
-export const setPassword = (db: Db, memberId: string, passwordHash: string, now: Date): Promise<number> =>
-  db.exec(
-    sql`update partner_member set password_hash = ${passwordHash}, joined_at = coalesce(joined_at, ${now}),
-          credential_version = credential_version + 1
-        where member_id = ${memberId}`,
-  )
+/** Returns the version of the new password. */
+export const setPassword = async (db: Db, memberId: string, passwordHash: string, now: Date): Promise<number> =>
+  (
+    await db.one(
+      z.object({ credential_version: z.number() }),
+      sql`update partner_member set password_hash = ${passwordHash}, joined_at = coalesce(joined_at, ${now}),
+            credential_version = credential_version + 1
+          where member_id = ${memberId} returning credential_version`,
+    )
+  ).credential_version
 
 export const removeMember = (db: Db, memberId: string, now: Date): Promise<number> =>
   db.exec(

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { BY_CLIENT_SECRET, hasJoinedMember, mailKeyOf, verifyMember } from '../members/index.ts'
-import { findPartnerByClientId, type PartnerWithSecrets } from '../partners/index.ts'
+import { BY_CLIENT_SECRET, hasJoinedMember, type MemberCredential, mailKeyOf, verifyMember } from '../members/index.ts'
+import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../partners/index.ts'
 import { networkOf, signInLimits } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
@@ -90,6 +90,19 @@ export async function signInMember(deps: Deps, input: MemberSignIn): Promise<str
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
   await endPartnerSession(deps, input.formerSession)
   return begin(deps, partner, credential)
+}
+
+/** Opens a session for a member who has just joined, and returns its id; undefined if the partner is suspended. */
+export async function signInJoined(
+  deps: Deps,
+  partnerId: bigint,
+  { memberId, version }: MemberCredential,
+  formerSession: string | undefined,
+): Promise<string | undefined> {
+  const partner = await findPartner(deps, partnerId)
+  if (partner?.status !== 'active') return undefined
+  await endPartnerSession(deps, formerSession)
+  return begin(deps, partner, { memberId, version })
 }
 
 /** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */

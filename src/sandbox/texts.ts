@@ -1,10 +1,11 @@
 import type { RunRefusal } from '../certification/index.ts'
 import type { CheckId } from '../checks/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { type Detail, type LocalizedText, TEXT_IDS } from '../lib/localized-text.ts'
 import { reasonDetail } from '../lib/reason-detail.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import type { MemberRefusal, MemberRole } from '../members/index.ts'
-import { ORDER_STATES, REFUND_STATES } from '../orders/index.ts'
+import { ORDER_STATES, REFUND_STATES, type showOrder } from '../orders/index.ts'
 import type { FunctionId } from '../test-plan/index.ts'
 import { interfaceName } from './interface-title.ts'
 import { explainMistake } from './mistake-texts.ts'
@@ -36,14 +37,29 @@ const MISTAKES_ALONE: readonly string[] = ['partner-id-missing', 'query-signed']
 export function localizedText({ text, values }: LocalizedText, t: Translate): string {
   if (MISTAKES_ALONE.includes(text)) return explainMistake(t.locale, text)
   const told = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, shownValueOf(name, detailText(value, t), t)]),
+    Object.entries(values).map(([name, value]) => [name, shownValueOf(text, name, detailText(value, t), t)]),
   )
   return TEXT_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
 }
 
-/** Interfaces are named, and mistakes of a signature explained; other values stay as they are. */
-function shownValueOf(name: string, value: string, t: Translate): string {
+/** Texts in which `state` and `to` are states of such a record. */
+const STATES_IN: Readonly<Record<string, StatedRecord>> = {
+  'call-in-progress': 'order',
+  'status-of-issued': 'order',
+  'order-cannot-become': 'order',
+  'refund-decided': 'refund',
+  'refund-cannot-become': 'refund',
+  'voucher-is': 'voucher',
+}
+
+/**
+ * Interfaces are named, and mistakes of a signature explained; other values stay as they are. So do states in English: there
+ * a reason is what was answered, word for word.
+ */
+function shownValueOf(text: string, name: string, value: string, t: Translate): string {
   if (name === 'interface') return interfaceName(value, t)
+  const record = name === 'state' || name === 'to' ? STATES_IN[text] : undefined
+  if (record && t.locale !== 'en') return recordStateText(record, value, t)
   if (name !== 'mistakes') return value
   return value
     .split(', ')
@@ -66,14 +82,18 @@ export function valueText(id: CheckId, detail: Detail, t: Translate): string {
 
 function stateText(id: CheckId, state: string, t: Translate): string | undefined {
   const record = id === 'order-state' ? 'order' : id === 'refund-state' ? 'refund' : undefined
-  return record && state in STATES[record] ? recordStateText(record, state, t) : undefined
+  return record && STATES[record].includes(state) ? recordStateText(record, state, t) : undefined
 }
 
-const STATES = { order: ORDER_STATES, refund: REFUND_STATES } as const
+type VoucherState = OutputOf<typeof showOrder>['order']['vouchers'][number]['state']
+const VOUCHERS: readonly VoucherState[] = ['unused', 'used', 'refunded', 'void']
 
-/** What the state of an order or refund is called; one that only a newer process knows as it is. */
-export const recordStateText = (record: keyof typeof STATES, state: string, t: Translate): string =>
-  state in STATES[record] ? t(`sandbox.${record}_state.${state}`) : state
+const STATES = { order: Object.keys(ORDER_STATES), refund: Object.keys(REFUND_STATES), voucher: VOUCHERS } as const
+type StatedRecord = keyof typeof STATES
+
+/** What the state of an order, refund or voucher is called; one that only a newer process knows as it is. */
+export const recordStateText = (record: StatedRecord, state: string, t: Translate): string =>
+  (STATES[record] as readonly string[]).includes(state) ? t(`sandbox.${record}_state.${state}`) : state
 
 /** Why a call was refused or failed, in the reader's language; what somebody else said in it stays as it is. */
 export const reasonText = (reason: string, t: Translate): string => detailText(reasonDetail(reason), t)

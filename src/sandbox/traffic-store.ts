@@ -37,6 +37,12 @@ export const summary = z.object({
 export type TrafficSummary = z.output<typeof summary>
 export type TrafficKind = TrafficSummary['kind']
 
+const listed = summary.extend({
+  /** The order that it names; null of calls about none. */
+  order_id: z.string().nullable(),
+})
+export type ListedTraffic = z.output<typeof listed>
+
 /** Where a page of the list begins: rows are ordered by time, then by id. */
 export interface Cursor {
   /** An ISO time, or `infinity`. */
@@ -83,12 +89,12 @@ function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, orde
   const { by, beyond, upTo } = ORDERS[order]
   const within = until ? sql.part`${beyond(cursor)} and ${upTo(until)}` : beyond(cursor)
   const from = (view: TrafficView, wanted: Fragment) =>
-    sql.part`(select ${SUMMARY} from ${sql.identifier(view)}
+    sql.part`(select ${SUMMARY}, order_id::text as order_id from ${sql.identifier(view)}
       where partner_id = ${partnerId} and ${wanted} and ${search ? matches(search, view) : sql.part`true`} and ${within}
       order by ${by} limit ${limit})`
   const calls = sql.part`${outgoing} and (${succeeded} or failed) and (${failed} or not failed)`
   return db.listWithCustomPlan(
-    summary,
+    listed,
     sql`${from('sandbox_outgoing', calls)}
         union all ${from('sandbox_accepted', sql.part`${incoming} and ${succeeded}`)}
         union all ${from('sandbox_refused', sql.part`${incoming} and ${failed}`)}

@@ -283,7 +283,7 @@ describe('a running step', () => {
         return events.some(({ kind }) => kind === 'wrong-path') ? events : undefined
       }
       const events = await until(told)
-      const waiting = await waitingIn(deps, lab.partnerId, events)
+      const waiting = await waitingIn(deps, lab.partnerId, events, null)
       expect(waiting?.path).toBe('/mtp/api/order/consume/notice')
       await consumed(runId)
     })

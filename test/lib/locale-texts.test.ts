@@ -11,7 +11,7 @@ import { TEXT_IDS } from '../../src/lib/localized-text.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { MEMBER_REFUSALS } from '../../src/members/errors.ts'
 import { MEMBER_ROLES } from '../../src/members/wire.ts'
-import { ORDER_STATES, REFUND_STATES } from '../../src/orders/states.ts'
+import { ORDER_STATES, REFUND_STATES, VOUCHER_STATES } from '../../src/orders/states.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/members/secret.ts'
 import { refusalText } from '../../src/sandbox/texts.ts'
 import { FUNCTION_IDS } from '../../src/test-plan/functions.ts'
@@ -45,6 +45,7 @@ const derived = [
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
   ...Object.keys(ORDER_STATES).map((state) => `sandbox.order_state.${state}`),
   ...Object.keys(REFUND_STATES).map((state) => `sandbox.refund_state.${state}`),
+  ...VOUCHER_STATES.map((state) => `sandbox.voucher_state.${state}`),
   ...TEXT_IDS.map((id) => `sandbox.said.${id}`),
   ...INTERFACES.map(({ name }) => `sandbox.interface.${name}`),
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
@@ -88,6 +89,12 @@ describe('the texts of the pages', () => {
       expect(en).toHaveProperty([key])
       expect(zh).toHaveProperty([key])
     }
+  })
+
+  it('say of no step that Start is to be pressed: where it runs, has ended or is shown to others there is no Start', () => {
+    const told = Object.keys(en).filter((key) => /^sandbox\.step\.\w+\.todo$/.test(key))
+    expect(told.length).toBe(STEPS.length)
+    for (const key of told) expect(`${en[key]} ${zh[key]}`, key).not.toMatch(/Start\b|“开始”/)
   })
 
   it('say why a run refuses something, for every reason, in both languages', () => {

@@ -15,8 +15,9 @@ import { trafficTexts } from '../../src/sandbox/traffic/texts.ts'
 const [en, zh] = [translator('en'), translator('zh-CN')]
 const inChinese = (reason: string) => detailText(reasonDetail(reason), zh)
 
-/** Names of fields, states, headers and causes are the same in both languages. */
-const ENGLISH = /\b(?:the|is|not|of|does|must|was|and|has|have|more|by|to|within|took)\b/
+/** Names of fields, headers and causes are the same in both languages. */
+const ENGLISH =
+  /\b(?:the|is|not|of|does|must|was|and|has|have|more|by|to|within|took|larger|smaller|longer|than|could|closed|before)\b/
 
 const src = new URL('../../src/', import.meta.url)
 const code = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -56,6 +57,9 @@ const SAID = [
   'the response is larger than 1 MiB: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)',
   'the address or port of the URL is not allowed: address',
   'HTTP status 302; redirects are not followed',
+  'the headers of the response are larger than 64 KiB: too-large (UND_ERR_HEADERS_OVERFLOW)',
+  'the response is too large: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)',
+  'the response is larger than 1 MiB',
   'the response is not valid UTF-8',
   'the response is UTF-16, not UTF-8',
   'the response is not valid UTF-8 (line 3, column 7)',
@@ -79,6 +83,21 @@ describe('the reasons of refused and failed calls', () => {
       const words = inChinese(reason).replace(/“.*?”/g, '')
       if (!/^\d+ \(/.test(reason)) expect(words, reason).not.toMatch(ENGLISH)
     }
+  })
+
+  it.each([
+    [
+      'order 7 is paid (tickets are issued); it cannot become closed',
+      '订单 7 的状态为“已支付，已出票”，不能变为“已关闭”',
+    ],
+    ['order 7 is paying: a call is in progress', '订单 7 的状态为“支付中”：有请求正在进行'],
+    ['body.orderStatus is 3; the order is paid', 'body.orderStatus：为 3；订单状态为“已支付，已出票”'],
+    ['refund R-1 is already refunded; it cannot become refused', '退款 R-1 的状态已是“已退款”，不能变为“已拒绝”'],
+    ['voucher V-1 is used', '凭证码 V-1 的状态为“已使用”'],
+    // Of a newer process.
+    ['order 7 is frozen: a call is in progress', '订单 7 的状态为“frozen”：有请求正在进行'],
+  ])('name states in words in Chinese: %s', (reason, said) => {
+    expect(inChinese(reason)).toBe(said)
   })
 
   it('are the same text in the code and on English pages', () => {

@@ -10,12 +10,17 @@ import { cookieOf, post, type SandboxPartner } from '../sandbox/partners.ts'
 
 export const PASSWORD = 'correct horse battery'
 
-/** The token of the newest link that was made for this address. */
-export async function tokenFor(world: World, mail: string): Promise<string> {
+/** The token of the newest link that was made for this address, of any partner or this one, and not used yet. */
+export async function tokenFor(
+  world: World,
+  mail: string,
+  partner?: Pick<SandboxPartner, 'partner_id'>,
+): Promise<string> {
   const { rows } = await world.pool.query(
     `select link_id from member_link join partner_member using (member_id)
-     where mail = $1 and mail_state = 'waiting' order by member_link.created_at desc, member_link.ctid desc limit 1`,
-    [mail],
+     where mail = $1 and mail_state = 'waiting' and used_at is null and ($2::bigint is null or partner_id = $2)
+     order by member_link.created_at desc, member_link.ctid desc limit 1`,
+    [mail, partner?.partner_id ?? null],
   )
   const found = await findMemberMail(world.deps, rows[0]?.link_id)
   if (!found) throw new Error(`no link for ${mail}`)
@@ -24,7 +29,7 @@ export async function tokenFor(world: World, mail: string): Promise<string> {
 
 export async function invited(world: World, partner: SandboxPartner, mail: string, role: MemberRole = 'owner') {
   const memberId = await inviteMember(world.deps, partner.partner_id, { mail, role })
-  return { memberId, token: await tokenFor(world, mail) }
+  return { memberId, token: await tokenFor(world, mail, partner) }
 }
 
 /** Invites and joins; returns the member_id. */
@@ -47,5 +52,5 @@ export const memberSession = async (world: World, partner: SandboxPartner, mail:
 /** As the job does after somebody has asked for a new password. */
 export const askedForPassword = async (world: World, partner: SandboxPartner, mail: string): Promise<string> => {
   await sendPasswordLink(world.deps, { clientId: partner.client_id, mail })
-  return tokenFor(world, mail)
+  return tokenFor(world, mail, partner)
 }

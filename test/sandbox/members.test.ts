@@ -201,8 +201,43 @@ describe('a link', () => {
       expect(page.body).toContain('<meta name="referrer" content="strict-origin">')
     }
     const done = await join(token)
-    expect(done.headers.location).toBe(`/sandbox/sign-in?client_id=${partner.client_id}&ready=1`)
+    expect(done.statusCode).toBe(303)
     expect(world.logged()).not.toContain(token.slice(5))
+  })
+
+  it('signs whoever joins by it in, in place of whoever was signed in there, and ends with the password', async () => {
+    const former = await sessionOf(world, await newSandboxPartner(world))
+    const { token, memberId } = await invited(world, partner, OWNER)
+    const fields = { token, password: PASSWORD, password_again: PASSWORD }
+    const done = await post(world, '/sandbox/join', fields, { cookie: former })
+    expect([done.statusCode, done.headers.location]).toEqual([303, '/sandbox'])
+    const cookie = cookieOf(done)
+    expect((await get(world, '/sandbox', cookie)).body).toContain(OWNER)
+    expect(await statusOf(former)).toBe(302)
+    const { rows } = await world.pool.query(
+      "select actor_name as name from audit_event where event = 'partner_signed_in' and partner_id = $1",
+      [partner.partner_id],
+    )
+    expect(rows).toEqual([{ name: memberId }])
+    // The link is used up, so nobody is signed in by it again.
+    expect((await join(token)).headers['set-cookie']).toBeUndefined()
+    await setPassword(await askedForPassword(world, partner, OWNER), `${PASSWORD} new`)
+    expect(await statusOf(cookie)).toBe(302)
+  })
+
+  it('of a suspended partner signs nobody in', async () => {
+    const { token } = await invited(world, partner, OWNER)
+    await suspendPartner(world.deps, partner.partner_id)
+    const done = await join(token)
+    expect(done.headers.location).toBe(`/sandbox/sign-in?client_id=${partner.client_id}&ready=1`)
+    expect(done.headers['set-cookie']).toBeUndefined()
+  })
+
+  it('to a new password leads to the sign-in, which says that it is set', async () => {
+    await joined(world, partner, OWNER)
+    const done = await join(await askedForPassword(world, partner, OWNER), `${PASSWORD} new`)
+    expect(done.headers.location).toBe(`/sandbox/sign-in?client_id=${partner.client_id}&ready=1`)
+    expect(done.headers['set-cookie']).toBeUndefined()
     const page = await get(world, String(done.headers.location))
     expect(page.body).toContain('Your password is set.')
     expect(page.body).toContain(`value="${partner.client_id}"`)

@@ -55,6 +55,28 @@ const find = async (by: string, value: string, more: object = {}) =>
 const names = async (by: string, value: string, more: object = {}) =>
   (await find(by, value, more)).lines.map(({ name }) => name).reverse()
 
+it('every row says which order it names, on the page too', async () => {
+  const { lines } = await listTraffic(world.deps, 7001n, trafficQuery.parse({}))
+  const told = lines.map(({ name, order_id }) => [name, order_id]).reverse()
+  const [mine, next] = [String(ORDER), String(ORDER + 1n)]
+  expect(told).toEqual([
+    ['order-query', mine],
+    ['consume', mine],
+    ['consume', next],
+    ['refund', mine],
+    ['product-pull', null],
+    ['deal-change', null],
+    ['deal-change', null],
+    ['/mtp/api/order/consume', null],
+  ])
+  const { body } = await get(
+    world,
+    '/sandbox/traffic',
+    await sessionOf(world, { client_id: 'seller-7001', client_secret: seller.secret }),
+  )
+  expect(body.match(/orderId \d+/g)?.reverse()).toEqual([mine, mine, next, mine].map((id) => `orderId ${id}`))
+})
+
 describe('a search in the traffic', () => {
   it.each([
     ['order', String(ORDER), ['order-query', 'consume', 'refund']],

@@ -8,6 +8,8 @@
   if (!main || !run) return
 
   const RETRY_MS = 3_000
+  /** Lines after which the parts about the step say something else. */
+  const CHANGES_NOW = ['notice', 'rejected', 'unverified', 'wrong-path', 'check']
   let source
   let loading // the page that is on its way
   let asked // for once more after it: which regions, all where none are named
@@ -144,7 +146,7 @@
     streamed.set(seq, { html, attempt: state.attempt })
     addStreamed()
     if (state.kind === 'started' || state.kind === 'ended' || state.kind === 'waiting') reload()
-    else if (state.kind === 'rejected' || state.kind === 'check') reload(['now', 'steps'])
+    else if (CHANGES_NOW.includes(state.kind)) reload(['now', 'steps'])
   }
 
   /** What is said once must not be said again when the page is loaded anew. */

@@ -5,11 +5,13 @@ import { secondsUntil } from '../../lib/clock.ts'
 import { hasWrongCharacters } from '../../lib/json/input.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../lib/web/locale.ts'
-import { noteForLog } from '../../lib/web/observe.ts'
+import { actorOf, noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { askForPassword, MemberRefusal, openMemberLink, SHORTEST_PASSWORD, useLink } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { HOME, sendSandboxPage } from '../guard.ts'
+import { sessionCookie } from '../session.ts'
+import { signInJoined } from '../sign-in.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
 import { forgottenForm, linkQuery, signInQuery } from '../wire.ts'
 import { passwordForm } from './wire.ts'
@@ -22,6 +24,7 @@ const statusOf = ({ reason }: MemberRefusal): number => STATUS[reason as keyof t
 
 /** Pages that a link in a mail leads to, and the one that sends such a mail again. No sign-in. */
 export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const cookie = sessionCookie(deps.config)
   const show = async (request: FastifyRequest, reply: FastifyReply, token: string, alert = '') => {
     const { partnerId, purpose, mail, role } = await openMemberLink(deps, token)
     const { name, client_id: clientId } = await showPartner(deps, partnerId)
@@ -57,8 +60,17 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const form = passwordForm.safeParse(request.body)
       const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
-      const { partnerId } = await useLink(deps, token, form.data.password)
-      const { client_id } = await showPartner(deps, partnerId)
+      const used = await useLink(deps, token, form.data.password)
+      // Whoever has joined goes on; a new password is typed once more, so that its owner knows that it holds.
+      if (used.purpose === 'invitation') {
+        const acting = { ...deps, actor: actorOf(request, 'partner') }
+        const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))
+        if (session !== undefined) {
+          cookie.set(reply, session)
+          return reply.headers(AREA_A_HEADERS).redirect(HOME, 303)
+        }
+      }
+      const { client_id } = await showPartner(deps, used.partnerId)
       const query = new URLSearchParams({ client_id, ready: '1' })
       return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in?${query}`, 303)
     }),

@@ -7,6 +7,7 @@ import { showPartner } from '../../partners/index.ts'
 import { FAULTS, type FunctionId, MAX_DAYS_AHEAD, MAX_WAIT_MINUTES, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { isDemo } from '../demo-partner.ts'
+import { interfaceName } from '../interface-title.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { sellerProgress } from '../seller-progress.ts'
 import { functionName } from '../texts.ts'
@@ -116,9 +117,10 @@ export async function functionsPage(
     const problem = problems[name]
     return { name, label, value, instead, problem: problem ? t(problem) : '' }
   }
-  const urls = INTERFACES.map(({ name, title, defaultPath }) =>
-    field(`url.${name}`, title, form.interface_urls[name] ?? '', form.base_url.replace(/\/+$/, '') + defaultPath),
-  )
+  const urls = INTERFACES.map(({ name, defaultPath }) => {
+    const instead = form.base_url.replace(/\/+$/, '') + defaultPath
+    return field(`url.${name}`, interfaceName(name, t), form.interface_urls[name] ?? '', instead)
+  })
   const labels = productLabels(t)
   const page = {
     unlocked: progress.state !== 'locked',

@@ -90,13 +90,14 @@ export async function runPage(
   const row = progress && attemptShown(progress, attempt)
   const events = row ? await eventsOf(deps, row) : []
   const page = progress ? hrefOf(progress.step.id) : ''
+  const log = row ? await shownLog(deps, partnerId, row, events, t) : null
   return {
     run: { ...shownRun(view), nextStartsByItself: hasJustPassed(view, deps.clock.now()) },
     steps: view.steps.map((one) => stepItem(one, hrefOf(one.step.id), one === progress, t)),
     step: progress
-      ? { ...shownStep(view, progress, page, t), waiting: (await waitingIn(deps, partnerId, events)) ?? null }
+      ? { ...shownStep(view, progress, page, t), waiting: await waitingIn(deps, partnerId, events, log) }
       : null,
-    log: row ? await shownLog(deps, partnerId, row, events, t) : null,
+    log,
     attempts: progress?.attempts.map((one) => attemptLink(one, page, one === row, t)).reverse() ?? [],
     acceptance: await acceptancePart(deps, view, t),
     choice: shownChoice(view.run.choice, view.run.created_at, t),

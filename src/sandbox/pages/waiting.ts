@@ -9,6 +9,8 @@ import { docsLink } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
 import { noticeCurl, noticeUrls } from '../notice-curl.ts'
 import { type DemoHelp, demoHelp } from './demo-help.ts'
+import type { LogLine } from './log-line.ts'
+import type { ShownLog } from './shown-log.ts'
 
 /** What a step waits for: the partner's call. */
 export interface ShownWaiting {
@@ -25,6 +27,8 @@ export interface ShownWaiting {
   /** It as a shell script that signs it with $CLIENT_SECRET. */
   readonly curl: string | null
   readonly demo: DemoHelp | null
+  /** Calls that have come meanwhile, with why the step still waits: the last accepted one, and the last one of all. */
+  readonly came: readonly LogLine[]
 }
 
 /** Calls of the partner, after which a step may still wait. */
@@ -38,16 +42,17 @@ const isOverAfter = (event: RunEvent, path: string): boolean => {
   return event.kind === 'check' ? event.data.id === 'order-state' : !ASKING.includes(event.kind)
 }
 
-/** What the attempt waits for after these lines; undefined when it is not the partner's turn. */
+/** What the attempt waits for after these lines; null when it is not the partner's turn. */
 export async function waitingIn(
   deps: Deps,
   partnerId: bigint,
   events: readonly RunEvent[],
-): Promise<ShownWaiting | undefined> {
+  log: ShownLog | null,
+): Promise<ShownWaiting | null> {
   const at = events.findLastIndex(({ kind }) => kind === 'waiting')
   const last = events[at]
-  if (last?.kind !== 'waiting') return undefined
-  if (events.slice(at + 1).some((event) => isOverAfter(event, last.data.path))) return undefined
+  if (last?.kind !== 'waiting') return null
+  if (events.slice(at + 1).some((event) => isOverAfter(event, last.data.path))) return null
   const { path, until, about, notice: body } = last.data
   const partner = await findPartner(deps, partnerId)
   const secondsLeft = secondsUntil(fromEpochSeconds(Date.parse(until) / 1000), deps.clock.now())
@@ -62,5 +67,13 @@ export async function waitingIn(
     curl: (partner && noticeCurl(deps, partner, last.data)) ?? null,
     docs: notice ? docsLink(notice, 'notice', '') : '/sandbox/docs',
     demo: partner ? demoHelp(deps, partner, last.data) : null,
+    came: lastCalls(log, last.seq),
   }
+}
+
+function lastCalls(log: ShownLog | null, since: number): LogLine[] {
+  const lines = log?.lines.filter((line): line is LogLine => 'kind' in line) ?? []
+  const calls = lines.filter(({ kind, seq }) => seq > since && INCOMING.includes(kind))
+  const last = [calls.findLast(({ kind }) => kind === 'notice'), calls.at(-1)]
+  return [...new Set(last.filter((line) => line !== undefined))]
 }

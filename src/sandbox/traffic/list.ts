@@ -4,7 +4,14 @@ import { fromEpochSeconds } from '../../lib/clock.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
-import { type Cursor, listAfter, listBefore, type TrafficSummary, windowEnd } from '../traffic-store.ts'
+import {
+  type Cursor,
+  type ListedTraffic,
+  listAfter,
+  listBefore,
+  type TrafficSummary,
+  windowEnd,
+} from '../traffic-store.ts'
 import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { noticeName } from './problems.ts'
 import { isReplayable } from './replayable.ts'
@@ -22,8 +29,10 @@ export interface TrafficLine extends TrafficSummary {
   readonly replayable: boolean
 }
 
+type ListedLine = TrafficLine & Pick<ListedTraffic, 'order_id'>
+
 export interface TrafficPage {
-  readonly lines: readonly TrafficLine[]
+  readonly lines: readonly ListedLine[]
   /** Cursors of the next newer and older page; undefined at the end. */
   readonly newer?: string
   readonly older?: string
@@ -80,10 +89,10 @@ export async function trafficAbout(
   return linesOf(deps, partnerId, await listBefore(deps.db, filter, NEWEST, most))
 }
 
-async function linesOf(deps: Deps, partnerId: bigint, rows: readonly TrafficSummary[]): Promise<TrafficLine[]> {
+async function linesOf(deps: Deps, partnerId: bigint, rows: readonly ListedTraffic[]): Promise<ListedLine[]> {
   const partner = await findPartner(deps, partnerId)
   const mask = masker(partner ? secretTexts(partner) : [])
-  return rows.map((row) => trafficLine(deps, row, mask))
+  return rows.map((row) => ({ ...trafficLine(deps, row, mask), order_id: row.order_id }))
 }
 
 const cursorOf = (row: TrafficSummary | undefined): Cursor | undefined =>

@@ -5,7 +5,7 @@ import { makeSeller, type Seller } from '../../acceptance/seller.ts'
 import { type System, startSystem } from '../../acceptance/system.ts'
 import { certify } from './certify.ts'
 import * as partners from './partners.ts'
-import type { Json, PartnerProgram } from './program.ts'
+import type { Json, Order, PartnerProgram } from './program.ts'
 
 let system: System
 let client: Client
@@ -42,6 +42,8 @@ interface Quirk {
   readonly warned?: readonly string[]
   /** Why it is not certified: the step, the check and what it says. */
   readonly refused?: readonly [step: string, check: Json]
+  /** A step waits most of its time: these run beside each other. */
+  readonly waits?: true
 }
 
 const QUIRKS: readonly Quirk[] = [
@@ -58,6 +60,9 @@ const QUIRKS: readonly Quirk[] = [
   { name: 'bodies are encrypted', kind: partners.Encrypted },
   { name: 'codes come by pay notice, after 598', kind: partners.CodesByNotice },
   { name: 'codes come by pay notice, after 200 with asyReturnVoucher', kind: partners.CodesFollow },
+  { name: 'one code for all tickets', kind: partners.OneCodeForAll },
+  { name: 'somebody accepts orders by hand', kind: partners.AcceptsByHand, waits: true },
+  { name: 'issueType 0 for issued, until it is refused', kind: partners.IssuedIsZero },
   { name: 'codes stand beside documents only', kind: partners.CodesBesideDocuments },
   {
     name: 'notices name the partnerOrderId of another order',
@@ -79,8 +84,24 @@ const QUIRKS: readonly Quirk[] = [
     refused: ['price-calendar', { id: 'fields', path: 'body[0].stock', actual: '"many"' }],
   },
   {
+    name: 'every refund is answered with the id of the first',
+    kind: partners.AnswersAboutFirstRefund,
+    refused: ['refund-again', { id: 'refund-id', path: 'body.refundId' }],
+  },
+  {
+    name: 'refunds are answered with another partnerOrderId',
+    kind: partners.AnswersAboutAnotherOrder,
+    refused: ['refund-at-once', { id: 'fields', path: 'body.partnerOrderId' }],
+  },
+  {
+    name: 'refunds are answered with another orderId',
+    kind: partners.AnswersWithAnotherOrderId,
+    refused: ['refund-at-once', { id: 'order-id', path: 'body.orderId' }],
+  },
+  {
     name: '598, and no tickets ever',
     kind: partners.NeverIssues,
+    waits: true,
     refused: [
       'order-pay-later',
       { id: 'notice-arrived', actual: expect.stringContaining('no pay notice came within 20 s') },
@@ -119,7 +140,7 @@ const QUIRKS: readonly Quirk[] = [
 ]
 
 describe('a partner whose habit is', () => {
-  it.each(QUIRKS)('$name', async ({ kind, refused, warned = [] }) => {
+  const isJudged = async ({ kind, refused, warned = [] }: Quirk): Promise<void> => {
     const program = await begin(kind)
     const { passed, step, failures, warnings, pulled } = await walk(program).finally(() => program.close())
     expect({ passed, step, failures }).toEqual(
@@ -129,12 +150,45 @@ describe('a partner whose habit is', () => {
     )
     expect([...new Set(warnings)]).toEqual(warned)
     expect(pulled).toBe(program instanceof partners.NoProductPull ? 0 : program.products.length)
-    if (program instanceof partners.CodesByNotice && !refused) {
+    if (program instanceof partners.IssuedIsZero) {
+      const told = program.told.filter(({ path }) => path === '/mtp/api/order/pay/notice')
+      expect(told).toMatchObject([
+        { code: 400, describe: expect.stringContaining('issueType 0 reports a failure') },
+        { code: 200 },
+      ])
+    }
+    if (program instanceof partners.CodesByNotice) {
       expect(program.told).toContainEqual(expect.objectContaining({ path: '/mtp/api/order/pay/notice' }))
       expect(program.told.filter(({ code }) => code !== 200)).toEqual([])
     }
     if (program instanceof partners.Encrypted) {
       expect([...program.seen].sort()).toEqual(['/order/create', '/order/pay', '/order/query', '/order/refund'])
+    }
+  }
+  it.each(QUIRKS.filter(({ waits }) => !waits))('$name', isJudged)
+  it.concurrent.each(QUIRKS.filter(({ waits }) => waits))('$name', isJudged)
+
+  it('one code for all tickets gets the rest back after one was used', async () => {
+    const program = await begin(partners.OneCodeForAll)
+    try {
+      const admin = (path: string, body: object = {}) =>
+        client.admin('POST', `/orders${path}`, body) as Promise<{ order: Json & { order_id: string } }>
+      const partnerId = program.me.partnerId
+      await client.admin('POST', `/partners/${partnerId}/products/pull`)
+      const prices = { unit_price: 100, buy_price: 80 }
+      const { order } = await admin('', { partner_id: partnerId, partner_deal_id: 'zoo', quantity: 3, ...prices })
+      await admin(`/${order.order_id}/pay`)
+      const [mine] = program.orders.values()
+      expect(await program.tellUsed(mine as Order, 1)).toMatchObject({ code: 200 })
+      const code = `${mine?.partnerOrderId}-all`
+      const { order: after } = await admin(`/${order.order_id}/refund`)
+      expect(program.asked).toEqual([[[code], 2]])
+      expect(after).toMatchObject({
+        ...{ state: 'consumed', used_quantity: 1, refunded_quantity: 2 },
+        vouchers: [{ voucher: code, quantity: 3, used_quantity: 1, refunded_quantity: 2 }],
+      })
+    } finally {
+      program.close()
     }
   })
 })

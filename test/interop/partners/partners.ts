@@ -190,26 +190,41 @@ export class CodesByNotice extends PartnerProgram {
   }
 }
 
-/** Somebody accepts each order by hand, and minutes later: here as long as the whole run may wait, less a little. */
-export class AcceptsByHand extends CodesByNotice {
-  static readonly AFTER_MS = 12_000
-  override wish = { quantity: 1 }
+/** Orders of one product are accepted by hand, some time after they are paid: here most of the time that a step waits. */
+export class AcceptsByHand extends PartnerProgram {
+  override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'pay-later', 'refund-at-once']
+  override readonly products = ['zoo', 'boat']
+  override wish = { products: { main: 'zoo', later: 'boat' }, quantity: 1 }
+  afterMs = 12_000
   override pay(order: Order): Json {
-    if (order.paid) return super.pay(order)
+    if (order.paid || order.partnerDealId === 'zoo') return super.pay(order)
     order.issuing = true
     return refuse(598, 'somebody looks at it')
   }
   override async onWaitForTickets(orderId: string): Promise<unknown> {
     const order = this.orders.get(orderId)
     if (!order || order.paid) return undefined
-    await new Promise((resolve) => setTimeout(resolve, AcceptsByHand.AFTER_MS))
-    order.paid = true
+    await new Promise((resolve) => setTimeout(resolve, this.afterMs))
+    return this.tellIssued(order)
+  }
+  /** Its own state changes once the platform knows. */
+  async tellIssued(order: Order, issueType = 1): Promise<void> {
     const codes = { voucherType: 1, vouchers: this.codesOf(order), voucherPics: [] }
     const body = { orderId: order.orderId, partnerOrderId: order.partnerOrderId, ...codes }
-    return this.notify(
+    const { code } = await this.notify(
       '/mtp/api/order/pay/notice',
-      this.numbered({ partnerId: this.me.partnerId, issueType: 1, code: 200, describe: 'success', body }),
+      this.numbered({ partnerId: this.me.partnerId, issueType, code: 200, describe: 'success', body }),
     )
+    order.paid = code === 200
+  }
+}
+
+/** Takes issueType 0 for "issued"; once refused it says 1. */
+export class IssuedIsZero extends AcceptsByHand {
+  override afterMs = 0
+  override async tellIssued(order: Order): Promise<void> {
+    await super.tellIssued(order, 0)
+    if (!order.paid) await super.tellIssued(order, 1)
   }
 }
 
@@ -258,5 +273,57 @@ export class SilentAboutCodes extends PartnerProgram {
   override numbered(message: Json): string {
     const { voucherList: _, ...body } = message.body as Json
     return super.numbered({ ...message, body })
+  }
+}
+
+/** One code for all tickets of an order, which becomes used with the first of them; one notice a ticket. */
+export class OneCodeForAll extends PartnerProgram {
+  override wish = { quantity: 3 }
+  override voucherType = 2 as const
+  override codesOf({ partnerOrderId }: Order): string[] {
+    return [`${partnerOrderId}-all`]
+  }
+  override voucherList(order: Order): unknown {
+    if (!order.paid) return []
+    const { quantity, used, refunded } = order
+    const status = used > 0 ? 1 : refunded === quantity ? 2 : 0
+    return this.codesOf(order).map((voucher) => ({
+      ...{ voucher, voucherPics: '', voucherInvalidTime: '2099-01-01 00:00:00', quantity, status },
+    }))
+  }
+  override async useTickets(order: Order): Promise<unknown> {
+    for (let used = 1; used <= order.quantity; used++) await this.tellUsed(order, used)
+    return undefined
+  }
+  /** The codes and the quantity of each refund that was asked for. */
+  readonly asked: unknown[] = []
+  override refund(body: Json): Json {
+    this.asked.push([body.voucherList, Number(body.refundQuantity)])
+    return super.refund(body)
+  }
+}
+
+/** Every refund is answered with the id of the first one. */
+export class AnswersAboutFirstRefund extends PartnerProgram {
+  override refund(body: Json): Json {
+    const done = super.refund(body)
+    return { ...done, refundId: [...this.refunds.keys()][0] }
+  }
+}
+
+/** A refund is answered with the partnerOrderId of the newest order that is not its own. */
+export class AnswersAboutAnotherOrder extends PartnerProgram {
+  override refund(body: Json): Json {
+    const done = super.refund(body)
+    const other = [...this.orders.values()].findLast(({ orderId }) => orderId !== String(body.orderId))
+    return { ...done, partnerOrderId: other?.partnerOrderId }
+  }
+}
+
+/** A refund is answered with the orderId of the newest order that is not its own. */
+export class AnswersWithAnotherOrderId extends PartnerProgram {
+  override refund(body: Json): Json {
+    const done = super.refund(body)
+    return { ...done, orderId: [...this.orders.keys()].findLast((orderId) => orderId !== String(body.orderId)) }
   }
 }

@@ -17,6 +17,7 @@ export interface Credentials {
 export interface Order {
   readonly orderId: string
   readonly partnerOrderId: string
+  readonly partnerDealId: string
   readonly quantity: number
   paid: boolean
   /** Paid, and the tickets are not there yet. */
@@ -52,6 +53,8 @@ export class PartnerProgram {
   functions: readonly string[] = ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once']
   /** What else the run is made of: products, quantity. */
   wish: Json = {}
+  /** One code a ticket (1), or one for all tickets of an order (2). */
+  voucherType: 1 | 2 = 1
   /** Shared with the platform, where bodies are encrypted. */
   aesKey = ''
   /** Long ids as text: JSON.parse would round them. */
@@ -71,7 +74,8 @@ export class PartnerProgram {
   maxAge: number | undefined = 600
   pay(order: Order): Json {
     order.paid = true
-    return { voucherType: 1, vouchers: this.codesOf(order), voucherPics: [], realNameType: 0 }
+    const { voucherType } = this
+    return { voucherType, vouchers: this.codesOf(order), voucherPics: [], realNameType: 0 }
   }
 
   // ---- interfaces
@@ -131,6 +135,7 @@ export class PartnerProgram {
     '/order/query': (body) => {
       const order = this.orderOf(body, 301)
       const { partnerOrderId, paid, quantity, used, refunded } = order
+      const { voucherType } = this
       const voucherList = this.voucherList(order)
       const status = {
         orderStatus: paid ? 4 : order.issuing ? 5 : 2,
@@ -138,7 +143,7 @@ export class PartnerProgram {
         usedQuantity: used,
         refundedQuantity: refunded,
       }
-      return { body: { orderId: body.orderId, partnerOrderId, ...status, voucherType: 1, voucherList } }
+      return { body: { orderId: body.orderId, partnerOrderId, ...status, voucherType, voucherList } }
     },
     '/order/refund': (body) => ({ body: this.refund(body) }),
   }
@@ -157,6 +162,7 @@ export class PartnerProgram {
     const known = this.orders.get(orderId)
     const order = known ?? {
       ...{ orderId, partnerOrderId: `P${this.orders.size + 1}`, quantity: Number(body.quantity) },
+      partnerDealId: String(body.partnerDealId),
       ...{ paid: false, used: 0, refunded: 0 },
     }
     this.orders.set(orderId, order)
@@ -188,11 +194,20 @@ export class PartnerProgram {
     if (path.endsWith('/order/pay/notice')) return this.onWaitForTickets(String(about.orderId))
     if (!path.endsWith('/order/consume/notice')) throw new Error(`nobody here sends ${path}`)
     const order = this.orders.get(String(about.orderId)) ?? refuse(300, `no order ${about.orderId}`)
-    order.used = order.quantity
+    return this.useTickets(order)
+  }
+
+  /** All at once. */
+  useTickets(order: Order): Promise<unknown> {
+    return this.tellUsed(order, order.quantity)
+  }
+
+  tellUsed(order: Order, tickets: number): Promise<Json> {
+    order.used = tickets
     const { partnerOrderId, quantity, used: usedQuantity, refunded: refundedQuantity } = order
     const body = { partnerOrderId, quantity, usedQuantity, refundedQuantity, voucherList: this.voucherList(order) }
     return this.notify(
-      path,
+      '/mtp/api/order/consume/notice',
       this.numbered({ partnerId: Number(this.me.partnerId), body: { orderId: order.orderId, ...body } }),
     )
   }

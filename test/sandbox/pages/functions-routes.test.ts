@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { currentRun } from '../../../src/certification/run.ts'
 import { listRuns } from '../../../src/certification/run-progress.ts'
+import { INTERFACES } from '../../../src/interfaces/index.ts'
 import { setStage, showPartner } from '../../../src/partners/partner.ts'
 import { GROUPS } from '../../../src/sandbox/pages/function-groups.ts'
 import { NO_CONDITIONS } from '../../../src/test-plan/conditions.ts'
 import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/test-plan/functions.ts'
 import { type Lab, openLab } from '../lab.ts'
-import { newSandboxPartner, type SandboxPartner } from '../partners.ts'
+import { get, newSandboxPartner, type SandboxPartner } from '../partners.ts'
 import { textOf, unlock, type Visitor, visitor } from './visitor.ts'
 
 let lab: Lab
@@ -54,6 +55,15 @@ describe('the form', () => {
     expect(body).toMatch(/value="balance-query">/)
     expect(body).toContain('value="https://seller.example/api"')
     expect(body).toContain('placeholder="https://seller.example/api/order/create"')
+  })
+
+  it('names every interface in the reader’s language', async () => {
+    const shown = async (locale: string): Promise<string[]> => {
+      const { body } = await get(lab.world, FORM, me.cookie, { 'accept-language': locale })
+      return INTERFACES.map(({ name }) => body.match(`for="field-url\\.${name}">([^<]+)<`)?.[1] ?? '')
+    }
+    expect(await shown('en')).toEqual(INTERFACES.map(({ title }) => title))
+    for (const name of await shown('zh-CN')) expect(name).toMatch(/^[\p{Script=Han}（）]+$/u)
   })
 
   it('suggests the products that are known', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { attemptsOf } from '../../../src/certification/attempt-store.ts'
 import { showRun, startRun } from '../../../src/certification/run.ts'
@@ -27,6 +28,12 @@ async function settled(runId: string, query = '') {
     if (!answer.body.includes('http-equiv="refresh"')) return answer
     await sleep(30)
   }
+}
+
+/** What the waiting panel says of calls that have come. */
+const cameOf = (answer: LightMyRequestResponse): string => {
+  const [came = ''] = answer.body.match(/<div class="came"[\s\S]*?<\/div>/) ?? []
+  return textOf({ ...answer, body: came }).trim()
 }
 
 describe('the page of a run', () => {
@@ -116,12 +123,32 @@ describe('the page of a run', () => {
       expect(text).toContain(`${lab.world.deps.config.PUBLIC_URL}${prefix}/mtp/api/order/consume/notice`)
     }
     expect(text).not.toContain('demo partner')
+    expect(text).not.toContain('Press Start')
+    expect(cameOf(waiting)).toBe('')
     await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
     const partly = await until(async () => {
-      const shown = textOf(await me.open(page(runId)))
-      return shown.includes('1 of 2 used; still waiting') && shown
+      const shown = await me.open(page(runId))
+      return cameOf(shown).includes('1 of 2 used; still waiting') && shown
     })
-    expect(partly).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
+    expect(textOf(partly)).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
+    expect(cameOf(partly)).toBe('Consumption notice arrived: 1 of 2 used; still waiting')
+    for (const [about, says] of [
+      [{ orderId: BigInt(orderId), usedQuantity: 'both' }, 'body.usedQuantity must be a'],
+      [{ orderId: 1n, usedQuantity: 2 }, `about order 1, not ${orderId}; still waiting`],
+    ] as const) {
+      lab.world.clock.advance(1)
+      const body = { partnerOrderId: 'P-1', quantity: 2, refundedQuantity: 0, ...about }
+      await lab.send('/mtp/api/order/consume/notice', { partnerId: 7001, body })
+      const came = await until(async () => {
+        const shown = cameOf(await me.open(page(runId)))
+        return shown.includes(says) && shown
+      })
+      // What is used already stays in sight.
+      expect(came).toMatch(
+        /^Consumption notice arrived: 1 of 2 used; still waiting warning Consumption notice rejected: /,
+      )
+      if (about.orderId === BigInt(orderId)) expect(came).toMatch(/: correct it and send it again; still waiting$/)
+    }
     await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
     const ended = await settled(runId)
     expect(textOf(ended)).toContain('Consumption notice arrived')

@@ -19,6 +19,7 @@ const NO_HEAD = [
   '/oauth2/authorize',
   '/oauth2/userinfo',
   '/admin/v1/users/:cid/:user_id/accesses',
+  '/console/users/accesses',
   '/sandbox/run/:run_id/events',
 ]
 /** What comes with each answer anew, and how a body is sent that HEAD does not have. */

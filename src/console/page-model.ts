@@ -74,6 +74,8 @@ interface Place {
 }
 
 export interface ListPage extends Place {
+  /** The audit log records each look, so HEAD is not answered. */
+  readonly recordsLook?: true
   readonly title: string
   readonly lead: string
   readonly filters: (context: PageContext) => readonly Field[]

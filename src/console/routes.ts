@@ -68,7 +68,8 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
 }
 
 function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: ListPage): void {
-  app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+  const config = page.recordsLook ? ({ answersHead: false } as const) : {}
+  app.get(page.path, { config, onRequest: rolesOnly(page.operation) }, async (request, reply) => {
     const context = contextOf(request)
     const { problems, ...found } = await readList(page, context)
     const { after, ...others } = context.fields

@@ -32,8 +32,8 @@ export const personLinks = (key: UserKey, { t }: PageContext) => [
 
 const ON_A_PAGE = 50
 
-/** The audit log records each look. */
 export const accesses: ListPage = {
+  recordsLook: true,
   path: '/users/accesses',
   operation: ACCESSES,
   title: 'console.users.accesses',

@@ -67,6 +67,7 @@ const QUIRKS: readonly Quirk[] = [
   {
     name: 'notices name the partnerOrderId of another order',
     kind: partners.ForeignOrderId,
+    waits: true,
     refused: [
       'consumption',
       { id: 'notice-accepted', actual: expect.stringContaining('partnerOrderId is P-of-somebody') },
@@ -75,6 +76,7 @@ const QUIRKS: readonly Quirk[] = [
   {
     name: 'consumption notices say nothing of codes',
     kind: partners.SilentAboutCodes,
+    waits: true,
     refused: ['consumption', { id: 'notice-accepted', actual: expect.stringContaining('voucherList is required') }],
   },
   {

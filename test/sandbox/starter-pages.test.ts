@@ -13,7 +13,7 @@ let world: World
 let partner: SandboxPartner
 let cookie: string
 beforeAll(async () => {
-  world = await openWorld({ PARTNER_URL: 'https://partners.example/gate' })
+  world = await openWorld({ PARTNER_URL: 'https://partners.example:8443' })
   partner = await newSandboxPartner(world, { client_id: CLIENT_ID })
   cookie = await sessionOf(world, partner)
 })
@@ -60,7 +60,7 @@ describe('a download', () => {
     })
     expect(body).toContain(clientId)
     expect(body).toContain(`${quote}${partner.partner_id}${quote}`)
-    expect(body).toContain(`${quote}https://partners.example/gate${quote}`)
+    expect(body).toContain(`${quote}https://partners.example:8443${quote}`)
     expect(body).not.toContain(partner.client_secret)
     expect(body).not.toContain('{{clientId}}')
     // How to run it is said first, in three steps; compilers of every locale read ASCII.

@@ -75,6 +75,7 @@ const commandFor = (path: string, about: Readonly<Record<string, string>>): stri
   if (path.endsWith('/order/consume/notice')) return ['used', String(about.orderId), String(about.usedQuantity)]
   if (path.endsWith('/order/refund/notice')) return ['refund', String(about.refundId), 'yes']
   if (path.endsWith('/deal/change/notice')) return ['change', String(about.partnerDealId), String(about.status)]
+  if (path.endsWith('/order/pay/notice')) return ['issue', String(about.orderId)]
   throw new Error(`no command sends ${path}`)
 }
 

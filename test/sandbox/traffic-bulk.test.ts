@@ -143,7 +143,7 @@ describe('several replays', () => {
     const [one] = await boxes()
     const { headers } = await send([`call/${callId}`, 'call/00000000-0000-4000-8000-000000000000', String(one)])
     expect(String(headers.location)).toMatch(
-      /one=impossible\.call\..*one=gone\.call\..*one=(done|refused|again|impossible)\./,
+      /one=impossible\.call\..*one=gone\.call\..*one=(done|failed|refused|again|impossible)\./,
     )
   })
 

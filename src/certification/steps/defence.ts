@@ -8,7 +8,7 @@ import type { StepContext } from '../step-context.ts'
 import { weekOf } from './catalogue.ts'
 import { defineStep, type Step } from './step.ts'
 
-type Options = CallOptions & Expectation
+type Options = Omit<CallOptions, 'cause'> & Expectation
 
 /** A call that changes nothing at the partner, of an interface that belongs to a function. */
 interface Reading {

@@ -1,7 +1,9 @@
 /** Times on pages: each is a `<time>` of views/when.eta, which scripts turn into the reader's own time. */
 
 const TIME = /<time datetime="([^"]+)" title="([^"]+)">([^<]*)<\/time>/g
-const RAW = /<(pre|code|textarea|style|script)[\s>][\s\S]*?<\/\1>|<[^>]*\sdata-left=[^>]*>[^<]*/g
+/** What was sent, such as Date headers, and a clock that runs down. */
+const RAW =
+  /<(pre|code|textarea|style|script)[\s>][\s\S]*?<\/\1>|<dl class="headers">[\s\S]*?<\/dl>|<[^>]*\sdata-left=[^>]*>[^<]*/g
 /** Values of fields are what a form sends. */
 const FIELDS = /<(?:input|option)[^>]*>/g
 const CLOCK = /\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\b\d{1,2}:\d\d(?::\d\d)?(?!\d)|\b\d\d:\d\d:\d\d GMT/g

@@ -8,7 +8,7 @@ export interface OrderMark {
   readonly dashes: string
 }
 
-/** The mark of an order, always the same; one of 36, so two orders may share one. The id stands beside it. */
+/** The mark of an order, always the same; one of 36, so two orders may share one. The row says the id too. */
 export function orderMark(orderId: string): OrderMark {
   // The last digits of ids that follow one another differ most.
   const number = Number(BigInt(orderId) % BigInt(COLOURS * PATTERNS.length))

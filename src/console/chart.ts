@@ -1,5 +1,4 @@
 import { addSeconds } from '../lib/clock.ts'
-import { time } from './texts.ts'
 
 /** A chart of bars over the last hour, drawn as SVG on the server. */
 export interface Chart {
@@ -15,6 +14,7 @@ export interface Chart {
   /** The highest bar, in words. */
   readonly most: string
   readonly bars: readonly Bar[]
+  /** ISO 8601. */
   readonly from: string
   readonly to: string
 }
@@ -56,8 +56,6 @@ interface ChartInput {
   readonly mostOf: (most: number) => string
 }
 
-const clockText = (at: Date): string => time(at).text.slice(11, 16)
-
 export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput): Chart {
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
@@ -70,7 +68,7 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     return {
       x: (place + GAP / 2) * pitch,
       width: (1 - GAP) * pitch,
-      label: `${clockText(addSeconds(since, place * spanS))}: ${numbers.join(' / ')}`,
+      label: `−${((spans.length - place) * spanS) / 60} min: ${numbers.join(' / ')}`,
       parts: [
         { kind: 'all' as const, y: foot - ofRefused - ofAll, height: ofAll },
         { kind: 'refused' as const, y: foot - ofRefused, height: ofRefused },
@@ -79,6 +77,6 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     }
   })
   const end = addSeconds(since, spans.length * spanS)
-  const ends = { from: clockText(since), to: clockText(end) }
+  const ends = { from: since.toISOString(), to: end.toISOString() }
   return { ...labels, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
 }

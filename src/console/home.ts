@@ -10,7 +10,7 @@ import { showPartner } from '../partners/index.ts'
 import { chartOf } from './chart.ts'
 import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
-import { at, count, link, text, time } from './texts.ts'
+import { at, count, link, text, withTime } from './texts.ts'
 
 /** What needs attention now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
 
@@ -106,7 +106,7 @@ const refusedSignIns = ({ deps, t }: PageContext, since: Date): Promise<Cell[]> 
   )
 
 const oldest = (since: Date, isBehind: boolean, t: PageContext['t']): Cell => ({
-  text: t('console.home.oldest', { since: time(since).text }),
+  ...withTime(t('console.home.oldest', { since: '\n' }), since),
   ...(isBehind ? { tone: 'bad' } : {}),
 })
 
@@ -139,10 +139,12 @@ async function endingCertificates(context: PageContext): Promise<Cell[]> {
     if (!partner) return []
     const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
     if (!origins.includes(origin)) return []
-    const values = { partner: partner.name, origin, ends: time(ends_at).text.slice(0, 10) }
+    const values = { partner: partner.name, origin, ends: '\n' }
     const shown =
       ends_at < now ? t('console.home.certificate_ended', values) : t('console.home.certificate_ends', values)
-    return [{ ...link(shown, at('partners', String(partner_id))), tone: ends_at < now ? 'bad' : 'warn' }]
+    return [
+      { ...withTime(shown, ends_at), href: at('partners', String(partner_id)), tone: ends_at < now ? 'bad' : 'warn' },
+    ]
   })
   return (await Promise.all(cells)).flat()
 }

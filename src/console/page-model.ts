@@ -14,8 +14,8 @@ export interface Cell {
   readonly tone?: Tone
   /** An id, address or other text that is to be read letter by letter. */
   readonly isCode?: boolean
-  /** A moment, to be kept on one line. */
-  readonly isTime?: boolean
+  /** ISO 8601: the moment that the first line feed of `text` stands for. */
+  readonly at?: string
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
 }
@@ -26,6 +26,8 @@ export interface Table {
   /** Shown instead of an empty table. */
   readonly none: string
   readonly title?: string
+  /** ISO 8601: the moment that a line feed in `title` stands for. */
+  readonly at?: string
   readonly note?: string
 }
 

@@ -10,7 +10,7 @@ import { refusalTable, rejectedTable, userLink } from './explained.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { knownRequest } from './sections/requests.ts'
-import { at, code, link, stateCell, text, time } from './texts.ts'
+import { at, link, stateCell, text, time } from './texts.ts'
 
 /**
  * Finds a request id, an order, a partner, a micro-app or a person. The role support and those above also see what
@@ -133,8 +133,9 @@ function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained[
     title: t('console.explain.token_of', {
       begins,
       kind: t(TOKEN_KINDS[kind] ?? 'console.explain.token'),
-      ends: time(expires_at).text,
+      ends: '\n',
     }),
+    at: expires_at.toISOString(),
     none: t('console.explain.token_unknown'),
     head: [
       t('console.field.app'),
@@ -148,7 +149,7 @@ function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained[
       userLink(one.cid, one.user_id),
       text(one.scopes.join(' ')),
       time(one.used_at),
-      one.revoked_at === null ? stateCell('active', t) : { ...code(time(one.revoked_at).text), tone: 'bad' },
+      one.revoked_at === null ? stateCell('active', t) : { ...time(one.revoked_at), tone: 'bad' },
     ]),
   }
 }

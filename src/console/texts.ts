@@ -45,9 +45,11 @@ export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })
 export const link = (value: string, href: string): Cell => ({ text: value, href })
 
-/** To the second, in UTC, as logs have it; the frame says so. Never, or nothing, is a dash. */
-export const time = (at: Date | null): Cell =>
-  at ? { text: at.toISOString().slice(0, 19).replace('T', ' '), isTime: true } : { text: '–' }
+/** A sentence with a time: a line feed in it stands for the moment. */
+export const withTime = (sentence: string, at: Date): Cell => ({ text: sentence, at: at.toISOString() })
+
+/** To the second. Never, or nothing, is a dash. */
+export const time = (at: Date | null): Cell => (at ? withTime('\n', at) : { text: '–' })
 
 export const orDash = (value: string | number | null): Cell => ({
   text: value === null || value === '' ? '–' : String(value),

@@ -26,8 +26,8 @@ const AHEAD_S = 8 * 3_600
 /** `yyyy-MM-dd HH:mm:ss` in Beijing. */
 export const beijingTime = (at: Date): string => addSeconds(at, AHEAD_S).toISOString().slice(0, 19).replace('T', ' ')
 
-/** `yyyy-MM-dd HH:mm:ss UTC`: how pages say a time. */
-export const utcTime = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+/** `yyyy-MM-dd HH:mm:ss UTC`: how pages say a time, given in ISO 8601 (views/when.eta). */
+export const utcTime = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`
 
 /** `yyyy-MM-dd` in Beijing. */
 export const beijingDate = (at: Date): string => beijingTime(at).slice(0, 10)

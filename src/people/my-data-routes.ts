@@ -45,13 +45,19 @@ function shownApp({ name, logoUrl, scopes, reads }: KnownApp, locale: Locale) {
     name,
     logoUrl,
     may: texts.size > 0 ? t('account.may', { what }) : t('account.ended'),
-    reads: reads.length > 0 ? reads.map((one) => shownReads(one, locale, t)) : [t('account.not_read')],
+    reads: reads.length > 0 ? reads.map((one) => shownReads(one, locale, t)) : [{ text: t('account.not_read') }],
   }
 }
 
-function shownReads({ kind, reads, last_at }: TotalReads, locale: Locale, t: Translate): string {
+/** A sentence, and the time that a line feed in it stands for (views/when.eta). */
+interface ShownReads {
+  readonly text: string
+  readonly at?: string
+}
+
+function shownReads({ kind, reads, last_at }: TotalReads, locale: Locale, t: Translate): ShownReads {
   const count = reads.toLocaleString(locale)
-  const when = last_at.toLocaleString(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
   const times = reads === 1 ? t('account.times.one') : t('account.times.more', { count })
-  return t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when })
+  const text = t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when: '\n' })
+  return { text, at: last_at.toISOString() }
 }

@@ -106,10 +106,8 @@ export function sendSandboxPage(
   data: object,
   { section = 'home', scripts = [], ...options }: SandboxPageOptions = {},
 ): Promise<FastifyReply> {
-  // Pages for those who have signed in show times.
-  const loaded = request.partner ? [...new Set([...scripts, 'sandbox-time.js'])] : scripts
-  const shown = { ...data, section, scripts: loaded, partner: request.partner }
-  return sendPage(request, reply, view, shown, { ...options, scripts: loaded.length > 0 })
+  const shown = { ...data, section, scripts, partner: request.partner }
+  return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
 }
 
 /**

@@ -12,7 +12,8 @@ import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 /** A call that fits no recipe takes about 100 ms of processor time. Limit of one partner. */
 const JUDGED_PER_MINUTE = 120
 
-const PAGE = { section: 'signature', scripts: ['sandbox-copy.js'] } as const
+/** Calls that come later bring times, also to a page that had none. */
+const PAGE = { section: 'signature', scripts: ['sandbox-copy.js', 'sandbox-signature.js', 'local-time.js'] } as const
 
 /** The signature tool, which has to be passed before the test run. */
 export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -34,7 +35,7 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
       partner_id: String(partner.partnerId),
       host: new URL(deps.config.PARTNER_URL).host,
     }
-    return { ...tool, typed, alert: '', clockNote: tool.verdict ? clockNote(tool.verdict, locale) : '' }
+    return { ...tool, typed, alert: '', clockNote: tool.verdict ? clockNote(tool.verdict, locale) : undefined }
   }
 
   app.get('/signature', async (request, reply) => {
@@ -55,11 +56,14 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
   })
 }
 
-/** "7 minutes ahead of our clock", where that is what is wrong. */
-function clockNote({ mistakes, aheadS, clock }: SignatureVerdict, locale: Locale): string {
+/** "7 minutes ahead of our clock", where that is what is wrong; the clock as a Date header has it, to be compared. */
+function clockNote({ mistakes, aheadS, clock }: SignatureVerdict, locale: Locale) {
   const wrong = mistakes.some((name) => name.startsWith('clock-') || name === 'date-local-time-labelled-gmt')
-  if (!wrong || aheadS === null) return ''
+  if (!wrong || aheadS === null) return undefined
   const t = translator(locale)
   const amount = amountOfTime(locale, Math.abs(aheadS))
-  return aheadS > 0 ? t('sandbox.signature.ahead', { amount, clock }) : t('sandbox.signature.behind', { amount, clock })
+  const values = { amount, clock: '\n' }
+  const note = aheadS > 0 ? t('sandbox.signature.ahead', values) : t('sandbox.signature.behind', values)
+  const [before, after] = note.split('\n')
+  return { before, clock, after }
 }

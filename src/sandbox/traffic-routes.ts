@@ -1,12 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { utcTime } from '../lib/time-zone.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { NotReplayable, noSuchEntry } from './errors.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
 import { showEntry } from './traffic/entry.ts'
 import { listTraffic, type TrafficPage } from './traffic/list.ts'
+import { orderMark } from './traffic/order-mark.ts'
 import { replay } from './traffic/replay.ts'
 import { trafficTexts } from './traffic/texts.ts'
 import {
@@ -41,6 +41,13 @@ const neighbours = (query: TrafficQuery, { newer, older }: TrafficPage) => ({
   newest: query.before || query.after ? listHref(query) : undefined,
 })
 
+/** What sets the calls of one order apart from those of another; the link leads to these alone. */
+const orderOf = (id: string, { direction, outcome, by, value }: TrafficQuery) => ({
+  id,
+  mark: orderMark(id),
+  only: by === 'order' && value === id ? undefined : listHref({ direction, outcome, by: 'order', value: id }),
+})
+
 const exportsOf = (query: TrafficQuery) =>
   (['ndjson', 'har'] as const).map((format) => ({
     name: format.toUpperCase(),
@@ -71,10 +78,18 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   app.get('/traffic', async (request, reply) => {
     const query = trafficQuery.parse(request.query)
     const page = await listTraffic(deps, partnerOf(request).partnerId, query)
-    const lines = page.lines.map((line) => ({ ...line, time: utcTime(line.at) }))
+    const lines = page.lines.map((line) => ({ ...line, order: line.order_id && orderOf(line.order_id, query) }))
     const texts = trafficTexts(localeOfRequest(request))
     const searchedTo = page.searchedTo?.toISOString()
-    const shown = { lines, texts, ...neighbours(query, page), filter: query, searchedTo, exports: exportsOf(query) }
+    const shown = {
+      lines,
+      texts,
+      ...neighbours(query, page),
+      filter: query,
+      whole: listHref({ direction: query.direction, outcome: query.outcome }),
+      searchedTo,
+      exports: exportsOf(query),
+    }
     return sendSandboxPage(request, reply, 'sandbox/traffic', shown, PAGE)
   })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SECTIONS } from '../../src/console/sections/index.ts'
 import { createOperator, newOperatorToken } from '../../src/operators/index.ts'
 import { openWorld, type World } from '../harness.ts'
+import { timesOn } from '../times.ts'
 import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
@@ -24,6 +25,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+/** The only one, of pages with times. */
+const OWN_SCRIPT = /<script src="\/assets\/local-time\.js\?v=\w+" defer><\/script>/
+
 const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
 
@@ -33,7 +37,12 @@ it.each([...PAGES, ...ACTIONS, { path: '' }, { path: '/search?q=img' }].map(({ p
     await world.pool.query('delete from rate_count')
     const answer = await admin.get(path.includes('?') ? `/console${path}` : addressOf(path, filled))
     expect(answer.status).toBe(path === '/keys/:kid/retire' ? answer.status : 200)
-    expect(answer.text).not.toMatch(/<script|<img src=x|<[^>]*\sonerror=|href="(?:javascript|data):/i)
+    const { stray, right } = timesOn(answer.text)
+    expect(stray).toEqual([])
+    expect(OWN_SCRIPT.test(answer.text)).toBe(right.length > 0)
+    expect(answer.text.replace(OWN_SCRIPT, '')).not.toMatch(
+      /<script|<img src=x|<[^>]*\sonerror=|href="(?:javascript|data):/i,
+    )
   },
 )
 

@@ -36,7 +36,9 @@ it('the page of an order says when its visitors were removed', async () => {
   expect((await viewer.get(path)).text).not.toContain('Visitors and contact')
   const set = 'update ticket_order set data_removed_at = $2 where order_id = $1'
   await world.pool.query(set, [filled.order_id, '2026-04-05T06:07:08Z'])
-  expect((await viewer.get(path)).text).toMatch(/Visitors and contact[\s\S]*removed on[\s\S]*2026-04-05 06:07:08/)
+  expect((await viewer.get(path)).text).toMatch(
+    /Visitors and contact[\s\S]*removed on[\s\S]*2026-04-05 06:07:08 UTC<\/time>/,
+  )
   await world.pool.query(set, [filled.order_id, null])
 })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Client, dataOf } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { timesOn } from '../times.ts'
 
 /** What a person sees of the apps that use the account. */
 
@@ -30,13 +31,15 @@ it('says beside each app what it may learn, how often it has read it and when', 
   const page = await browser.open('/account')
   expect(page.text).toContain('Star &amp; Theatre')
   expect(page.text).toContain('Can see: Your basic information, Your phone number')
-  expect(page.text).toMatch(/Read your phone number 12 times, last on May 6, 2026 at 10:34\sAM/)
+  expect(page.text).toMatch(/Read your phone number 12 times, last on <time [^>]+>2026-05-06 10:34:20 UTC<\/time>/)
+  expect(timesOn(page.text)).toMatchObject({ stray: [], right: { length: 2 } })
+  expect(page.text).toContain('/assets/local-time.js')
   expect(page.text).toMatch(
     /Yesterday<\/h2>\s*<p>No longer has access<\/p>\s*<p><small>Read your basic information once, /,
   )
   const chinese = await browser.open('/account?ui_locales=zh-CN')
   expect(chinese.text).toContain('可以了解：您的基本信息、您的手机号码')
-  expect(chinese.text).toContain('读取您的手机号码 12 次，最近一次：2026年5月6日 10:34')
+  expect(chinese.text).toContain('读取您的手机号码 12 次，最近一次：<time ')
   const hers = await (await client.signedIn(other, app)).open('/account?ui_locales=en')
   expect(hers.text).toContain('No app uses your account.')
 })

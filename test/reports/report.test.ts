@@ -9,6 +9,7 @@ import type { ReportFacts } from '../../src/reports/wire.ts'
 import { reportUrl } from '../../src/sandbox/accept-run.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { get, newSandboxPartner, post } from '../sandbox/partners.ts'
+import { timesOn } from '../times.ts'
 
 const NASTY = `Lake <script>alert(1)</script>"'&`
 const AT = '2026-05-06T10:34:20.000Z'
@@ -141,7 +142,7 @@ describe('the page of a report', () => {
       '<h1>The report is genuine</h1>',
       'Lake &lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;',
       '(PartnerId 9007199254740993)',
-      '<time datetime="2026-05-06T10:34:20.000Z" data-local=" (* your time)">2026-05-06 10:34:20 UTC</time>',
+      '<time datetime="2026-05-06T10:34:20.000Z" title="2026-05-06 10:34:20 UTC">2026-05-06 10:34:20 UTC</time>',
       'Product pull · a-function-of-the-past',
       'Heartbeat <small>heartbeat</small>',
       'a-step-of-the-past <small>',
@@ -151,8 +152,10 @@ describe('the page of a report', () => {
       'Not tested: A lost response · another-step-of-the-past',
     ])
       expect(body).toContain(text)
-    expect(body).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)
-    expect(headers['content-security-policy']).toContain("default-src 'none';style-src 'self'")
+    const without = body.replace(/<script src="\/assets\/local-time\.js\?v=\w+" defer><\/script>/, '')
+    expect(without).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)
+    expect(timesOn(body).stray).toEqual([])
+    expect(headers['content-security-policy']).toContain("default-src 'none';script-src 'self';style-src 'self'")
     expect(headers['referrer-policy']).toBe('no-referrer')
   })
 

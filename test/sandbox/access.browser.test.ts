@@ -74,6 +74,52 @@ describe.each(LOOKS)('looked at as %j', (look) => {
   })
 })
 
+describe('the signature tool', () => {
+  const send = (newline: string) =>
+    fetch(`${origin}${PATH}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json; charset=utf-8',
+        PartnerId: String(partner.partner_id),
+        Date: date(),
+        Authorization: authorization(newline),
+      },
+      body: '{}',
+    })
+
+  it('shows calls as they come, what is typed stays, and a chosen call stays chosen', async () => {
+    const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
+    await signInAs(page, partner)
+    await page.waitForURL(`${origin}/sandbox/signature`)
+    await page.evaluate(() => Object.assign(globalThis, { same: true }))
+    await page.fill('#date', 'typed')
+    await send('')
+    await page.waitForSelector('#verdict.bad')
+    expect(await page.locator('#verdict .mistakes code').allTextContents()).toEqual(['newline-missing'])
+    expect(await page.locator('#verdict time[data-local]').count()).toBe(1)
+    await send('\n')
+    await page.waitForSelector('#verdict.good')
+    await page.waitForSelector('#reached a[href="/sandbox/functions"]')
+    expect(await page.locator('.calls li').count()).toBe(2)
+    expect(await page.inputValue('#date')).toBe('typed')
+    expect(await page.evaluate(() => 'same' in globalThis)).toBe(true)
+    expect(await violations(page)).toEqual([])
+    await page.click('.calls li:last-child a')
+    await page.waitForSelector('#verdict.bad')
+    await send('\n')
+    await page.waitForSelector('.calls li:nth-child(3)')
+    expect(await page.locator('#verdict.bad').count()).toBe(1)
+  })
+
+  it('leads to the sign-in page when the session is over', async () => {
+    const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
+    await signInAs(page, partner)
+    await page.waitForURL(`${origin}/sandbox/signature`)
+    await page.context().clearCookies()
+    await page.waitForURL(/\/sandbox\/sign-in/)
+  })
+})
+
 describe('without JavaScript', () => {
   it('signs in, is told the mistake, passes, and signs out', async () => {
     const page = await open('/sandbox/signature', { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false })
@@ -98,9 +144,10 @@ describe('without JavaScript', () => {
     expect(await page.textContent('#send')).toContain('No calls received yet.')
     const headers = { date: date(), authorization: authorization('') }
     await world.app.inject({ method: 'POST', url: PATH, headers })
-    await page.click('text=Refresh')
+    await page.click('a.button[href="/sandbox/signature"]') // what is in noscript has no text for the browser driver
     expect(await page.textContent('.calls')).toContain('newline-missing')
     expect(await page.textContent('#verdict')).toContain('The line feed between path and Date is missing.')
+    expect(await page.textContent('#verdict .when')).toMatch(/ UTC$/)
   })
 
   it('comes back to the page of a form whose session had ended', async () => {

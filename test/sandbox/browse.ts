@@ -34,12 +34,15 @@ export const LOOKS: readonly Look[] = FOLDER
       { size: 'desktop', locale: 'zh-CN', colorScheme: 'dark' },
     ]
 
-export const visit = (browser: Browser, { size, ...look }: Look): Promise<BrowserContext> =>
-  browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look })
+export const visit = (
+  browser: Browser,
+  { size, ...look }: Look,
+  more: Parameters<Browser['newContext']>[0] = {},
+): Promise<BrowserContext> => browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look, ...more })
 
 interface Browsing {
   /** Somebody who has no cookies yet. */
-  visit(look: Look): Promise<BrowserContext>
+  visit(look: Look, more?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext>
   /** One more tab of a visitor. */
   tab(context: BrowserContext, address: string): Promise<Page>
   /** The first tab of a new visitor. */
@@ -69,7 +72,7 @@ export function browsing(): Browsing {
     await page.goto(address)
     return page
   }
-  const arrive = (look: Look) => visit(browser, look)
+  const arrive: Browsing['visit'] = (look, more) => visit(browser, look, more)
   return { visit: arrive, tab, open: async (address, look) => tab(await arrive(look), address) }
 }
 

@@ -111,7 +111,7 @@ describe('acceptance', () => {
     expect((await notificationsOf(lab.world.deps, runId)).notifications).toHaveLength(2)
     const me = await visitor(lab)
     const page = textOf(await me.open(`/sandbox/run/${later.runId}`))
-    expect(page).toContain('Your contacts were told when an earlier run passed')
+    expect(page).toContain('your contacts were told when an earlier run passed')
     expect(page).not.toContain('while no contacts were known')
   })
 

@@ -53,6 +53,26 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'play-order', look)
   })
 
+  it('the editor is what a first visit shows, and the answer what a call leads to, without scrolling', async () => {
+    const page = await open('/sandbox/play/order-query', look)
+    const seen = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => {
+          const { top } = element.getBoundingClientRect()
+          return top >= 0 && top + 60 < innerHeight
+        })
+    expect(await seen('#body')).toBe(true)
+    await page.click('.card form button')
+    await page.waitForSelector('#result')
+    for (const part of ['#result-title', '#result h2 .mark', '#result pre.body']) {
+      await expect.poll(() => seen(part), { message: part }).toBe(true)
+    }
+    const order = await page.evaluate(() => [...document.querySelectorAll('#result, #body')].map(({ id }) => id))
+    expect(order).toEqual(['result', 'body'])
+  })
+
   it('a body that is no JSON, and a failed check, are told accessibly', async () => {
     const page = await open('/sandbox/play/order-query', look)
     await page.fill('#body', '{"body": {"orderId": 1,}}')

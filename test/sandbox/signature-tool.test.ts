@@ -164,7 +164,11 @@ describe('a call that was pasted wrong', () => {
 
   it.each([
     [420, 'Wed, 06 May 2026 10:41:20 GMT', null],
-    [720, 'Wed, 06 May 2026 10:46:20 GMT', '12 minutes ahead of our clock, which showed Wed, 06 May 2026 10:34:20 GMT'],
+    [
+      720,
+      'Wed, 06 May 2026 10:46:20 GMT',
+      '12 minutes ahead of our clock, which showed <code>Wed, 06 May 2026 10:34:20 GMT</code>.',
+    ],
     [-720, 'Wed, 06 May 2026 10:22:20 GMT', '12 minutes behind our clock'],
     [28_800, 'Wed, 06 May 2026 18:34:20 GMT', '8 hours ahead of our clock'],
   ])('sees how far off its clock is: %i s', async (_seconds, date, told) => {

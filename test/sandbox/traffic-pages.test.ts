@@ -208,3 +208,34 @@ describe('traffic', () => {
     expect(world.logged()).not.toContain('secret-of-7001')
   })
 })
+
+describe('calls of an order', () => {
+  const ORDERS = ['9007199254740993', '9007199254740994']
+  const rowsOf = (body: string) => body.slice(body.indexOf('<ol class="traffic">')).split('<li>').slice(1)
+  const markIn = (row: string) => /<svg class="tie"[\s\S]*?<\/svg>/.exec(row)?.[0]
+
+  it('have one mark, which those of another order do not have, and a link to these alone', async () => {
+    const partner = await findPartner(world.deps, seller.partnerId)
+    if (!partner) throw new Error('no partner')
+    for (const orderId of [...ORDERS, ...ORDERS].map(BigInt)) {
+      world.clock.advance(1)
+      await callPartner(world.deps, partner, 'order-query', { orderId, partnerOrderId: 'P' }, { orderId })
+    }
+    await ourCall()
+    const rows = rowsOf((await get(world, '/sandbox/traffic?outcome=failed', cookie)).body)
+    const marksOf = (id: string) => rows.filter((row) => row.includes(`orderId ${id}`)).map(markIn)
+    const [first, second] = ORDERS.map((id) => new Set(marksOf(id)))
+    expect([first?.size, second?.size]).toEqual([1, 1])
+    expect(first).not.toEqual(second)
+    expect(rowsOf((await get(world, '/sandbox/traffic', cookie)).body).some((row) => !markIn(row))).toBe(true)
+    const [href = ''] = /\/sandbox\/traffic\?[^"]*by=order[^"]*/.exec(rows[0] ?? '') ?? []
+    expect(href.replaceAll('&amp;', '&')).toBe(`/sandbox/traffic?outcome=failed&by=order&value=${ORDERS[1]}`)
+    const only = (await get(world, href.replaceAll('&amp;', '&'), cookie)).body
+    expect(rowsOf(only).length).toBe(2)
+    expect(only).not.toContain(ORDERS[0])
+    expect(only).not.toContain('Only this order')
+    expect(only).toContain('<a href="/sandbox/traffic?outcome=failed">All calls</a>')
+    const chinese = await get(world, '/sandbox/traffic?outcome=failed', cookie, { 'accept-language': 'zh-CN' })
+    expect(chinese.body).toContain('>只看此订单</a>')
+  })
+})

@@ -44,6 +44,7 @@ beforeAll(async () => {
       'order-pay': `${seller.url}/nowhere`,
       'order-create': 'http://10.0.0.1/x',
       'order-query': 'http://nowhere.invalid/',
+      'order-refund': 'http://nowhere.invalid/refund',
     }
     await world.pool.query('delete from failed_attempt')
     const results = await preflight(world.deps, { partnerId: 7001n }, urls, locale)
@@ -171,7 +172,25 @@ describe.each(LOOKS)('looked at as %j', (look) => {
 
   it('a pre-flight is accessible and fits', async () => {
     const page = await browser.open(`${sampleOrigin}/preflight`, look)
+    const rows = await page
+      .locator('details.preflight')
+      .evaluateAll((all) =>
+        all.map((row) => [row.className.replace('preflight ', ''), (row as HTMLDetailsElement).open]),
+      )
+    // In the order of the interfaces; the second that fails for the same reason says so in its row.
+    expect(rows).toEqual([
+      ['failed', true],
+      ['warning', false],
+      ['failed', true],
+      ['failed', false],
+      ['warning', false],
+    ])
+    expect(await page.locator('details.preflight.failed .reason').isVisible()).toBe(true)
     await looksRight(page, 'preflight', look)
+    const last = page.locator('details.preflight').last()
+    await last.locator('summary').click()
+    expect(await last.locator('.checks').isVisible()).toBe(true)
+    await looksRight(page, 'preflight-unfolded', look)
     // Looked at in docs.browser.test.ts.
     await page.goto(`${origin}/sandbox/docs#order-create`)
     await picture(page, 'docs', look, false)
@@ -209,6 +228,35 @@ describe('what partners send', () => {
     expect(await page.title()).toBe('Product change notice – Gatehouse')
     expect(dialogs).toEqual([])
   })
+})
+
+describe('times', () => {
+  it.each(['en', 'zh-CN'] as const)(
+    'are the reader\u2019s own, UTC when pointed at and when printed: %s',
+    async (locale) => {
+      const context = await browser.visit({ size: 'desktop', locale }, { timezoneId: 'Asia/Shanghai' })
+      const page = await browser.tab(context, `${origin}/sandbox/traffic`)
+      await signInAs(page, { client_id: 'seller-7001', client_secret: seller.secret })
+      const time = page.locator('ol.traffic time').first()
+      await page.waitForSelector('time[data-local]')
+      const utc = (await time.getAttribute('title')) ?? ''
+      expect(utc).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+      const shown = (await time.textContent()) ?? ''
+      const hour = String((Number(utc.slice(11, 13)) + 8) % 24).padStart(2, '0')
+      expect(shown).toMatch(new RegExp(`${hour}${utc.slice(13, 19)}$`))
+      expect(shown).toContain(locale === 'en' ? ', 2026,' : '2026年')
+      await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+      expect(await time.textContent()).toBe(utc)
+      await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+      expect(await time.textContent()).toBe(shown)
+      expect(
+        await page
+          .locator('ol.traffic input')
+          .first()
+          .evaluate((box) => box.getAttribute('aria-labelledby')),
+      ).toMatch(/^replay-chosen what-/)
+    },
+  )
 })
 
 describe('the way through', () => {

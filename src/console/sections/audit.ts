@@ -4,7 +4,7 @@ import type { Translate } from '../../lib/web/locale.ts'
 import { requestLink } from '../explained.ts'
 import type { Action, Cell, Fact, PageContext, Section, Table } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
-import { at, code, count, stateCell, text, time } from '../texts.ts'
+import { at, code, count, stateCell, text, time, withTime } from '../texts.ts'
 
 type ShownEvent = OutputOf<typeof listAudit>['events'][number]
 
@@ -87,7 +87,7 @@ const verify: Action = {
             {
               name: t('console.audit.problems'),
               cells: found.problems.map(({ problem, first_at }) => ({
-                text: `${time(first_at).text}: ${problem}`,
+                ...withTime(`\n: ${problem}`, first_at),
                 isEnglish: true,
               })),
             },

@@ -4,6 +4,7 @@ import fastifyView from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
+import { utcTime } from '../time-zone.ts'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
@@ -31,7 +32,7 @@ export async function registerPages(app: FastifyInstance, publicUrl: string): Pr
     engine: { eta: new Eta({ views: VIEWS, cache: true }) },
     templates: VIEWS,
     production: true,
-    defaultContext: { asset },
+    defaultContext: { asset, utcTime },
   })
 }
 
@@ -56,17 +57,18 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Nothing inline, ever, and no script unless asked. Chromium holds every redirect after a form post against form-action too,
+ * Nothing inline, ever, and no script unless asked, or for the times on the page. Chromium holds every redirect after a form post against form-action too,
  * and where an app sends the browser on is not ours to know: pages whose forms may end outside do without.
  * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
  */
-const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptions) =>
+const securityHeaders = ({ formsEndOutside = false, scripts = false }: PageOptions, showsTimes = false) =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
       directives: {
         'default-src': "'none'",
-        ...(scripts ? { 'script-src': "'self'", 'connect-src': "'self'" } : {}),
+        ...(scripts || showsTimes ? { 'script-src': "'self'" } : {}),
+        ...(scripts ? { 'connect-src': "'self'" } : {}),
         'style-src': "'self'",
         'font-src': "'self'",
         'img-src': ["'self'", 'https:', 'data:'],
@@ -115,7 +117,7 @@ export async function sendPage(
   const languages = query === undefined ? [] : languageLinks(query)
   const html = await reply.viewAsync(view, { ...data, t: translator(locale), locale, languages })
   rememberLanguage(request, reply)
-  securityHeaders(options)(request.raw, reply.raw, throwIfAny)
+  securityHeaders(options, html.includes('<time '))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
+import { beijingTime, utcTime } from '../../lib/time-zone.ts'
 import { translator } from '../../lib/web/locale.ts'
 import type { Notification } from './wire.ts'
 
@@ -33,7 +33,7 @@ export function messageOf(config: Config, notification: Notification): MailMessa
   const { notification_id, role, name, address, facts, created_at } = notification
   const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }
   const [zh, en] = [translator('zh-CN'), translator('en')]
-  const utc = facts.passedAt.toISOString().slice(0, 16).replace('T', ' ')
+  const utc = utcTime(facts.passedAt.toISOString()).slice(0, 16)
   const text = (t: typeof zh, time: string) => {
     const [next, why] =
       role === 'product'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
+import { beijingTime, utcTime } from '../../lib/time-zone.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { findMemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
@@ -31,7 +31,7 @@ async function memberMessage(
   const url = `${config.PUBLIC_URL}/sandbox/join?token=${token}`
   const values = { partner: name, client: client_id, url }
   const [zh, en] = [translator('zh-CN'), translator('en')]
-  const utc = expiresAt.toISOString().slice(0, 16).replace('T', ' ')
+  const utc = utcTime(expiresAt.toISOString()).slice(0, 16)
   const subject = (t: Translate) =>
     purpose === 'invitation' ? t('sandbox.mail.invitation_subject', values) : t('sandbox.mail.password_subject', values)
   const text = (t: Translate, time: string) =>

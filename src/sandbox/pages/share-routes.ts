@@ -22,6 +22,6 @@ export const shareRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
     const page = await runPage(deps, { ...run, step, attempt, hrefOf }, t)
     const { name } = await showPartner(deps, run.partnerId)
     const shown = { page, partnerName: name, until: key.expiresAt.toISOString(), shared: true }
-    return sendSandboxPage(request, reply, 'sandbox/shared', shown, { scripts: ['sandbox-time.js'] })
+    return sendSandboxPage(request, reply, 'sandbox/shared', shown)
   })
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { timesOn } from '../../times.ts'
 import { type Lab, openLab, walkTo } from '../lab.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
@@ -46,6 +47,8 @@ it('shows the log without a sign-in, and neither a form nor a secret nor what ne
   expect(textOf(answer)).toContain('POST /product/query')
   expect(answer.body).not.toMatch(/<form|<button|data-copy|\/sandbox\/(?:traffic|run)\//)
   expect(answer.body).not.toContain(lab.secret)
+  expect(timesOn(answer.body)).toMatchObject({ stray: [], right: { length: expect.any(Number) } })
+  expect(answer.body).toContain('/assets/local-time.js')
   const [, other = ''] = /href="(\/sandbox\/shared\/[^"]*step=wrong-signature)"/.exec(answer.body) ?? []
   expect((await read(other.replaceAll('&amp;', '&'))).statusCode).toBe(200)
   expect((await read(link.replace('step=product-pull', 'step=nothing'))).statusCode).toBe(404)

@@ -1,0 +1,27 @@
+/*
+ * Times in the reader's time zone, also those that come later; the title, and what is printed, stay in UTC. Without this
+ * file the times are in UTC and say so.
+ */
+;(() => {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  })
+  const localize = () => {
+    for (const time of document.querySelectorAll('time[title]:not([data-local])')) {
+      const local = format.format(new Date(time.dateTime))
+      const isWhole = time.textContent === time.title
+      time.dataset.local = isWhole ? local : ''
+      if (isWhole) time.textContent = local
+      else time.title = `${local} (${time.title})`
+    }
+  }
+  const showEach = (text) => {
+    for (const time of document.querySelectorAll('time[data-local]:not([data-local=""])')) time.textContent = text(time)
+  }
+  window.addEventListener('beforeprint', () => showEach((time) => time.title))
+  window.addEventListener('afterprint', () => showEach((time) => time.dataset.local))
+  new MutationObserver(localize).observe(document.body, { childList: true, subtree: true })
+  localize()
+})()

@@ -146,16 +146,13 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
   const vouchers = saves.flatMap(({ order: { order_id }, update }) =>
     update.vouchers.map((voucher) => ({ ...voucher, order_id: String(order_id) })),
   )
-  const changes = saves.flatMap(({ order: { order_id, partner_id }, changes, cause, now }) =>
-    changes.map((change) => ({
-      ...change,
-      order_id: String(order_id),
-      partner_id: String(partner_id),
-      cause: cause.kind,
-      cause_id: cause.id,
-      at: now,
-    })),
-  )
+  const changes = saves.flatMap(({ order, changes, cause, now }) => {
+    const [order_id, partner_id, at] = [String(order.order_id), String(order.partner_id), now.toISOString()]
+    return changes.map(({ record, record_id, change }) => {
+      // Named one by one: spread, with the time as a Date, they take three times as long to write.
+      return { record, record_id, change, order_id, partner_id, cause: cause.kind, cause_id: cause.id, at }
+    })
+  })
   await db.exec(
     sql`with saved as (
       update ticket_order o set

@@ -17,7 +17,7 @@ export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
  */
 export interface Batched<Item, Row> extends BatchPolicy<Item> {
   readonly row: z.ZodType<Row>
-  /** Made by `` sql`…` `` over `unnest(…) with ordinality`. Each row has `ordinal`, the item's position counted from 1. */
+  /** Made by `` sql`…` `` of `sql.rows(…)`. Each row has `ordinal`, the item's position counted from 1. */
   readonly statement: (items: readonly Item[]) => QueryConfig
 }
 

@@ -24,15 +24,50 @@ const nameOf = (text: string): string => `s_${sha256(text).toString('base64url',
 /** Cache: a name follows from the text. */
 const names = new Map<string, string>()
 
+/** Rows that come with a statement. Of the same text their strings are one object. */
+class Rows extends Fragment {}
+
+interface RowTexts {
+  readonly name: string
+  readonly one: readonly string[]
+  readonly several: readonly string[]
+}
+
+/** Cache: what rows of these columns look like, with the name that they last had in a statement. */
+const rowTexts = new WeakMap<readonly string[], RowTexts>()
+
+const COLUMN = /^::(\w+) as (\w+)/
+
+function rowTextsOf(name: string, columns: readonly string[]): RowTexts {
+  const known = rowTexts.get(columns)
+  if (known?.name === name) return known
+  const [begin, ...each] = columns
+  const types = each.map((text) => COLUMN.exec(text)?.[1])
+  const names = each.map((text) => COLUMN.exec(text)?.[2])
+  const texts = {
+    name,
+    one: [`(select ${begin}`, ...each.slice(0, -1), `${each.at(-1)}, 1::bigint as ordinal) as ${name}`],
+    several: [
+      'unnest(',
+      ...types.slice(0, -1).map((type) => `::${type}[], `),
+      `::${types.at(-1)}[]) with ordinality as ${name} (${names.join(', ')}, ordinal)`,
+    ],
+  }
+  rowTexts.set(columns, texts)
+  return texts
+}
+
 interface Written {
   readonly text: string
   readonly name: string
-  /** The fragments that it was made of, by their places. */
-  readonly fragments: readonly unknown[]
+  /** From which the text follows, by their places. */
+  readonly parts: readonly unknown[]
 }
 
-/** Cache: what a place in the code has last become, if no fragment in it holds values: it becomes the same of the same fragments. */
-const written = new WeakMap<readonly string[], Written>()
+/** Cache: what a place in the code has last become, if no fragment in it but rows holds values: it becomes the same of the same parts. */
+const written = new WeakMap<readonly string[], readonly Written[]>()
+/** Two fragments to choose from, each with one row and with several. */
+const REMEMBERED_OF_PLACE = 4
 
 function write(strings: readonly string[], given: readonly unknown[], values: unknown[]): string {
   let text = strings[0] ?? ''
@@ -46,15 +81,21 @@ function write(strings: readonly string[], given: readonly unknown[], values: un
 const holdsValues = (value: unknown): boolean =>
   value instanceof Fragment && value.values.some((inner) => !(inner instanceof Fragment) || holdsValues(inner))
 
-const isMadeOf = ({ fragments }: Written, given: readonly unknown[]): boolean =>
-  given.every((value, place) => (value instanceof Fragment ? value : undefined) === fragments[place])
+const partOf = (value: unknown): unknown =>
+  value instanceof Rows ? value.strings : value instanceof Fragment ? value : undefined
+
+const isMadeOf = ({ parts }: Written, given: readonly unknown[]): boolean =>
+  given.every((value, place) => partOf(value) === parts[place])
+
+/** Of a text that is known: its other fragments hold none. */
+const valuesIn = (given: readonly unknown[]): unknown[] =>
+  given.flatMap((value) => (value instanceof Rows ? value.values : value instanceof Fragment ? [] : [value]))
 
 /** Each text becomes one statement, prepared once a connection. */
 export function sql(strings: TemplateStringsArray, ...given: unknown[]): Statement {
-  const known = written.get(strings)
-  if (known && isMadeOf(known, given)) {
-    return { name: known.name, text: known.text, values: given.filter((value) => !(value instanceof Fragment)) }
-  }
+  const ofPlace = written.get(strings) ?? []
+  const known = ofPlace.find((one) => isMadeOf(one, given))
+  if (known) return { name: known.name, text: known.text, values: valuesIn(given) }
   const values: unknown[] = []
   const text = write(strings, given, values)
   let name = names.get(text)
@@ -62,11 +103,27 @@ export function sql(strings: TemplateStringsArray, ...given: unknown[]): Stateme
     name = nameOf(text)
     names.set(text, name)
   }
-  if (!given.some(holdsValues)) {
-    const fragments = given.map((value) => (value instanceof Fragment ? value : undefined))
-    written.set(strings, { text, name, fragments })
+  if (given.every((value) => value instanceof Rows || !holdsValues(value))) {
+    written.set(strings, [{ text, name, parts: given.map(partOf) }, ...ofPlace].slice(0, REMEMBERED_OF_PLACE))
   }
   return { name, text, values }
+}
+
+/**
+ * Items as rows of a statement, each with the columns and `ordinal`, its position counted from 1:
+ * `` from ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. One item is written as what it is, which
+ * PostgreSQL plans and runs as if its values stood in the statement; several go out as arrays. That makes two statements,
+ * however many items there are.
+ */
+sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) => Fragment): Fragment => {
+  const [first, ...others] = items.map((item) => columns(item))
+  if (!first) throw new Error(`no rows ${name}`)
+  const { one, several } = rowTextsOf(name, first.strings)
+  if (others.length === 0) return new Rows(one, first.values)
+  return new Rows(
+    several,
+    first.values.map((value, place) => [value, ...others.map(({ values }) => values[place])]),
+  )
 }
 
 /** A part that rooms share, such as the look-up of a row by its key. */

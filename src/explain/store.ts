@@ -44,6 +44,13 @@ export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
   readonly routing_key: number
 }
 
+const REFUSED = (row: NewRefused) => sql.part`
+  ${row.request_id}::uuid as request_id, ${row.at.toISOString()}::timestamptz as at, ${row.endpoint}::text as endpoint,
+  ${row.method}::text as method, ${row.status}::int as status, ${row.rescode}::int as rescode,
+  ${row.failure}::text as failure, ${row.detail}::text as detail, ${row.parameters}::text as parameters,
+  ${row.app_key}::text as app_key, ${row.proved}::boolean as proved, ${row.token}::text as token,
+  ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id`
+
 /** Of somebody who is erased meanwhile a row names nobody: their profiles are locked until the statement is done. */
 export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
@@ -52,17 +59,7 @@ export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<numb
         select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
           row.parameters, row.app_key, row.proved, row.token,
           coalesce(locked.routing_key, 0), locked.cid, locked.user_id
-        from unnest(
-          ${rows.map((row) => row.request_id)}::uuid[], ${rows.map((row) => row.at.toISOString())}::timestamptz[],
-          ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.method)}::text[],
-          ${rows.map((row) => row.status)}::int[], ${rows.map((row) => row.rescode)}::int[],
-          ${rows.map((row) => row.failure)}::text[], ${rows.map((row) => row.detail)}::text[],
-          ${rows.map((row) => row.parameters)}::text[], ${rows.map((row) => row.app_key)}::text[],
-          ${rows.map((row) => row.proved)}::boolean[], ${rows.map((row) => row.token)}::text[],
-          ${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
-          ${rows.map((row) => row.user_id)}::text[])
-          as row (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved, token,
-            routing_key, cid, user_id)
+        from ${sql.rows('row', rows, REFUSED)}
         left join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked on true
         on conflict do nothing`,
   )

@@ -19,12 +19,12 @@ export interface Change {
 /** What differs between two records of the same fields; `before` is null for a new one. */
 export function difference(before: object | null, after: object): Difference {
   const old = (before ?? {}) as Readonly<Record<string, unknown>>
-  return Object.fromEntries(
-    Object.entries(after).flatMap(([field, value]) => {
-      const was = old[field] ?? null
-      return was === (value ?? null) ? [] : [[field, [was, value ?? null]]]
-    }),
-  )
+  const changed: Record<string, readonly [unknown, unknown]> = {}
+  for (const [field, value = null] of Object.entries(after)) {
+    const was = old[field] ?? null
+    if (was !== value) changed[field] = [was, value]
+  }
+  return changed
 }
 
 /** The change as a list with one entry, or with none when nothing differs. */

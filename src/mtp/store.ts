@@ -30,6 +30,13 @@ const REFUND_ID = /"refundId"\s*:\s*"?([^",}\s]{1,64})/
 const idIn = (body: string, pattern: RegExp): string | null =>
   pattern.exec(body.slice(0, SEARCHED_OF_BODY))?.[1] ?? null
 
+const NOTICE = (row: NoticeRow) => sql.part`
+  ${row.clientId}::text as client_id, ${row.path}::text as path, ${row.bodyHash}::bytea as body_hash,
+  ${row.noticeId}::uuid as notice_id, ${row.partnerId}::bigint as partner_id,
+  ${row.receivedAt.toISOString()}::timestamptz as received_at, ${row.body}::text as body, ${row.answer}::text as answer,
+  ${row.warnings.join(' ')}::text as warnings, ${idIn(row.body, ORDER_ID)}::text as order_id,
+  ${idIn(row.body, REFUND_ID)}::text as refund_id`
+
 /**
  * Claims notices, no two of them the same; returns how many are new. The same notice again within `repeatWithinS`
  * seconds is not new; one from so far in the future that the clock must have been set back counts as new. While another
@@ -40,14 +47,7 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
     sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings,
           order_id, refund_id)
         select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings, order_id, refund_id
-        from unnest(
-          ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
-          ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.noticeId)}::uuid[],
-          ${rows.map((row) => row.partnerId)}::bigint[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[],
-          ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.answer)}::text[],
-          ${rows.map((row) => row.warnings.join(' '))}::text[], ${rows.map(({ body }) => idIn(body, ORDER_ID))}::text[],
-          ${rows.map(({ body }) => idIn(body, REFUND_ID))}::text[])
-          as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings, order_id, refund_id)
+        from ${sql.rows('row', rows, NOTICE)}
         on conflict (client_id, path, body_hash) do update
           set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer,
             warnings = excluded.warnings, arrival = excluded.arrival
@@ -63,6 +63,10 @@ export interface RememberedAnswer {
 
 const remembered = z.object({ ordinal: z.coerce.number(), notice_id: z.string(), answer: z.string() })
 
+const ASKED = (row: NoticeRow) => sql.part`
+  ${row.clientId}::text as client_id, ${row.path}::text as path, ${row.bodyHash}::bytea as body_hash,
+  ${row.receivedAt.toISOString()}::timestamptz as received_at`
+
 /** The first responses to repeated notices, by their position in the list. */
 export const firstAnswers = async (
   db: Db,
@@ -72,10 +76,7 @@ export const firstAnswers = async (
   const found = await db.many(
     remembered,
     sql`select asked.ordinal - 1 as ordinal, known.notice_id, known.answer
-        from unnest(
-          ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
-          ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[])
-          with ordinality as asked (client_id, path, body_hash, received_at, ordinal)
+        from ${sql.rows('asked', rows, ASKED)}
         cross join lateral (
           select notice_id, answer, received_at from notice
           where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash

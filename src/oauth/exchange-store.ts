@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-import { grantByKey, revokedAt, SignInBehindGrant } from './grant-store.ts'
+import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
 
 /** The SQL of A2. */
 
@@ -43,12 +43,20 @@ export interface CodeExchange {
   readonly refreshScope: string | null
 }
 
-const GRANT = grantByKey(sql.part`c.routing_key`, sql.part`c.grant_id`)
+const ASKED = (one: CodeExchange) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
+  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
+  ${one.codeChallenge}::text as with_challenge, ${one.accessHash}::bytea as access_hash,
+  ${one.accessExpiresAt}::timestamptz as access_expires_at, ${one.refreshHash}::bytea as refresh_hash,
+  ${one.refreshExpiresAt}::timestamptz as refresh_expires_at, ${one.refreshScope}::text as refresh_scope,
+  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from`
+const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
 /** The same, with the sign-in behind the grant. */
 const GRANT_WITH_SIGN_IN = sql.part`lateral (
   select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid, acr from user_grant
-  where routing_key = c.routing_key and grant_id = c.grant_id offset 0)`
-const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+  where routing_key = asked.routing_key and grant_id = c.grant_id offset 0)`
+const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
 /**
@@ -66,31 +74,13 @@ const exchangesOf = <Row extends FoundCode>(
   duplicates: 'serialize',
   // The code is joined, not fenced off: one row is then expected, and the update looks it up by its key.
   statement: (asked) =>
-    sql`with asked as (
-          select routing_key, code_hash, now, by_app, with_redirect_uri, with_state,
-            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from,
-            string_to_array(app_scopes, ' ') as app_scopes, ordinal
-          from unnest(
-            ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
-            ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
-            ${asked.map((one) => one.redirectUri)}::text[], ${asked.map((one) => one.state)}::text[],
-            ${asked.map((one) => one.codeChallenge)}::text[],
-            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.refreshScope)}::text[], ${asked.map((one) => one.appValidFrom)}::timestamptz[],
-            ${asked.map((one) => one.appScopes.join(' '))}::text[])
-          with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
-            access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from, app_scopes, ordinal)
-        ), found as (
+    sql`with found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
                  asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
                  asked.ordinal,
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
-                 case when g.scopes <@ asked.app_scopes then g.scopes
-                      else array(select s from unnest(g.scopes) with ordinality as granted (s, n)
-                                 where s = any (asked.app_scopes) order by n) end as scopes,
-                 ${REVOKED_AT} as revoked_at, p.status as user_status${more}
-          from asked
+                 ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
+          from ${sql.rows('asked', asked, ASKED)}
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
           cross join ${grant} g
           cross join ${USER} p

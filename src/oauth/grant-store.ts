@@ -33,6 +33,11 @@ export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
 export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
   sql.part`coalesce(g.revoked_at, case when g.created_at <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
 
+/** The scopes of grant `g` that are also among these, in its order; mostly all of them. */
+export const grantedAmong = (scopes: Fragment): Fragment =>
+  sql.part`case when g.scopes <@ ${scopes} then g.scopes
+    else array(select s from unnest(g.scopes) with ordinality as granted (s, n) where s = any (${scopes}) order by n) end`
+
 /** Joins to `user_grant g` what may revoke it, for GRANT_REVOKED_AT. `routingKey`: of its user, as a parameter where it is known. */
 export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part`
   cross join ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
@@ -117,14 +122,15 @@ interface GrantKey {
   readonly grantId: string
 }
 
+const ASKED = (one: GrantKey) => sql.part`${one.routingKey}::int as routing_key, ${one.grantId}::uuid as grant_id`
+
 const signIns: Batched<GrantKey, SignInBehindGrant> = {
   row: SignInBehindGrant,
   key: ({ grantId }) => grantId,
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr
-        from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.grantId)}::uuid[])
-          with ordinality as asked (routing_key, grant_id, ordinal)
+        from ${sql.rows('asked', asked, ASKED)}
         cross join lateral (
           select cid, user_id, auth_time, nonce, sid, acr from user_grant
           where routing_key = asked.routing_key and grant_id = asked.grant_id offset 0

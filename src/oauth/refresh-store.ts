@@ -3,7 +3,7 @@ import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
-import { grantByKey, revokedAt } from './grant-store.ts'
+import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
 
 /** The SQL of A3. `found` is the row as it was before the statement; `issued` says whether this call has issued tokens. */
 
@@ -28,8 +28,13 @@ export interface Refresh {
   readonly appValidFrom: Date | null
 }
 
-const GRANT = grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)
-const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const ASKED = (one: Refresh) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash,
+  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
+  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at`
+const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
+const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
 /** Issues one more access token for each refresh token that is valid; the other columns say why not. */
@@ -39,19 +44,11 @@ const extensions: Batched<Refresh, FoundRefresh> = {
   duplicates: 'serialize',
   statement: (asked) =>
     sql`with found as (
-          select asked.ordinal, asked.access_hash, asked.access_expires_at, r.routing_key, r.grant_id, r.rotated_at,
-                 ${REVOKED_AT} as revoked_at, p.status as user_status,
-                 array(select s from unnest(g.scopes) with ordinality as granted (s, n)
-                       where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
-          from unnest(
-            ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.refreshHash)}::bytea[],
-            ${asked.map((one) => one.appScopes.join(' '))}::text[],
-            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.appValidFrom)}::timestamptz[])
-          with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, app_valid_from,
-            ordinal)
+          select asked.ordinal, asked.routing_key, asked.access_hash, asked.access_expires_at, r.grant_id, r.rotated_at,
+                 ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
+          from ${sql.rows('asked', asked, ASKED)}
           cross join lateral (
-            select routing_key, grant_id, rotated_at from refresh_token
+            select grant_id, rotated_at from refresh_token
             where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
           ) r
           cross join ${GRANT} g
@@ -78,6 +75,12 @@ export interface RefreshRotation extends Refresh {
   readonly successorExpiresAt: Date
 }
 
+const ROTATED = (one: RefreshRotation) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash, ${one.now}::timestamptz as now,
+  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
+  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at,
+  ${one.successorHash}::bytea as successor_hash, ${one.successorExpiresAt}::timestamptz as successor_expires_at`
+
 /** Marks each valid refresh token as rotated and issues its successors; the other columns say why not. */
 const rotations: Batched<RefreshRotation, FoundRefresh> = {
   row: FoundRefresh,
@@ -88,18 +91,8 @@ const rotations: Batched<RefreshRotation, FoundRefresh> = {
     sql`with found as (
           select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
                  asked.successor_expires_at, asked.ordinal,
-                 r.grant_id, r.rotated_at, ${REVOKED_AT} as revoked_at, p.status as user_status,
-                 array(select s from unnest(g.scopes) with ordinality as granted (s, n)
-                       where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
-          from unnest(
-            ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.refreshHash)}::bytea[],
-            ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appScopes.join(' '))}::text[],
-            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.successorHash)}::bytea[],
-            ${asked.map((one) => one.successorExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.appValidFrom)}::timestamptz[])
-          with ordinality as asked (routing_key, refresh_hash, now, app_scopes, access_hash, access_expires_at,
-            successor_hash, successor_expires_at, app_valid_from, ordinal)
+                 r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
+          from ${sql.rows('asked', asked, ROTATED)}
           join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
           cross join ${GRANT} g
           cross join ${USER} p
@@ -148,9 +141,7 @@ export const findRefresh = (
   db.maybe(
     FoundRefresh,
     sql`select r.grant_id, r.rotated_at, ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)} as revoked_at,
-               p.status as user_status, false as issued,
-               array(select s from unnest(g.scopes) with ordinality as asked (s, n)
-                     where s = any (${appScopes}) order by n) as scopes
+               p.status as user_status, false as issued, ${grantedAmong(sql.part`${appScopes}::text[]`)} as scopes
         from refresh_token r
         cross join ${grantByKey(sql.part`${routingKey}`, sql.part`r.grant_id`)} g
         cross join ${userByKey(sql.part`${routingKey}`, sql.part`g.cid`, sql.part`g.user_id`)} p

@@ -11,7 +11,9 @@ interface TokenToDelete {
 }
 
 const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
-const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
+const ASKED = (one: TokenToDelete) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash, ${one.appKey}::text as app_key`
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
 
 const deletions: Batched<TokenToDelete, unknown> = {
   row: z.unknown(),
@@ -19,10 +21,8 @@ const deletions: Batched<TokenToDelete, unknown> = {
   duplicates: 'serialize',
   statement: (asked) =>
     sql`with found as (
-          select asked.ordinal, t.routing_key, t.token_hash
-          from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[],
-                      ${asked.map((one) => one.appKey)}::text[])
-            with ordinality as asked (routing_key, token_hash, app_key, ordinal)
+          select asked.ordinal, asked.routing_key, asked.token_hash
+          from ${sql.rows('asked', asked, ASKED)}
           join ${TOKEN}
           cross join ${GRANT} g
           where g.app_key = asked.app_key

@@ -44,20 +44,20 @@ export function orderSave(
   { cause, now }: { cause: Cause; now: Date },
   vouchersBefore: readonly VoucherRow[] = [],
 ): OrderSave | undefined {
-  const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
-  if (!isOrderTransition(order.state, fields.state))
-    throw illegalOrderTransition(order.order_id, order.state, fields.state)
-  const { vouchers_open, ...visible } = fields
+  const after: OrderUpdate = { ...unchanged(order), ...update }
+  if (!isOrderTransition(order.state, after.state))
+    throw illegalOrderTransition(order.order_id, order.state, after.state)
+  const { vouchers, vouchers_open, ...visible } = after
   const before = new Map(vouchers.length > 0 ? vouchersBefore.map((voucher) => [voucher.voucher, voucher]) : [])
   const changes = [
     ...changeOf('order', String(order.order_id), order, visible),
     ...vouchers.flatMap((voucher) => voucherChange(voucher, before.get(voucher.voucher) ?? null)),
   ]
   if (changes.length === 0 && vouchers_open === order.vouchers_open) return undefined
-  return { order, update: { ...fields, vouchers }, changes, cause, now }
+  return { order, update: after, changes, cause, now }
 }
 
-const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
+const unchanged = (order: ChangeableOrder): OrderUpdate => ({
   state: order.state,
   used_quantity: order.used_quantity,
   refunded_quantity: order.refunded_quantity,
@@ -66,6 +66,7 @@ const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
   last_describe: order.last_describe,
   vouchers_open: order.vouchers_open,
   close_type: order.close_type,
+  vouchers: [],
 })
 
 /** Of a code for one ticket the state says all, and of a new one its quantity. */

@@ -134,22 +134,25 @@ export interface OrderSave {
   readonly now: Date
 }
 
+const SAVE = ({ order, update, now }: OrderSave) => sql.part`
+  ${order.order_id}::bigint as order_id, ${update.state}::text as state, ${update.used_quantity}::int as used_quantity,
+  ${update.refunded_quantity}::int as refunded_quantity, ${update.partner_order_id}::text as partner_order_id,
+  ${update.last_code}::int as last_code, ${update.last_describe}::text as last_describe,
+  ${update.vouchers_open}::boolean as vouchers_open, ${update.close_type}::int as close_type,
+  ${now.toISOString()}::timestamptz as at`
+
 /** Writes orders, vouchers and history in one statement. */
 export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<void> {
-  const updates = saves.map(({ update }) => update)
   const vouchers = saves.flatMap(({ order: { order_id }, update }) =>
     update.vouchers.map((voucher) => ({ ...voucher, order_id: String(order_id) })),
   )
-  const changes = saves.flatMap(({ order: { order_id, partner_id }, changes, cause, now }) =>
-    changes.map((change) => ({
-      ...change,
-      order_id: String(order_id),
-      partner_id: String(partner_id),
-      cause: cause.kind,
-      cause_id: cause.id,
-      at: now,
-    })),
-  )
+  const changes = saves.flatMap(({ order, changes, cause, now }) => {
+    const [order_id, partner_id, at] = [String(order.order_id), String(order.partner_id), now.toISOString()]
+    return changes.map(({ record, record_id, change }) => {
+      // Named one by one: spread, with the time as a Date, they take three times as long to write.
+      return { record, record_id, change, order_id, partner_id, cause: cause.kind, cause_id: cause.id, at }
+    })
+  })
   await db.exec(
     sql`with saved as (
       update ticket_order o set
@@ -164,14 +167,7 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         vouchers_open = s.vouchers_open,
         close_type = s.close_type,
         updated_at = s.at
-      from unnest(
-        ${saves.map(({ order }) => order.order_id)}::bigint[], ${updates.map((one) => one.state)}::text[],
-        ${updates.map((one) => one.used_quantity)}::int[], ${updates.map((one) => one.refunded_quantity)}::int[],
-        ${updates.map((one) => one.partner_order_id)}::text[], ${updates.map((one) => one.last_code)}::int[],
-        ${updates.map((one) => one.last_describe)}::text[], ${updates.map((one) => one.vouchers_open)}::boolean[],
-        ${updates.map((one) => one.close_type)}::int[], ${saves.map(({ now }) => now.toISOString())}::timestamptz[])
-        as s (order_id, state, used_quantity, refunded_quantity, partner_order_id, last_code, last_describe,
-          vouchers_open, close_type, at)
+      from ${sql.rows('s', saves, SAVE)}
       where o.order_id = s.order_id
         -- looked up by key, however few orders there were when the plan was made
         and o.order_id = any (${saves.map(({ order }) => order.order_id)}::bigint[])

@@ -44,6 +44,9 @@ interface PartnerFilter {
   readonly now: Date
 }
 
+const ASKED = (one: PartnerFilter) => sql.part`
+  ${one.partnerId}::bigint as partner_id, ${one.clientId}::text as client_id, ${one.now}::timestamptz as now`
+
 /** The newer secret has no end; while neither has one, the older one signs. */
 const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {
   row: partnerWithSealed,
@@ -52,9 +55,7 @@ const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {
   statement: (asked) =>
     sql`select asked.ordinal, ${COLUMNS}, p.aes_key,
        coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
-    from unnest(${asked.map((one) => one.partnerId)}::bigint[], ${asked.map((one) => one.clientId)}::text[],
-                ${asked.map((one) => one.now)}::timestamptz[])
-      with ordinality as asked (partner_id, client_id, now, ordinal)
+    from ${sql.rows('asked', asked, ASKED)}
     cross join lateral (
       select partner_id, client_id, name, status, stage, base_url, interface_urls, created_at, updated_at, aes_key_set_at,
         encrypts_calls, aes_key

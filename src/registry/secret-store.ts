@@ -65,6 +65,8 @@ const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((r
 const COLUMNS_OF_CALLER = columnsOf(Object.keys(callingApp.shape), 'app')
 const CALLER_FAILURES = failedAttemptByKey(sql.part`asked.subject`)
 
+const ASKED = (one: Caller) => sql.part`${one.appKey}::text as app_key, ${one.subject}::bytea as subject`
+
 /** One row per secret, the current one first; one row if there is none. Every token request needs it. */
 const callers: Batched<Caller, z.output<typeof callerRow>> = {
   row: callerRow,
@@ -72,8 +74,7 @@ const callers: Batched<Caller, z.output<typeof callerRow>> = {
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, ${COLUMNS_OF_CALLER}, ${SECRET_COLUMNS}, attempt.failures, attempt.window_ends_at
-        from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.subject)}::bytea[])
-          with ordinality as asked (app_key, subject, ordinal)
+        from ${sql.rows('asked', asked, ASKED)}
         left join micro_app app on app.app_key = asked.app_key
         ${SECRETS_OF_APP}
         left join ${CALLER_FAILURES} attempt on true
@@ -120,15 +121,17 @@ interface SecretUse {
   readonly notAfter: Date
 }
 
+const USE = (one: SecretUse) => sql.part`
+  ${one.appKey}::text as app_key, ${one.hash}::bytea as secret_hash, ${one.now}::timestamptz as now,
+  ${one.notAfter}::timestamptz as not_after`
+
 const secretUses: Batched<SecretUse, unknown> = {
   row: z.unknown(),
   key: ({ hash }) => hash.toString('latin1'),
   duplicates: 'share',
   statement: (uses) =>
     sql`update micro_app_secret secret set last_used_at = use.now
-        from unnest(${uses.map((use) => use.appKey)}::text[], ${uses.map((use) => use.hash)}::bytea[],
-                    ${uses.map((use) => use.now)}::timestamptz[], ${uses.map((use) => use.notAfter)}::timestamptz[])
-          with ordinality as use (app_key, secret_hash, now, not_after, ordinal)
+        from ${sql.rows('use', uses, USE)}
         where secret.app_key = use.app_key and secret.secret_hash = use.secret_hash
           and (secret.last_used_at is null or secret.last_used_at <= use.not_after)
         returning use.ordinal`,

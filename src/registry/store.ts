@@ -76,7 +76,7 @@ const apps: Batched<string, z.output<typeof appRow>> = {
   duplicates: 'share',
   statement: (asked) =>
     sql`select asked.ordinal, ${COLUMNS_OF_APP}, ${SECRET_COLUMNS}
-        from unnest(${asked}::text[]) with ordinality as asked (app_key, ordinal)
+        from ${sql.rows('asked', asked, (appKey) => sql.part`${appKey}::text as app_key`)}
         left join micro_app app on app.app_key = asked.app_key
         ${SECRETS_OF_APP}
         order by secret.ends_at desc nulls first`,

@@ -37,6 +37,11 @@ export interface CountedReads extends UserRowKey {
   readonly lastAt: Date
 }
 
+const COUNTED = (one: CountedReads) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.cid}::int as cid, ${one.userId}::text as user_id,
+  ${one.hour}::timestamptz as hour, ${one.appKey}::text as app_key, ${one.kind}::text as kind, ${one.reads}::int as reads,
+  ${one.lastAt}::timestamptz as last_at`
+
 /**
  * Adds to the rows of these people, each key named once. Who is erased meanwhile gets no row any more: their profiles are
  * locked until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
@@ -46,12 +51,7 @@ export const addReads = (db: Db, counted: readonly CountedReads[]): Promise<numb
   db.exec(
     sql`insert into data_access as known (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
         select c.routing_key, c.cid, c.user_id, c.hour, c.app_key, c.kind, c.reads, c.last_at
-        from unnest(
-          ${counted.map((one) => one.routingKey)}::int[], ${counted.map((one) => one.cid)}::int[],
-          ${counted.map((one) => one.userId)}::text[], ${counted.map((one) => one.hour)}::timestamptz[],
-          ${counted.map((one) => one.appKey)}::text[], ${counted.map((one) => one.kind)}::text[],
-          ${counted.map((one) => one.reads)}::int[], ${counted.map((one) => one.lastAt)}::timestamptz[]
-        ) as c (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
+        from ${sql.rows('c', counted, COUNTED)}
         cross join ${lockedUserByKey(sql.part`c.routing_key`, sql.part`c.cid`, sql.part`c.user_id`)} locked
         on conflict (routing_key, cid, user_id, hour, app_key, kind) do update set
           reads = known.reads + excluded.reads, last_at = greatest(known.last_at, excluded.last_at)`,

@@ -29,9 +29,14 @@ export interface TokenUse {
   readonly scope: Scope
 }
 
+const ASKED = (one: Omit<TokenUse, 'scope'>) =>
+  sql.part`${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash`
+const ASKED_WITH_SCOPE = (one: TokenUse) =>
+  sql.part`${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash, ${one.scope}::text as scope`
+
 const TOKEN = ACCESS_TOKENS.joined(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
-const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
-const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
+const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const APP = joinedMicroApp(sql.part`g.app_key`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
@@ -43,10 +48,7 @@ const token: Batched<TokenUse, FoundAccessToken> = {
     sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, ${REVOKED_AT} is not null as revoked, g.app_key,
                a.status as app_status, asked.scope = any (a.scopes) as app_holds,
                p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
-        from unnest(
-          ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[],
-          ${asked.map((one) => one.scope)}::text[])
-          with ordinality as asked (routing_key, token_hash, scope, ordinal)
+        from ${sql.rows('asked', asked, ASKED_WITH_SCOPE)}
         join ${TOKEN}
         cross join ${GRANT} g
         cross join ${USER} p
@@ -85,8 +87,7 @@ const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
     sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, ${REVOKED_AT} is not null as revoked, g.app_key,
                a.status as app_status, array_to_string(a.scopes, ' ') as app_scopes, p.status as user_status,
                p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number, date_part('epoch', p.created_at) as user_created_at
-        from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[])
-          with ordinality as asked (routing_key, token_hash, ordinal)
+        from ${sql.rows('asked', asked, ASKED)}
         join ${TOKEN}
         cross join ${GRANT} g
         cross join ${USER} p

@@ -21,7 +21,7 @@ const failureCounts: Batched<Buffer, Failures> = {
   statement: (subjects) =>
     sql`
     select asked.ordinal, known.failures, known.window_ends_at as "windowEndsAt"
-    from unnest(${subjects}::bytea[]) with ordinality as asked (subject, ordinal)
+    from ${sql.rows('asked', subjects, (subject) => sql.part`${subject}::bytea as subject`)}
     cross join ${FAILURES} known`,
 }
 

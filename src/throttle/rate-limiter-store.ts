@@ -13,6 +13,9 @@ const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), 
 /** What all processes have counted in the current window, and when that ends. */
 export type SharedCount = z.infer<typeof sharedCount>
 
+const COUNTED = (one: CountedUses) =>
+  sql.part`${one.subject}::bytea as subject, ${one.uses}::int as uses, ${one.windowS}::int as window_s`
+
 /**
  * Adds to the counts of several subjects, each named once, and returns what they are now. Uses the database's clock, which
  * is the same for all processes; if it is set back, no window lasts longer than its length. Sorted, so that two
@@ -23,8 +26,7 @@ export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<Shared
     sharedCount,
     sql`insert into rate_count as known (subject, uses, window_ends_at)
         select subject, uses, now() + window_s * interval '1 second'
-        from unnest(${counted.map((one) => one.subject)}::bytea[], ${counted.map((one) => one.uses)}::int[],
-                    ${counted.map((one) => one.windowS)}::int[]) as counted (subject, uses, window_s)
+        from ${sql.rows('counted', counted, COUNTED)}
         order by subject
         on conflict (subject) do update set
           uses = excluded.uses + case when known.window_ends_at > now() then known.uses else 0 end,

@@ -43,7 +43,7 @@ describe('npm run bench', () => {
     expect(errors).toContain('round 1 of 1: gatehouse')
     expect(errors).not.toContain('Error')
     expect(code).toBe(0)
-    for (const name of ['gatehouse', 'plain', 'bare', 'oidc-provider']) expect(output).toContain(`| ${name}`)
+    for (const name of ['gatehouse', 'plain', 'checked', 'bare', 'oidc-provider']) expect(output).toContain(`| ${name}`)
     expect(output).toMatch(/A5 against plain +\| ≥ 2 × +\|/)
 
     const { machine, rounds, goals } = written()
@@ -62,6 +62,7 @@ describe('npm run bench', () => {
     const { rounds } = written()
     expect(rounds.exchange.plain[0].perSecond).toBeGreaterThan(0)
     expect(rounds.notices.gatehouse[0].perSecond).toBeGreaterThan(0)
+    expect(rounds.notices.checked[0].perSecond).toBeGreaterThan(0)
     expect(rounds.forged.gatehouse[0].lastStatements).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import type { Work } from './works.ts'
 /** application_name of the benchmark's own connections. */
 export const BENCH = 'bench'
 
-const USES_DATABASE: readonly Name[] = ['gatehouse', 'plain']
+const USES_DATABASE: readonly Name[] = ['gatehouse', 'plain', 'checked']
 
 /** Counts the rows that right answers leave behind, before and after a turn: an answer without its row was not durable. */
 export async function verifyRows(pool: Pool, { title, leaves }: Work, name: Name) {

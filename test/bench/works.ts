@@ -102,7 +102,7 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
   },
   notices: {
     title: 'consumption notices, signed, each once',
-    contestants: ['gatehouse', 'plain'],
+    contestants: ['gatehouse', 'plain', 'checked'],
     order: 'once',
     asks: (world, _name, count) => seedNotices(world, count, BARE_TEXT.accepted),
     leaves: { table: 'record_change', where: `record = 'order' and cause = 'notice'` },

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 /** Sessions may be handed from one process to another by a pooler: a name must mean the same statement in both. */
 
@@ -49,6 +49,62 @@ it('the same place in the code makes the same statement of the same fragments, w
   expect(again).toEqual({ ...first, values: [2, 2] })
   expect(next).toMatchObject({ text: 'select $1::int from other where a = $2', values: [3, 3] })
   expect(from(one, sql.part`b`)).toMatchObject({ text: 'select b::int from one where a = b', values: [] })
+})
+
+describe('rows', () => {
+  const rowsOf = async () => {
+    const { sql } = await anotherProcess()
+    const columns = ({ id, name }: { id: number; name: string | null }) => sql.part`
+      ${id}::int as id, ${name}::text as name`
+    return (items: readonly { id: number; name: string | null }[], more: unknown = 0) =>
+      sql`select asked.ordinal, ${more} from ${sql.rows('asked', items, columns)} where ${more} = 0`
+  }
+  const some = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: id % 2 ? null : `n${id}` }))
+
+  it('one item is written as what it is', async () => {
+    const { text, values } = (await rowsOf())(some(1))
+    expect(text?.replaceAll(/\s+/g, ' ')).toBe(
+      'select asked.ordinal, $1 from (select $2::int as id, $3::text as name, 1::bigint as ordinal) as asked where $4 = 0',
+    )
+    expect(values).toEqual([0, 0, 'n0', 0])
+  })
+
+  it('several items go out as arrays, one a column', async () => {
+    const { text, values } = (await rowsOf())(some(3))
+    expect(text).toBe(
+      'select asked.ordinal, $1 from unnest($2::int[], $3::text[]) with ordinality as asked (id, name, ordinal) where $4 = 0',
+    )
+    expect(values).toEqual([0, [0, 1, 2], ['n0', null, 'n2'], 0])
+  })
+
+  it('there are two statements, however many items there are, each with its own values', async () => {
+    const statement = await rowsOf()
+    const counts = [1, 2, 1, 40, 200, 1, 3]
+    const sent = counts.map((count) => statement(some(count), count))
+    expect(new Set(sent.map(({ name }) => name)).size).toBe(2)
+    expect(sent.map(({ values }) => [values?.[1]].flat())).toEqual(
+      counts.map((count) => some(count).map(({ id }) => id)),
+    )
+    expect(sent.map(({ values }) => values?.at(-1))).toEqual(counts)
+  })
+
+  it('they have the name that is asked for, and a part beside them stays what it is', async () => {
+    const { sql } = await anotherProcess()
+    const columns = (id: number) => sql.part`${id}::int as id`
+    const statement = (name: string, part: ReturnType<typeof sql.part>) =>
+      sql`select ${part} from ${sql.rows(name, [1], columns)}`
+    const [a, b] = [sql.part`a.id`, sql.part`b.id`]
+    const texts = () => [statement('a', a), statement('b', b), statement('a', b)].map(({ text }) => text)
+    const known = texts()
+    expect(known[0]).toBe('select a.id from (select $1::int as id, 1::bigint as ordinal) as a')
+    expect(new Set(known).size).toBe(3)
+    expect(texts()).toEqual(known)
+  })
+
+  it('no items are no rows', async () => {
+    const statement = await rowsOf()
+    expect(() => statement([])).toThrow('no rows asked')
+  })
 })
 
 it('no subquery of exists is without a column: sharded engines refuse it', () => {

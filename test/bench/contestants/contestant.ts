@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../src/lib/web/listen.ts'
 import { startOptions } from '../../start-options.ts'
 
-export const CONTESTANTS = ['gatehouse', 'plain', 'bare', 'oidc-provider'] as const
+export const CONTESTANTS = ['gatehouse', 'plain', 'checked', 'bare', 'oidc-provider'] as const
 /**
  * `gatehouse-10k` is Gatehouse again, on a database with ten thousand tokens, beside one with more (--tokens). `wrong`
  * answers wrongly: a test sees a run with it fail. `gatehouse-a5` is Gatehouse, asked for A5 between turns of another work.
@@ -40,7 +40,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** bare, plain, oidc-provider: a module of this folder in a process of its own. */
+/** All but Gatehouse: a module of this folder in a process of its own. */
 export async function startModule(name: Name, { databaseUrl, secretKey }: Connection): Promise<Contestant> {
   const module = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
   const env = { ...INHERITED, NODE_ENV: 'production', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
+import { parse } from 'lossless-json'
 import { describe, expect, it } from 'vitest'
 import { int64, numericText, smallInt } from '../../../src/lib/json/fields.ts'
 import { parseLossless, stringifyLossless } from '../../../src/lib/json/lossless.ts'
@@ -10,7 +12,107 @@ const parsed = (text: string) => {
   return result.value
 }
 
+/** Texts of JSON values with numbers as programs write them: rounded ones, ids as number and as text, exponents, fractions. */
+const { jsonText } = fc.letrec<{ jsonText: string }>((tie) => {
+  const digits = (most: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: most })
+  const integer = fc
+    .tuple(fc.boolean(), digits(24))
+    .map(([isNegative, all]) => (isNegative ? '-' : '') + (all.replace(/^0+(?=.)/, '') || '0'))
+  const number = fc.oneof(
+    { weight: 3, arbitrary: integer },
+    fc.tuple(integer, digits(20)).map(([whole, part]) => `${whole}.${part}`),
+    fc.tuple(integer, fc.constantFrom('e', 'E', 'e+', 'e-'), digits(3)).map((parts) => parts.join('')),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+    fc.constantFrom('9007199254740991', '9007199254740992', '-9007199254740993', '1000000000000000', '-0', '0.0'),
+  )
+  const string = fc
+    .oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      integer,
+      number.map((text) => `, ${text}`),
+    )
+    .filter((value) => !/[\0\p{Surrogate}]/u.test(value))
+    .map((value) => JSON.stringify(value))
+  const name = fc.oneof(string, fc.constantFrom('"__proto__"', '"1"', '"constructor"', '"toString"'))
+  const space = fc.constantFrom('', '', ' ', '\n', '\r\n\t')
+  const spaced = (text: fc.Arbitrary<string>) => fc.tuple(space, text, space).map((parts) => parts.join(''))
+  const list = (entry: fc.Arbitrary<string>, begin: string, end: string) =>
+    fc.array(spaced(entry), { maxLength: 4 }).map((entries) => begin + entries.join(',') + end)
+  const field = fc.tuple(spaced(name), spaced(tie('jsonText'))).map((pair) => pair.join(':'))
+  return {
+    jsonText: fc.oneof(
+      { maxDepth: 4 },
+      { weight: 3, arbitrary: number },
+      string,
+      fc.constantFrom('true', 'false', 'null'),
+      list(tie('jsonText'), '[', ']'),
+      list(field, '{', '}'),
+    ),
+  }
+})
+
+/** Every number by the rule, whatever it is. */
+const exactly = (text: string): unknown =>
+  parse(text, null, (literal) =>
+    /^-?\d{1,20}$/.test(literal) && literal.length <= 20 && !Number.isSafeInteger(Number(literal))
+      ? BigInt(literal)
+      : Number(literal),
+  )
+
 describe('lossless JSON', () => {
+  it('a text is read natively or exactly, with the same result', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const result = read(text)
+        if ('problem' in result) {
+          expect(result.problem).toContain('appears twice')
+          return
+        }
+        expect(isDeepStrictEqual(result.value, exactly(text)), text).toBe(true)
+        // With its fields in the same order.
+        expect(stringifyLossless([result.value])).toBe(stringifyLossless([exactly(text)]))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('what is no JSON is refused either way', () => {
+    const isRefused = (text: string) => {
+      try {
+        exactly(text)
+        return false
+      } catch {
+        return true
+      }
+    }
+    const spoilt = fc.tuple(jsonText, fc.nat(), fc.constantFrom('', '0', '-', '.', '"', ',', '}', '\\', '\u001f', 'e'))
+    fc.assert(
+      fc.property(spoilt, ([text, at, put]) => {
+        const place = at % (text.length + 1)
+        const broken = text.slice(0, place) + put + text.slice(place + 1)
+        const result = read(broken)
+        if ('problem' in result && !result.problem.startsWith('not JSON: ')) return
+        expect('problem' in result, broken).toBe(isRefused(broken))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    '8985652356562370001',
+    '-8985652356562370001',
+    '[1,8985652356562370001]',
+    '[8985652356562370001]',
+    '[ 8985652356562370001 ]',
+    '[1,\n\t-8985652356562370001]',
+    '{"id":8985652356562370001}',
+    '{"id" : 8985652356562370001 }',
+    '\ufeff8985652356562370001',
+  ])('keeps the id of %j', (text) => {
+    expect(stringifyLossless({ body: parsed(text) as object })).toContain('8985652356562370001')
+  })
+
   it('keeps every 64-bit integer from wire to wire', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {

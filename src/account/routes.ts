@@ -11,11 +11,14 @@ import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
 import { DEVICE_LIFETIME_S, limitPages, rememberDevice } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
+import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie, signOut } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
+/** Of the room people. */
+const ACCOUNT_PATH = '/account'
 
 interface SignInPage {
   readonly returnTo: string
@@ -48,10 +51,16 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true })
   }
 
+  // Of somebody who is signed in: their account.
   app.get('/', async (request, reply) => {
-    const user = await findSession(deps, cookie.read(request))
-    return sendPage(request, reply, 'index', { user, demoUrl })
+    if (await findSession(deps, cookie.read(request))) return reply.headers(AREA_A_HEADERS).redirect(ACCOUNT_PATH, 303)
+    return sendPage(request, reply, 'index', { demoUrl })
   })
+
+  // Where password managers send people (W3C, "A Well-Known URL for Changing Passwords").
+  app.get('/.well-known/change-password', (_request, reply) =>
+    reply.headers(AREA_A_HEADERS).redirect(PASSWORD_PATH, 303),
+  )
 
   app.get('/sign-in', (request, reply) => {
     const { return_to, login_hint = '' } = signInQuery.parse(request.query)
@@ -73,7 +82,14 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const formerSession = cookie.read(request)
       cookie.set(
         reply,
-        await signIn(acting(request), { passport, password, address: request.ip, device, formerSession }),
+        await signIn(acting(request), {
+          passport,
+          password,
+          address: request.ip,
+          userAgent: request.headers['user-agent'],
+          device,
+          formerSession,
+        }),
       )
       deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)

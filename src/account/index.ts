@@ -4,6 +4,7 @@ export { endOtherSessions, endOwnSession, type OwnSession, ownSessions, signInsO
 export { resetPassword } from './password.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
 export type { SignIn } from './session-list-store.ts'
+export { signInFor } from './sign-in-asker.ts'
 export {
   ACCOUNT_OF_PERSON,
   ACCOUNT_RETENTION,

@@ -1,4 +1,5 @@
 import type { Translate } from '../lib/web/locale.ts'
+import type { AccessKind } from '../resource/index.ts'
 import { deviceOf } from './device.ts'
 
 /** Scopes of both dialects by their texts. */
@@ -24,5 +25,9 @@ export function deviceInWords(userAgent: string | null, t: Translate): string {
   return browser ?? system ?? t('account.device.unknown')
 }
 
-export const times = (count: number, t: Translate): string =>
-  count === 1 ? t('account.times.one') : t('account.times.more', { count: count.toLocaleString(t.locale) })
+/** "Your phone number 12 times, last on …"; a line feed stands for the time. */
+export function readInWords(kind: AccessKind, reads: number, t: Translate): string {
+  const times =
+    reads === 1 ? t('account.times.one') : t('account.times.more', { count: reads.toLocaleString(t.locale) })
+  return t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when: '\n' })
+}

@@ -60,6 +60,7 @@ const ROWS = {
   accesses: 1,
   refused_requests: 1,
   app_events: 0,
+  deletion_requests: 0,
   sessions: 1,
   sign_ins: 1,
   password_links: 1,

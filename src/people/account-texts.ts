@@ -31,3 +31,30 @@ export function readInWords(kind: AccessKind, reads: number, t: Translate): stri
     reads === 1 ? t('account.times.one') : t('account.times.more', { count: reads.toLocaleString(t.locale) })
   return t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when: '\n' })
 }
+
+/** What an export calls each kind of rows, by its text. */
+const KINDS: Readonly<Record<string, string>> = {
+  codes: 'account.data.codes',
+  used_codes: 'account.data.used_codes',
+  refresh_tokens: 'account.data.refresh_tokens',
+  access_tokens: 'account.data.access_tokens',
+  ended_access_tokens: 'account.data.ended_access_tokens',
+  consent_decisions: 'account.data.consent_decisions',
+  remembered_consents: 'account.data.remembered_consents',
+  grants: 'account.data.grants',
+  accesses: 'account.data.accesses',
+  refused_requests: 'account.data.refused_requests',
+  app_events: 'account.data.app_events',
+  deletion_requests: 'account.data.deletion_requests',
+  sessions: 'account.data.sessions',
+  sign_ins: 'account.data.sign_ins',
+  password_links: 'account.data.password_links',
+  credentials: 'account.data.credentials',
+  profile: 'account.data.profile',
+}
+
+/** What there is about a person, in words; kinds of which there is nothing are left out. */
+export const kindsInWords = (rows: Readonly<Record<string, number>>, t: Translate): [string, string][] =>
+  Object.entries(rows)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => [KINDS[what] ? t(KINDS[what]) : what.replaceAll('_', ' '), count.toLocaleString(t.locale)])

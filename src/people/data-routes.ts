@@ -9,7 +9,7 @@ import { translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { readsByDay } from '../resource/index.ts'
 import { accountGuard } from './account-guard.ts'
-import { readInWords } from './account-texts.ts'
+import { kindsInWords, readInWords } from './account-texts.ts'
 import { cancelDeletion, deletionOf, requestDeletion } from './deletion.ts'
 import { countErasable } from './erase.ts'
 import { exportUser } from './export.ts'
@@ -61,12 +61,12 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   app.get(
     DATA,
-    forPerson(DATA, async ({ person, page }) => {
+    forPerson(DATA, async ({ request, person, page }) => {
       const user = { cid: person.cid, user_id: person.userId }
       const { rows } = await countErasable(deps, user)
       const asked = await deletionOf(deps, person)
       return page('data', 'people/data', {
-        rows: Object.entries(rows),
+        rows: kindsInWords(rows, translator(localeOfRequest(request))),
         mode: deps.config.ACCOUNT_DELETION,
         askedAt: asked?.requested_at.toISOString() ?? null,
         dueAt: asked?.due_at?.toISOString() ?? null,

@@ -85,7 +85,7 @@ describe('the apps of a person', () => {
 describe('the data of a person', () => {
   it('can be seen by kind and downloaded by nobody else; the audit log says so', async () => {
     const browser = await client.signedIn(user, app)
-    expect(await textOf(browser, '/account/data?ui_locales=en')).toContain('sessions 1')
+    expect(await textOf(browser, '/account/data?ui_locales=en')).toContain('Browsers that are signed in 1')
     const file = await browser.open('/account/data/person.json')
     expect(header(file, 'content-disposition')).toContain('person.json')
     const data = JSON.parse(file.text)

@@ -7,7 +7,7 @@ import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './store.ts'
-import { routingKeyOf } from './wire.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /** The browser session's cookie. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
@@ -24,12 +24,17 @@ export interface SignedIn extends UserRowKey {
 }
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
-export async function startSession(deps: Deps, { cid, userId }: Omit<UserRowKey, 'routingKey'>): Promise<string> {
+export async function startSession(
+  deps: Deps,
+  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  from: SignInOrigin,
+): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, session.hash, now, expiresAt)
+  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from }
+  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
   if (known === 0) throw new SignInRefused()
   return session.text
 }

@@ -7,6 +7,7 @@ import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { findCredential } from './passport-store.ts'
 import { endSession, startSession } from './session.ts'
+import { insertSignIn } from './session-list-store.ts'
 import { routingKeyOf } from './wire.ts'
 
 export interface SignInInput {
@@ -14,6 +15,8 @@ export interface SignInInput {
   readonly password: string
   /** Where the request came from. */
   readonly address: string
+  /** What the browser says that it is. */
+  readonly userAgent?: string | undefined
   /** The browser's device cookie. */
   readonly device?: string | undefined
   /** The id of the session that this sign-in replaces. */
@@ -44,15 +47,15 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
     const until = await limits.failed()
-    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed')
+    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', input)
     throw new SignInRefused(until)
   }
   await refuseExhausted()
   await limits.forget()
   await endSession(deps, input.formerSession)
   return deps.db.tx(async (db) => {
-    await recordSignIn({ ...deps, db }, credential, 'succeeded')
-    const session = await startSession({ ...deps, db }, credential)
+    await recordSignIn({ ...deps, db }, credential, 'succeeded', input)
+    const session = await startSession({ ...deps, db }, credential, { address, userAgent: input.userAgent })
     // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
     const now = await findCredential(db, passport)
     if (now?.passwordHash !== credential.passwordHash) throw new SignInRefused()
@@ -62,17 +65,24 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
 
 const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
 
-/** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
-function recordSignIn(
+/**
+ * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts
+ * through. A passport that nobody has is not kept: it may be a password.
+ */
+async function recordSignIn(
   deps: Deps,
   user: Omit<UserRowKey, 'routingKey'> | undefined,
   outcome: keyof typeof EVENTS,
-): Promise<number> {
+  { address, userAgent }: SignInInput,
+): Promise<void> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
-  return recordAudit(deps, {
+  await recordAudit(deps, {
     event: EVENTS[outcome],
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
     ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
   })
+  if (!who) return
+  const from = { address, userAgent }
+  await insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method: 'password', from })
 }

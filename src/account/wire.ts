@@ -19,10 +19,14 @@ const newPassword = newPasswordOf(8)
 export const newPasswordForm = z.object({ password: newPassword, password_again: repeatedPassword })
 export const ownPasswordForm = newPasswordForm.extend({ current_password: typedPassword })
 
-/** Where to go on, and whom to expect, in a query or a form; anything unusable counts as not given. */
+/** Where to go on, whom to expect and which app has asked, in a query or a form; anything unusable counts as not given. */
 export const signInQuery = z
-  .object({ return_to: z.string().optional().catch(undefined), login_hint: passport.optional().catch(undefined) })
-  .catch({ return_to: undefined, login_hint: undefined })
+  .object({
+    return_to: z.string().optional().catch(undefined),
+    login_hint: passport.optional().catch(undefined),
+    app: z.string().max(1_000).optional().catch(undefined),
+  })
+  .catch({ return_to: undefined, login_hint: undefined, app: undefined })
 
 /** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
@@ -105,3 +109,14 @@ export const userFilter = z
     }
   })
 export type UserFilter = z.output<typeof userFilter>
+
+/** From where somebody signed in. */
+export interface SignInOrigin {
+  readonly address: string
+  readonly userAgent: string | undefined
+}
+
+/** A header may be as long as all headers together; browsers send some hundred characters. */
+const LONGEST_USER_AGENT = 300
+export const keptUserAgent = ({ userAgent }: SignInOrigin): string | null =>
+  userAgent?.slice(0, LONGEST_USER_AGENT) ?? null

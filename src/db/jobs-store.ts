@@ -12,12 +12,15 @@ import { type Db, sql } from './sql.ts'
 const PRIORITIES = {
   purge: 0,
   'purge-often': 0,
+  'erase-due': 0,
   'send-notification': 0,
   'send-member-mail': 0,
   'member-password': 0,
   'query-order': 10,
   'send-refunded-message': 10,
   'pull-due': 20,
+  // Their receivers are slow or away as they like: everything else goes first.
+  'send-app-events': 30,
   // Queued by builds before 2026-11-22.
   'pull-product': 20,
   'pull-prices': 20,

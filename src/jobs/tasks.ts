@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sendAppEvents } from '../app-events/index.ts'
 import { applyProductChange, pullDue, queuePulls } from '../catalogue/index.ts'
 import { chosenFunctions } from '../certification/index.ts'
 import type { TaskName } from '../db/jobs-store.ts'
@@ -7,6 +8,7 @@ import { int64 } from '../lib/json/fields.ts'
 import { maskedReason } from '../lib/masked-reason.ts'
 import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
+import { eraseDue } from '../people/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
@@ -73,6 +75,14 @@ const sendNotificationTask: Task = async (deps, payload) => {
   if (failure) throw new Error(failure)
 }
 
+const ofApp = z.object({ appKey: z.string() })
+
+/** An app is told what has happened to its grants. */
+const sendAppEventsTask: Task = async (deps, payload, { signal }) => {
+  const { failure } = await sendAppEvents(deps, ofApp.parse(payload).appKey, signal)
+  if (failure) throw new Error(failure)
+}
+
 const ofLink = z.object({ linkId: z.string() })
 
 /** Somebody is invited to a partner, or has forgotten the password. */
@@ -87,6 +97,12 @@ const ofForgotten = z.object({ clientId: z.string(), mail: z.string() })
 /** Whether there is such a member is found out here, so that the answer to whoever asked does not tell. */
 const memberPasswordTask: Task = (deps, payload) => sendPasswordLink(deps, ofForgotten.parse(payload))
 
+/** People whose time to think is over are erased. */
+const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
+  const erased = await eraseDue(deps, signal)
+  if (erased > 0) log.info({ erased }, 'accounts were deleted, as their owners had asked')
+}
+
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   'pull-due': pullDueTask,
@@ -99,10 +115,13 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
   'member-password': memberPasswordTask,
+  'send-app-events': sendAppEventsTask,
+  'erase-due': eraseDueTask,
 }
 
 /** What is queued by the clock, in UTC. */
 export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
+  { task: 'erase-due', match: '37 * * * *' },
   { task: 'purge-often', match: '*/2 * * * *' },
 ]

@@ -1,6 +1,6 @@
 import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { liveGrantsOf, previewAppRevocation } from '../../oauth/index.ts'
+import { liveGrantsOf, previewRevocation } from '../../oauth/index.ts'
 import {
   approveMicroApp,
   endTokensOfApp,
@@ -83,6 +83,7 @@ const factsOf = (app: MicroApp, { t, role }: PageContext) => [
   { name: t('console.field.scopes'), cells: app.scopes.map(code) },
   { name: t('console.field.refresh_days'), cells: [text(`${app.refresh_days}, ${app.refresh_policy}`)] },
   { name: t('console.field.http_allowed'), cells: [yesNo(app.http_allowed, t)] },
+  { name: t('console.field.webhook'), cells: [orDash(app.webhook_url)] },
   { name: t('console.field.created'), cells: [time(app.created_at)] },
   { name: t('console.field.changed'), cells: [time(app.updated_at)] },
   {
@@ -136,7 +137,7 @@ const endTokens: Action = {
   back: ({ params }) => pageOf(params.app_key ?? ''),
   confirm: async (context) => {
     const { name, app_key } = await appOf(context)
-    const { tokens, people } = await previewAppRevocation(context.deps, app_key)
+    const { tokens, people } = await previewRevocation.ofApp(context.deps, app_key)
     const numbers = { name, tokens: count(tokens), people: count(people) }
     return { says: [context.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
   },

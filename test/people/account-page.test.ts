@@ -6,12 +6,8 @@ import { expectFailure } from '../acceptance/expectations.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-<<<<<<< HEAD
-import { timesOn } from '../times.ts'
-=======
 import { StandardApp } from '../oidc/app.ts'
 import { until } from '../until.ts'
->>>>>>> w6
 
 /** What a person sees of the apps that use the account, and how they withdraw. */
 
@@ -27,36 +23,6 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-<<<<<<< HEAD
-it('says beside each app what it may learn, how often it has read it and when', async () => {
-  const [user, other] = [await client.makeUser(), await client.makeUser()]
-  const app = await client.makeApp({ name: 'Star & Theatre' })
-  const ended = await client.makeApp({ name: 'Yesterday' })
-  const browser = await client.signedIn(user, app)
-  const empty = await browser.open('/account?ui_locales=en')
-  expect(empty.text).toContain('No app uses your account.')
-  const yesterday = await client.getTokens(browser, ended)
-  dataOf(await client.userInfo(yesterday.access_token))
-  await client.withdraw(user)
-  const { access_token } = await client.getTokens(browser, app)
-  expect((await browser.open('/account')).text).toContain('Has not read anything')
-  for (let n = 0; n < 12; n++) dataOf(await client.phone(access_token))
-  await world.app.accessLedger.flush()
-  const page = await browser.open('/account')
-  expect(page.text).toContain('Star &amp; Theatre')
-  expect(page.text).toContain('Can see: Your basic information, Your phone number')
-  expect(page.text).toMatch(/Read your phone number 12 times, last on <time [^>]+>2026-05-06 10:34:20 UTC<\/time>/)
-  expect(timesOn(page.text)).toMatchObject({ stray: [], right: { length: 2 } })
-  expect(page.text).toContain('/assets/local-time.js')
-  expect(page.text).toMatch(
-    /Yesterday<\/h2>\s*<p>No longer has access<\/p>\s*<p><small>Read your basic information once, /,
-  )
-  const chinese = await browser.open('/account?ui_locales=zh-CN')
-  expect(chinese.text).toContain('可以了解：您的基本信息、您的手机号码')
-  expect(chinese.text).toContain('读取您的手机号码 12 次，最近一次：<time ')
-  const hers = await (await client.signedIn(other, app)).open('/account?ui_locales=en')
-  expect(hers.text).toContain('No app uses your account.')
-=======
 const textOf = async (browser: Browser, path: string) =>
   visibleText((await browser.open(path)).text).replace(/\s+/g, ' ')
 
@@ -114,7 +80,6 @@ describe('the apps of a person', () => {
     expect(await textOf(browser, '/account/reads?before=2026-03-06')).toContain('2026-03-01 S Star & Theatre')
     expect((await browser.open('/account/reads?before=0000-00-00')).status).toBe(200)
   })
->>>>>>> w6
 })
 
 describe('the data of a person', () => {

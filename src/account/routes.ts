@@ -6,21 +6,26 @@ import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { ownCookie } from '../lib/web/own-cookie.ts'
 import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
-import { DEVICE_LIFETIME_S, limitPages, rememberDevice } from '../throttle/index.ts'
-import { SignInRefused } from './errors.ts'
+import { limitPages, rememberDevice } from '../throttle/index.ts'
+import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { hasPasskeys, signInOptions, signInWithPasskey } from './passkeys.ts'
+import { ownPassport } from './password.ts'
+import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie, signOut } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
-import { signInForm, signInQuery } from './wire.ts'
+import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
+import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
 
 interface SignInPage {
   readonly returnTo: string
-  readonly passport?: string
+  readonly passport?: string | undefined
   readonly alert?: string
+  /** Somebody who is signed in is asked again. */
+  readonly confirm?: boolean
 }
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
@@ -29,12 +34,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
-  const deviceCookie = ownCookie(config.PUBLIC_URL, {
-    name: 'gatehouse_device',
-    path: '/sign-in',
-    maxAgeS: DEVICE_LIFETIME_S,
-  })
-
+  const deviceCookie = deviceCookieOf(config)
   const cookies = cookieCheck(config.PUBLIC_URL)
 
   await acceptForms(app, FORM_LIMIT)
@@ -42,10 +42,21 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
 
-  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-    const query = `return_to=${encodeURIComponent(page.returnTo)}`
-    const data = { passport: '', alert: '', ...page, cookieSet: cookies.offer(request, reply) }
-    return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true })
+  const withPasskeys = hasPasskeys(config)
+  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+    const query = String(new URLSearchParams({ return_to: page.returnTo, ...(page.confirm ? { confirm: '1' } : {}) }))
+    const forgotten = config.PASSWORD_RESET !== 'off'
+    const passkey = withPasskeys ? await signInOptions(deps) : ''
+    const data = {
+      passport: '',
+      alert: '',
+      confirm: false,
+      ...page,
+      passkey,
+      forgotten,
+      cookieSet: cookies.offer(request, reply),
+    }
+    return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true, scripts: withPasskeys })
   }
 
   app.get('/', async (request, reply) => {
@@ -53,20 +64,25 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     return sendPage(request, reply, 'index', { user, demoUrl })
   })
 
-  app.get('/sign-in', (request, reply) => {
-    const { return_to, login_hint = '' } = signInQuery.parse(request.query)
-    return sendSignIn(request, reply, { returnTo: localPath(return_to, config.PUBLIC_URL), passport: login_hint })
+  app.get('/sign-in', async (request, reply) => {
+    const { return_to, login_hint = '', confirm } = signInQuery.parse(request.query)
+    const returnTo = localPath(return_to, config.PUBLIC_URL)
+    const session = confirm ? await findSession(deps, cookie.read(request)) : null
+    if (!session) return sendSignIn(request, reply, { returnTo, passport: login_hint })
+    return sendSignIn(request, reply, { returnTo, passport: await ownPassport(deps, session), confirm: true })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const asked = signInQuery.parse(request.body)
+    const returnTo = localPath(asked.return_to, config.PUBLIC_URL)
+    const shown = { returnTo, confirm: asked.confirm === '1' }
     const t = translator(localeOfRequest(request))
     const form = signInForm.safeParse(request.body)
-    if (!form.success) return sendSignIn(request, reply.code(400), { returnTo, alert: t('sign_in.incomplete') })
+    if (!form.success) return sendSignIn(request, reply.code(400), { ...shown, alert: t('sign_in.incomplete') })
     const { passport, password } = form.data
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
-      return sendSignIn(request, reply.code(400), { returnTo, passport, alert: t('sign_in.cookies') })
+      return sendSignIn(request, reply.code(400), { ...shown, passport, alert: t('sign_in.cookies') })
     }
     try {
       const device = deviceCookie.read(request)
@@ -78,15 +94,40 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
+      if (error instanceof SecondStepNeeded) {
+        secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
+        const query = new URLSearchParams({ return_to: returnTo })
+        return reply.headers(AREA_A_HEADERS).redirect(`${SECOND_STEP}?${query}`, 303)
+      }
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
-      if (!error.retryAt) return sendSignIn(request, reply.code(403), { returnTo, passport, alert: t('sign_in.wrong') })
+      if (!error.retryAt) return sendSignIn(request, reply.code(403), { ...shown, passport, alert: t('sign_in.wrong') })
       const seconds = secondsUntil(error.retryAt, clock.now())
       const alert = t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) })
       reply.code(429).header('Retry-After', String(Math.max(1, seconds)))
-      return sendSignIn(request, reply, { returnTo, passport, alert })
+      return sendSignIn(request, reply, { ...shown, passport, alert })
     }
   })
+
+  if (withPasskeys) {
+    app.post('/sign-in/passkey', async (request, reply) => {
+      const asked = signInQuery.parse(request.body)
+      const returnTo = localPath(asked.return_to, config.PUBLIC_URL)
+      const form = passkeyAnswer.safeParse(request.body)
+      try {
+        if (!form.success) throw new SignInRefused()
+        const input = { response: form.data.credential, formerSession: cookie.read(request) }
+        cookie.set(reply, await signInWithPasskey(acting(request), input))
+        return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+      } catch (error) {
+        if (!(error instanceof SignInRefused)) throw error
+        noteForLog(request, { detail: 'passkey refused' })
+        const alert = translator(localeOfRequest(request))('passkey.refused')
+        return sendSignIn(request, reply.code(403), { returnTo, confirm: asked.confirm === '1', alert })
+      }
+    })
+    app.get('/sign-in/passkey', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/sign-in', 303))
+  }
 
   // Opened directly, where nobody is signed out without a form of ours: the page that has one.
   app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))

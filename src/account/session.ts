@@ -6,6 +6,7 @@ import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { SignInRefused } from './errors.ts'
+import { AMR } from './factors.ts'
 import * as store from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
@@ -17,19 +18,27 @@ export interface SignedIn extends UserRowKey {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
-  /** When the password was last proved: each sign-in opens a session of its own. */
+  /** When the person last proved who they are: each sign-in opens a session of its own. */
   readonly signedInAt: Date
+  /** How, as `amr` has it (RFC 8176). */
+  readonly amr: readonly string[]
   /** The hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
-export async function startSession(deps: Deps, { cid, userId }: Omit<UserRowKey, 'routingKey'>): Promise<string> {
+export async function startSession(
+  deps: Deps,
+  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  amr: readonly string[] = AMR.password,
+): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, session.hash, now, expiresAt)
+  const proof = amr === AMR.password ? null : amr
+  const row = { hash: session.hash, createdAt: now, expiresAt, amr: proof }
+  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, row)
   if (known === 0) throw new SignInRefused()
   return session.text
 }
@@ -40,7 +49,8 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
-  return found ? { ...found, routingKey: read.routingKey, sessionHash: read.hash } : null
+  if (!found) return null
+  return { ...found, amr: found.amr ?? AMR.password, routingKey: read.routingKey, sessionHash: read.hash }
 }
 
 /** The person ends the session of this cookie. */

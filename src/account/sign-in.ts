@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts'
 import { verifyPassword } from '../lib/crypto/password.ts'
 import { normalName } from '../lib/precis.ts'
 import { signInLimits } from '../throttle/index.ts'
-import { SignInRefused } from './errors.ts'
-import { findCredential } from './passport-store.ts'
+import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { type Credential, findCredential } from './passport-store.ts'
 import { endSession, startSession } from './session.ts'
 import { routingKeyOf } from './wire.ts'
 
@@ -21,7 +21,8 @@ export interface SignInInput {
 }
 
 /**
- * Opens a session for passport and password and returns its id; throws SignInRefused.
+ * Opens a session for passport and password and returns its id; throws SignInRefused, and SecondStepNeeded where the
+ * password was right and does not suffice (second-step.ts).
  *
  * The limits are read again after the password was found right, and a wrong password counted above a limit is answered
  * as limited. So of guesses that race, no more are answered than the limit allows.
@@ -48,25 +49,40 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
     throw new SignInRefused(until)
   }
   await refuseExhausted()
+  // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
+  if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   await limits.forget()
   await endSession(deps, input.formerSession)
-  return deps.db.tx(async (db) => {
-    await recordSignIn({ ...deps, db }, credential, 'succeeded')
-    const session = await startSession({ ...deps, db }, credential)
-    // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
-    const now = await findCredential(db, passport)
-    if (now?.passwordHash !== credential.passwordHash) throw new SignInRefused()
-    return session
-  })
+  const isPassword = (now: string | undefined) => now === credential.passwordHash
+  return deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, { isPassword, amr: undefined }))
+}
+
+const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
+  SECOND_FACTOR === 'required' || (SECOND_FACTOR === 'offered' && hasTotp)
+
+/** The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile. */
+export async function openSession(
+  deps: Deps,
+  passport: string,
+  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  { isPassword, amr }: { isPassword: (hash: string | undefined) => boolean; amr: readonly string[] | undefined },
+): Promise<string> {
+  await recordSignIn(deps, { cid, userId }, 'succeeded', amr && { amr })
+  const session = await startSession(deps, { cid, userId }, amr)
+  // Whoever changes the password has ended the sessions that there were.
+  const now = await findCredential(deps.db, passport)
+  if (!isPassword(now?.passwordHash)) throw new SignInRefused()
+  return session
 }
 
 const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
 
 /** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
-function recordSignIn(
+export function recordSignIn(
   deps: Deps,
   user: Omit<UserRowKey, 'routingKey'> | undefined,
   outcome: keyof typeof EVENTS,
+  detail?: object,
 ): Promise<number> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
   return recordAudit(deps, {
@@ -74,5 +90,6 @@ function recordSignIn(
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
     ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
+    ...(detail ? { detail } : {}),
   })
 }

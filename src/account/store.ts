@@ -18,6 +18,7 @@ export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fra
 /** A session says itself when it ends. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'used_challenge', key: ['challenge_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'password_link', key: ['routing_key', 'link_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
@@ -26,8 +27,16 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     what: 'sessions',
     table: 'browser_session',
     key: { session_hash: 'bytea' },
-    shown: ['created_at', 'expires_at'],
+    shown: ['created_at', 'expires_at', 'amr'],
   },
+  {
+    what: 'passkeys',
+    table: 'passkey',
+    key: { credential_id: 'bytea' },
+    shown: ['name', 'created_at', 'last_used_at'],
+  },
+  { what: 'recovery_codes', table: 'recovery_code', key: { code_hash: 'bytea' }, shown: ['created_at', 'used_at'] },
+  { what: 'authenticators', table: 'user_totp', key: {}, shown: ['created_at', 'confirmed_at'] },
   {
     what: 'password_links',
     table: 'password_link',
@@ -43,12 +52,20 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
   },
 ]
 
+interface NewSession {
+  readonly hash: Buffer
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  /** Null: with a password alone. */
+  readonly amr: readonly string[] | null
+}
+
 /** 0 when the user was erased meanwhile. */
-export const insertSession = (db: Db, key: UserRowKey, sessionHash: Buffer, createdAt: Date, expiresAt: Date) =>
+export const insertSession = (db: Db, key: UserRowKey, { hash, createdAt, expiresAt, amr }: NewSession) =>
   db.exec(sql`
-    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at)
-    select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
-           ${expiresAt}::timestamptz
+    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, amr)
+    select ${key.routingKey}::int, ${hash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
+           ${expiresAt}::timestamptz, ${amr}::text[]
     from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
 
 const sessionRow = z.object({
@@ -58,6 +75,7 @@ const sessionRow = z.object({
   avatarUrl: z.string(),
   status: user.shape.status,
   signedInAt: z.date(),
+  amr: z.array(z.string()).nullable(),
 })
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
@@ -65,9 +83,9 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
-           s.created_at as "signedInAt"
+           s.created_at as "signedInAt", s.amr
     from (
-      select cid, user_id, created_at, expires_at from browser_session
+      select cid, user_id, created_at, expires_at, amr from browser_session
       where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
     ) s
     cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u

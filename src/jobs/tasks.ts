@@ -8,6 +8,8 @@ import { maskedReason } from '../lib/masked-reason.ts'
 import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
+import { forgottenPasswordTask } from './forgotten-password.ts'
+import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 
@@ -96,6 +98,8 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
   'member-password': memberPasswordTask,
+  'send-person-mail': sendPersonMailTask,
+  'forgotten-password': forgottenPasswordTask,
 }
 
 /** What is queued by the clock, in UTC. */

@@ -35,6 +35,8 @@ export class PasswordRefused extends Error {
   }
 }
 
+export const noSuchSession = (): RescodeError => invalidRequest('no such session', { status: 404 })
+
 export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
 
 /** Bad input: each of these fields that another user has. */

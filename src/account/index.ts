@@ -1,13 +1,19 @@
 export { DEMO_USERS } from './demo-store.ts'
 export { ACCOUNT_SEALED } from './factors.ts'
-export { forgottenLink } from './forgotten.ts'
 export { fileUser, importUsers } from './import.ts'
-export { hasPasskeys } from './passkeys.ts'
+export { ACCOUNT_MESSAGES } from './messages.ts'
+export { endOtherSessions, endOwnSession, ownSessions, signInsOf } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
-export { personMessage } from './person-mail.ts'
 export { removeFactors, showFactors } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
-export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION, lockedUserByKey, lockUserSignedInSince, userByKey } from './store.ts'
+export {
+  ACCOUNT_OF_PERSON,
+  ACCOUNT_RETENTION,
+  lockedUserByKey,
+  lockUser,
+  lockUserSignedInSince,
+  userByKey,
+} from './store.ts'
 export {
   blockUser,
   countSessionsOfUser,

@@ -1,12 +1,9 @@
-import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import type { Config } from '../config/index.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
-import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { SignInRefused } from './errors.ts'
 import { AMR, recordOwn } from './factors.ts'
 import * as store from './passkey-store.ts'
@@ -14,6 +11,7 @@ import { ownPassport } from './password.ts'
 import { endSession, type SignedIn, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
 import { lockUser, lockUserSignedInSince } from './store.ts'
+import type { SignInOrigin } from './wire.ts'
 
 /**
  * Passkeys (WebAuthn): the authenticator proves a key, and itself who uses it (PIN, finger), so a passkey is two factors.
@@ -29,12 +27,6 @@ const MOST = 20
 
 /** Loaded with the first passkey. */
 const webauthn = () => import('@simplewebauthn/server')
-
-/** Browsers know passkeys only of names, and only where the connection is safe. */
-export function hasPasskeys({ PASSKEYS, PUBLIC_URL }: Config): boolean {
-  const { protocol, hostname } = new URL(PUBLIC_URL)
-  return PASSKEYS && !isIP(hostname.replace(/^\[|\]$/g, '')) && (protocol === 'https:' || isLoopbackHost(hostname))
-}
 
 const ofService = ({ config: { PUBLIC_URL } }: Deps) => ({
   expectedOrigin: new URL(PUBLIC_URL).origin,
@@ -136,12 +128,13 @@ export async function addPasskey(
 
 interface PasskeySignIn {
   readonly response: AuthenticationResponseJSON
+  readonly from: SignInOrigin
   /** The id of the session that this sign-in replaces. */
   readonly formerSession?: string | undefined
 }
 
 /** Opens a session for a passkey and returns its id; throws SignInRefused. */
-export async function signInWithPasskey(deps: Deps, { response, formerSession }: PasskeySignIn): Promise<string> {
+export async function signInWithPasskey(deps: Deps, { response, from, formerSession }: PasskeySignIn): Promise<string> {
   const credentialId = Buffer.from(response.id, 'base64url')
   const handle = Buffer.from(response.response.userHandle ?? '', 'base64url')
   if (handle.length < 2) throw new SignInRefused()
@@ -151,7 +144,7 @@ export async function signInWithPasskey(deps: Deps, { response, formerSession }:
   const { cid, userId, publicKey } = found
   const refuse = async (problem: string): Promise<never> => {
     deps.metrics.signInFailures.inc({ kind: 'passport' })
-    await recordSignIn(deps, found, 'failed', { by: 'passkey', problem })
+    await recordSignIn(deps, found, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
     throw new SignInRefused()
   }
   const proved = await verify(deps, response, publicKey)
@@ -163,8 +156,8 @@ export async function signInWithPasskey(deps: Deps, { response, formerSession }:
     const { challenge, counter } = proved
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
     if ((await store.countUse(db, routingKey, credentialId, counter, now)) === 0) return undefined
-    await recordSignIn({ ...deps, db }, found, 'succeeded', { amr: AMR.passkey })
-    return startSession({ ...deps, db }, key, AMR.passkey)
+    await recordSignIn({ ...deps, db }, found, 'succeeded', { from, method: 'passkey', detail: { amr: AMR.passkey } })
+    return startSession({ ...deps, db }, key, from, AMR.passkey)
   })
   if (session === undefined) return refuse('used before, or a copy')
   await endSession(deps, formerSession)

@@ -53,7 +53,7 @@ async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | 
   const { mailId, cid, userId, at } = mail
   const address = addressOf(await passportOf(deps.db, { routingKey: routingKeyOf(cid, userId), cid, userId }))
   if (address === undefined) return undefined
-  const url = `${deps.config.PUBLIC_URL}/account/security`
+  const url = `${deps.config.PUBLIC_URL}/account/security/sign-in`
   return {
     id: mailId,
     address,

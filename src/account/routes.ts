@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { cookieCheck } from '../lib/web/cookie-check.ts'
@@ -10,15 +11,18 @@ import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
 import { limitPages, rememberDevice } from '../throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
-import { hasPasskeys, signInOptions, signInWithPasskey } from './passkeys.ts'
-import { ownPassport } from './password.ts'
+import { signInOptions, signInWithPasskey } from './passkeys.ts'
+import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie, signOut } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
 import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
+import { originOf } from './step-up-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
+/** Of the room people. */
+const ACCOUNT_PATH = '/account'
 
 interface SignInPage {
   readonly returnTo: string
@@ -59,10 +63,16 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true, scripts: withPasskeys })
   }
 
+  // Of somebody who is signed in: their account.
   app.get('/', async (request, reply) => {
-    const user = await findSession(deps, cookie.read(request))
-    return sendPage(request, reply, 'index', { user, demoUrl })
+    if (await findSession(deps, cookie.read(request))) return reply.headers(AREA_A_HEADERS).redirect(ACCOUNT_PATH, 303)
+    return sendPage(request, reply, 'index', { demoUrl })
   })
+
+  // Where password managers send people (W3C, "A Well-Known URL for Changing Passwords").
+  app.get('/.well-known/change-password', (_request, reply) =>
+    reply.headers(AREA_A_HEADERS).redirect(PASSWORD_PATH, 303),
+  )
 
   app.get('/sign-in', async (request, reply) => {
     const { return_to, login_hint = '', confirm } = signInQuery.parse(request.query)
@@ -89,7 +99,14 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const formerSession = cookie.read(request)
       cookie.set(
         reply,
-        await signIn(acting(request), { passport, password, address: request.ip, device, formerSession }),
+        await signIn(acting(request), {
+          passport,
+          password,
+          address: request.ip,
+          userAgent: request.headers['user-agent'],
+          device,
+          formerSession,
+        }),
       )
       deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
@@ -116,7 +133,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const form = passkeyAnswer.safeParse(request.body)
       try {
         if (!form.success) throw new SignInRefused()
-        const input = { response: form.data.credential, formerSession: cookie.read(request) }
+        const input = { response: form.data.credential, formerSession: cookie.read(request), from: originOf(request) }
         cookie.set(reply, await signInWithPasskey(acting(request), input))
         return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
       } catch (error) {

@@ -22,6 +22,7 @@ import {
 import { sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
+import { originOf } from './step-up-guard.ts'
 import { codeForm, signInQuery } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
@@ -82,7 +83,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const form = codeForm.safeParse(request.body)
     if (!form.success) return send(request, reply.code(400), returnTo, { adds, alert: t('second_step.incomplete') })
     const device = deviceCookie.read(request)
-    const rest = { address: request.ip, device, formerSession: cookie.read(request) }
+    const rest = { from: originOf(request), device, formerSession: cookie.read(request) }
     const input = { step, code: form.data.code, ...rest }
     try {
       return adds ? await confirm(request, reply, returnTo, input) : await finish(request, reply, returnTo, input)

@@ -13,7 +13,7 @@ import { type Credential, findCredential } from './passport-store.ts'
 import { endSession } from './session.ts'
 import { accountOf, openSession, recordSignIn } from './sign-in.ts'
 import { lockUserSignedInSince } from './store.ts'
-import { routingKeyOf } from './wire.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /**
  * The second step of a sign-in. What stands between the two is no session: a signed text that says whose password was
@@ -68,8 +68,7 @@ export function openSecondStep({ keys, clock }: Deps, kept: string | undefined):
 export interface SecondStepInput {
   readonly step: SecondStep
   readonly code: string
-  /** Where the request came from. */
-  readonly address: string
+  readonly from: SignInOrigin
   /** The browser's device cookie. */
   readonly device?: string | undefined
   /** The id of the session that this sign-in replaces. */
@@ -85,7 +84,8 @@ export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> 
  * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not.
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
-  const { step, address, device, code } = input
+  const { step, from, device, code } = input
+  const { address } = from
   const limits = await signInLimits(deps, { ...accountOf(step.passport), address, device })
   const refuseExhausted = async () => {
     const until = await limits.exhausted()
@@ -95,7 +95,9 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
     const until = await limits.failed()
-    await recordSignIn(deps, step, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', { by: 'code' })
+    await recordSignIn(deps, step, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', {
+      ...{ from, method: 'code', detail: { by: 'code' } },
+    })
     throw new SignInRefused(until)
   }
   await refuseExhausted()
@@ -112,7 +114,8 @@ export async function confirmInSignIn(
   deps: Deps,
   input: SecondStepInput,
 ): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
-  const { step, address, device, code } = input
+  const { step, from, device, code } = input
+  const { address } = from
   const acting = { ...deps, actor: { ...deps.actor, kind: 'user', name: `${step.cid}/${step.userId}` } as const }
   const current = await findCredential(deps.db, step.passport)
   if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
@@ -123,10 +126,15 @@ export async function confirmInSignIn(
 }
 
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
-async function open(deps: Deps, { step, formerSession }: SecondStepInput, amr: readonly string[]): Promise<string> {
+async function open(
+  deps: Deps,
+  { step, formerSession, from }: SecondStepInput,
+  amr: readonly string[],
+): Promise<string> {
+  const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return deps.db.tx(async (db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr })
+    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from })
   })
 }

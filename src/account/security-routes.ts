@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
@@ -9,18 +10,20 @@ import { qrPicture } from '../lib/web/qr.ts'
 import { limitPages } from '../throttle/index.ts'
 import { confirmTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
 import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
-import { hasPasskeys } from './passkeys.ts'
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { codeForm } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
+/** The page about security is of the room people, and leads to these. */
 const SECURITY = '/account/security'
+/** With which a person signs in. */
+const OVERVIEW = `${SECURITY}/sign-in`
 
 type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn, acting: Deps) => Promise<unknown>
 
-/** What protects a person's account: the authenticator with its recovery codes, the password. */
+/** How a person signs in: the authenticator with its recovery codes, passkeys. */
 export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
@@ -29,11 +32,11 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
 
-  const toOverview = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(SECURITY, 303)
+  const toOverview = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(OVERVIEW, 303)
 
-  app.get(SECURITY, async (request, reply) => {
+  app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
-    return session ? show(request, reply, session, '') : askToSignIn(reply, SECURITY, false)
+    return session ? show(request, reply, session, '') : askToSignIn(reply, OVERVIEW, false)
   })
 
   const withPasskeys = hasPasskeys(config)
@@ -49,15 +52,17 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       alert,
       passkeys: withPasskeys ? await shownPasskeys(deps, session, locale) : null,
     }
-    return sendPage(request, reply, 'account/security', shown, { scripts: withPasskeys, query: '' })
+    const person = { name: session.name, avatarUrl: session.avatarUrl }
+    const page = { ...shown, section: 'security', person }
+    return sendPage(request, reply, 'account/security', page, { scripts: true, query: '' })
   }
-  if (withPasskeys) await app.register(passkeyForms, { deps, overview: SECURITY, show })
+  if (withPasskeys) await app.register(passkeyForms, { deps, overview: OVERVIEW, show })
 
   /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
   const change = (path: string, work: Handler): void => {
     app.get(path, (_request, reply) => toOverview(reply)) // a link of the page that answers the form
     app.post(path, async (request, reply) => {
-      const session = await freshSession(deps, request, reply, SECURITY)
+      const session = await freshSession(deps, request, reply, OVERVIEW)
       if (!session) return reply
       return work(request, reply, session, { ...deps, actor: actorOf(request, 'user') })
     })
@@ -66,7 +71,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const sendAuthenticator = (request: FastifyRequest, reply: FastifyReply, page: object) =>
     sendPage(request, reply, 'account/authenticator', { made: null, picture: null, alert: '', ...page }, { query: '' })
   const sendCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
-    sendPage(request, reply, 'account/recovery-codes', { codes, goOn: SECURITY }, { scripts: true })
+    sendPage(request, reply, 'account/recovery-codes', { codes, goOn: OVERVIEW }, { scripts: true })
 
   if (config.SECOND_FACTOR !== 'off') {
     change(`${SECURITY}/authenticator`, async (request, reply, session) => {

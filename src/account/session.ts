@@ -8,7 +8,7 @@ import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { SignInRefused } from './errors.ts'
 import { AMR } from './factors.ts'
 import * as store from './store.ts'
-import { routingKeyOf } from './wire.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /** The browser session's cookie. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
@@ -30,6 +30,7 @@ export interface SignedIn extends UserRowKey {
 export async function startSession(
   deps: Deps,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  from: SignInOrigin,
   amr: readonly string[] = AMR.password,
 ): Promise<string> {
   const now = deps.clock.now()
@@ -37,8 +38,8 @@ export async function startSession(
   const routingKey = routingKeyOf(cid, userId)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
   const proof = amr === AMR.password ? null : amr
-  const row = { hash: session.hash, createdAt: now, expiresAt, amr: proof }
-  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, row)
+  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof }
+  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
   if (known === 0) throw new SignInRefused()
   return session.text
 }

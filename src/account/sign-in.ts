@@ -7,13 +7,16 @@ import { signInLimits } from '../throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { endSession, startSession } from './session.ts'
-import { routingKeyOf } from './wire.ts'
+import { insertSignIn } from './session-list-store.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 export interface SignInInput {
   readonly passport: string
   readonly password: string
   /** Where the request came from. */
   readonly address: string
+  /** What the browser says that it is. */
+  readonly userAgent?: string | undefined
   /** The browser's device cookie. */
   readonly device?: string | undefined
   /** The id of the session that this sign-in replaces. */
@@ -34,7 +37,8 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
 export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
 
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
-  const { passport, address, device } = input
+  const { passport, address, device, userAgent } = input
+  const from = { address, userAgent }
   const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
   const refuseExhausted = async () => {
     const until = await limits.exhausted()
@@ -45,7 +49,10 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
     const until = await limits.failed()
-    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed')
+    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', {
+      from,
+      method: 'password',
+    })
     throw new SignInRefused(until)
   }
   await refuseExhausted()
@@ -54,21 +61,30 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   await limits.forget()
   await endSession(deps, input.formerSession)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
-  return deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, { isPassword, amr: undefined }))
+  const opening = { isPassword, amr: undefined, method: 'password', from } as const
+  return deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
 }
 
 const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
   SECOND_FACTOR === 'required' || (SECOND_FACTOR === 'offered' && hasTotp)
+
+interface Opening {
+  /** Whether the password is still the one that was right. */
+  readonly isPassword: (hash: string | undefined) => boolean
+  readonly amr: readonly string[] | undefined
+  readonly method: SignInMethod
+  readonly from: SignInOrigin
+}
 
 /** The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile. */
 export async function openSession(
   deps: Deps,
   passport: string,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
-  { isPassword, amr }: { isPassword: (hash: string | undefined) => boolean; amr: readonly string[] | undefined },
+  { isPassword, amr, method, from }: Opening,
 ): Promise<string> {
-  await recordSignIn(deps, { cid, userId }, 'succeeded', amr && { amr })
-  const session = await startSession(deps, { cid, userId }, amr)
+  await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...(amr ? { detail: { amr } } : {}) })
+  const session = await startSession(deps, { cid, userId }, from, amr)
   // Whoever changes the password has ended the sessions that there were.
   const now = await findCredential(deps.db, passport)
   if (!isPassword(now?.passwordHash)) throw new SignInRefused()
@@ -77,19 +93,35 @@ export async function openSession(
 
 const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
 
-/** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
-export function recordSignIn(
+/** What was tried last, or decided. */
+type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey'
+
+interface Told {
+  readonly from: SignInOrigin
+  readonly method: SignInMethod
+  /** For the audit log. */
+  readonly detail?: object
+}
+
+/**
+ * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts
+ * through. A passport that nobody has is not kept: it may be a password.
+ */
+export async function recordSignIn(
   deps: Deps,
   user: Omit<UserRowKey, 'routingKey'> | undefined,
   outcome: keyof typeof EVENTS,
-  detail?: object,
-): Promise<number> {
+  { from: { address, userAgent }, method, detail }: Told,
+): Promise<void> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
-  return recordAudit(deps, {
+  await recordAudit(deps, {
     event: EVENTS[outcome],
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
     ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
     ...(detail ? { detail } : {}),
   })
+  if (!who) return
+  const from = { address, userAgent }
+  await insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method, from })
 }

@@ -3,6 +3,13 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
+import type { SignInOrigin } from './wire.ts'
+
+/** From where somebody signs in. */
+export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
+  address: ip,
+  userAgent: headers['user-agent'],
+})
 
 /** How long after a sign-in a person may change what protects the account. */
 const FRESH_S = 900

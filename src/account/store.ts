@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
-import { MARGIN_S, type Retention } from '../db/retention.ts'
+import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
-import { type User, user } from './wire.ts'
+import { keptUserAgent, type SignInOrigin, type User, user } from './wire.ts'
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
@@ -15,11 +15,19 @@ export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fra
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
 
+const SIGN_IN_DAYS = 90
+
 /** A session says itself when it ends. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'used_challenge', key: ['challenge_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'password_link', key: ['routing_key', 'link_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  {
+    table: 'sign_in',
+    key: ['routing_key', 'cid', 'user_id', 'at', 'sign_in_id'],
+    column: 'at',
+    keptS: () => SIGN_IN_DAYS * DAY_S,
+  },
 ]
 
 export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
@@ -27,7 +35,13 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     what: 'sessions',
     table: 'browser_session',
     key: { session_hash: 'bytea' },
-    shown: ['created_at', 'expires_at', 'amr'],
+    shown: ['created_at', 'expires_at', 'address', 'user_agent', 'amr'],
+  },
+  {
+    what: 'sign_ins',
+    table: 'sign_in',
+    key: { at: 'timestamptz', sign_in_id: 'uuid' },
+    shown: ['at', 'outcome', 'method', 'address', 'user_agent'],
   },
   {
     what: 'passkeys',
@@ -53,19 +67,24 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
 ]
 
 interface NewSession {
-  readonly hash: Buffer
+  readonly sessionHash: Buffer
   readonly createdAt: Date
   readonly expiresAt: Date
+  readonly from: SignInOrigin
   /** Null: with a password alone. */
   readonly amr: readonly string[] | null
 }
 
 /** 0 when the user was erased meanwhile. */
-export const insertSession = (db: Db, key: UserRowKey, { hash, createdAt, expiresAt, amr }: NewSession) =>
+export const insertSession = (
+  db: Db,
+  key: UserRowKey,
+  { sessionHash, createdAt, expiresAt, from, amr }: NewSession,
+): Promise<number> =>
   db.exec(sql`
-    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, amr)
-    select ${key.routingKey}::int, ${hash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
-           ${expiresAt}::timestamptz, ${amr}::text[]
+    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent, amr)
+    select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
+           ${expiresAt}::timestamptz, ${from.address}::text, ${keptUserAgent(from)}::text, ${amr}::text[]
     from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
 
 const sessionRow = z.object({

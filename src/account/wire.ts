@@ -159,3 +159,14 @@ export const userFilter = z
     }
   })
 export type UserFilter = z.output<typeof userFilter>
+
+/** From where somebody signed in. */
+export interface SignInOrigin {
+  readonly address: string
+  readonly userAgent: string | undefined
+}
+
+/** A header may be as long as all headers together; browsers send some hundred characters. */
+const LONGEST_USER_AGENT = 300
+export const keptUserAgent = ({ userAgent }: SignInOrigin): string | null =>
+  userAgent?.slice(0, LONGEST_USER_AGENT) ?? null

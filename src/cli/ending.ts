@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { endSessionsOfUser, userKey } from '../account/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
-import { previewAppRevocation, previewUserRevocation } from '../oauth/index.ts'
+import { previewRevocation } from '../oauth/index.ts'
 import { endTokensOfApp } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
@@ -20,8 +20,8 @@ export function endSessionsCommand(user: Command, context: CliContext): void {
   defineCommand(keyed(command).option('--yes', YES), context, {
     input: z.strictObject({ ...userKey.shape, ...sure }),
     inputFrom: (options) => ({ ...keyOf(options), yes: options.yes }),
-    run: (deps, { yes, ...key }): Promise<OutputOf<typeof previewUserRevocation> | Ended> =>
-      yes ? endSessionsOfUser(deps, key) : previewUserRevocation(deps, key),
+    run: (deps, { yes, ...key }): Promise<OutputOf<typeof previewRevocation.ofUser> | Ended> =>
+      yes ? endSessionsOfUser(deps, key) : previewRevocation.ofUser(deps, key),
     route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /users/end-sessions`, fields }),
     text: (output) =>
       'valid_from' in output
@@ -40,8 +40,8 @@ export function endTokensCommand(app: Command, context: CliContext): void {
   defineCommand(command.option('--yes', YES), context, {
     input: z.strictObject({ app_key: z.string(), ...sure }),
     inputFrom: ({ yes }, app_key) => ({ app_key, yes }),
-    run: (deps, { yes, app_key }): Promise<OutputOf<typeof previewAppRevocation> | Ended> =>
-      yes ? endTokensOfApp(deps, app_key) : previewAppRevocation(deps, app_key),
+    run: (deps, { yes, app_key }): Promise<OutputOf<typeof previewRevocation.ofApp> | Ended> =>
+      yes ? endTokensOfApp(deps, app_key) : previewRevocation.ofApp(deps, app_key),
     route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /apps/:app_key/end-tokens`, fields }),
     text: (output) =>
       'valid_from' in output ? ended(output) : asked(`${output.tokens} tokens of ${output.people} people`),

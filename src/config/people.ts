@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { onOff, whole } from './setting.ts'
 
 /** Settings about how people sign in. */
@@ -49,4 +51,10 @@ export const peopleSettings = {
     .describe(
       'secret that signs these messages, `whsec_` and Base64; make one with: echo whsec_$(openssl rand -base64 32)',
     ),
+}
+
+/** Whether people can have passkeys: browsers know them only of names, and only where the connection is safe. */
+export function hasPasskeys({ PASSKEYS, PUBLIC_URL }: { readonly PASSKEYS: boolean; readonly PUBLIC_URL: string }) {
+  const { protocol, hostname } = new URL(PUBLIC_URL)
+  return PASSKEYS && !isIP(hostname.replace(/^\[|\]$/g, '')) && (protocol === 'https:' || isLoopbackHost(hostname))
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import type { Db } from './sql.ts'
+import type { Fragment } from './statement.ts'
 
 export const DAY_S = 86_400
 /**
@@ -23,6 +24,8 @@ export interface Retention {
   readonly mayBeForbidden?: true
   /** Rows of another table, not bound to this one by a key, that go with a row: those with the same value in a column. */
   readonly also?: { readonly table: string; readonly column: string }
+  /** Rows that stay although they are that old. */
+  readonly unless?: (now: Date) => Fragment
   /** In place of deleting them: what is done with the oldest rows. Says with how many. */
   readonly remove?: (db: Db, batch: RetentionBatch) => Promise<RemovedBatch>
   /** What that is called beside the tables. */

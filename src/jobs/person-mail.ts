@@ -1,12 +1,13 @@
-import { personMessage } from '../account/index.ts'
+import { ACCOUNT_MESSAGES } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import { translator } from '../lib/web/locale.ts'
-import { bilingual, messageFrom, NotSent, sendMail } from '../sandbox/index.ts'
+import { NotSent } from '../outbound/index.ts'
+import { bilingual, messageFrom, sendMail } from '../sandbox/index.ts'
 import { GiveUp, type Task } from './task.ts'
 
-type PersonMessage = NonNullable<OutputOf<typeof personMessage>>
+type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
 /** A mail to a person about their account, in both languages; the same for every attempt. */
 export async function mailPerson(deps: Deps, { id, address, date, told, subject, text }: PersonMessage): Promise<void> {
@@ -30,6 +31,6 @@ export async function mailPerson(deps: Deps, { id, address, date, told, subject,
 }
 
 export const sendPersonMailTask: Task = async (deps, payload) => {
-  const found = await personMessage(deps, personMessage.input.parse(payload))
+  const found = await ACCOUNT_MESSAGES.told(deps, ACCOUNT_MESSAGES.told.input.parse(payload))
   if (found) await mailPerson(deps, found)
 }

@@ -17,19 +17,20 @@ const every = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part)
  */
 export async function deleteBatch(
   db: Db,
-  { table, key, column, also }: Pick<Retention, 'table' | 'key' | 'column' | 'also'>,
-  { before, from, limit }: RetentionBatch,
+  { table, key, column, also, unless }: Pick<Retention, 'table' | 'key' | 'column' | 'also' | 'unless'>,
+  { before, from, limit, now }: RetentionBatch,
 ): Promise<z.infer<typeof deleted>> {
   const [rows, date] = [sql.identifier(table), sql.identifier(column)]
   const keys = key.map((name) => sql.identifier(name))
   const shared = sql.identifier(also?.column ?? column)
+  const without = unless ? sql.part` and not (${unless(now)})` : sql.part``
   const withThem = also
     ? sql.part`, more as (delete from ${sql.identifier(also.table)} where ${shared} in (select shared from gone))`
     : sql.part``
   const [batch] = await db.listWithCustomPlan(
     deleted,
     sql`with due as (
-          select ${list(keys)} from ${rows} where ${date} >= ${from} and ${date} < ${before}
+          select ${list(keys)} from ${rows} where ${date} >= ${from} and ${date} < ${before}${without}
           order by ${date} limit ${limit} for update skip locked
         ), gone as (
           delete from ${rows} t

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { ACCOUNT_RETENTION } from '../account/index.ts'
+import { APP_EVENT_RETENTION } from '../app-events/index.ts'
 import { AUDIT_RETENTION } from '../audit/index.ts'
 import { keepPurged } from '../db/installation.ts'
 import type { Retention } from '../db/retention.ts'
@@ -27,6 +28,7 @@ export const RETENTION: readonly Retention[] = [
   ...OIDC_RETENTION,
   ...ACCOUNT_RETENTION,
   ...ACCESS_RETENTION,
+  ...APP_EVENT_RETENTION,
   ...SANDBOX_RETENTION,
   ...MEMBER_RETENTION,
   ...NOTICE_RETENTION,

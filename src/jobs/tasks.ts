@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sendAppEvents } from '../app-events/index.ts'
 import { applyProductChange, pullDue, queuePulls } from '../catalogue/index.ts'
 import { chosenFunctions } from '../certification/index.ts'
 import type { TaskName } from '../db/jobs-store.ts'
@@ -72,6 +73,14 @@ const sendNotificationTask: Task = async (deps, payload) => {
   if (failure) throw new Error(failure)
 }
 
+const ofApp = z.object({ appKey: z.string() })
+
+/** An app is told what has happened to its grants. */
+const sendAppEventsTask: Task = async (deps, payload, { signal }) => {
+  const { failure } = await sendAppEvents(deps, ofApp.parse(payload).appKey, signal)
+  if (failure) throw new Error(failure)
+}
+
 const ofLink = z.object({ linkId: z.string() })
 
 /** Somebody is invited to a partner, or has forgotten the password. */
@@ -100,6 +109,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'member-password': memberPasswordTask,
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,
+  'send-app-events': sendAppEventsTask,
 }
 
 /** What is queued by the clock, in UTC. */

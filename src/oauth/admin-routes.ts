@@ -6,7 +6,7 @@ import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { endTokensOfApp } from '../registry/index.ts'
 import { listGrants, revokeGrantByOperator } from './grant.ts'
-import { previewAppRevocation, previewUserRevocation } from './revocation-preview.ts'
+import { previewRevocation } from './revocation-preview.ts'
 import { userQuery } from './wire.ts'
 
 interface OneApp {
@@ -29,7 +29,11 @@ export function grantRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void 
 /** Operators revoke everything of a user or an app at once; before that, GET says what would be revoked. */
 export function revocationRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   app.get('/users/end-sessions', { config: { readsQuery: true } }, async (request, reply) =>
-    answerSuccess(request, reply, await previewUserRevocation(depsFor(request), parseInput(userQuery, request.query))),
+    answerSuccess(
+      request,
+      reply,
+      await previewRevocation.ofUser(depsFor(request), parseInput(userQuery, request.query)),
+    ),
   )
 
   app.post('/users/end-sessions', async (request, reply) =>
@@ -37,7 +41,7 @@ export function revocationRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): 
   )
 
   app.get<OneApp>('/apps/:app_key/end-tokens', async (request, reply) =>
-    answerSuccess(request, reply, await previewAppRevocation(depsFor(request), request.params.app_key)),
+    answerSuccess(request, reply, await previewRevocation.ofApp(depsFor(request), request.params.app_key)),
   )
 
   app.post<OneApp>('/apps/:app_key/end-tokens', async (request, reply) =>

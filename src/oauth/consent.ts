@@ -8,8 +8,9 @@ import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
 import { type ConsentDecision, decideFirst, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
+import { endGrant } from './end-grants.ts'
 import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
-import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
+import { ensureCode, ensureGrant, findIssued } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
 export interface ConsentSubmission<Request extends AuthorizationRequest> {
@@ -90,8 +91,9 @@ async function approveForm<Request extends AuthorizationRequest>(
   const code = await deps.db.tx(async (db) => {
     const first = await firstDecision({ ...deps, db }, session, form, 'approve')
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
-    if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
+    // After the person was locked, as whoever withdraws does: neither waits for one that waits for it.
+    if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
     return code
   })
@@ -140,8 +142,7 @@ const recordRefusal = (deps: Deps, session: SignedIn, form: VerifiedForm, appKey
   })
 
 async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string): Promise<void> {
-  const revoked = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
-  if (!revoked) return
+  if (!(await endGrant(deps, session.routingKey, form.formId, 'user'))) return
   await forgetConsent(deps.db, { ...session, appKey })
   await recordAudit(deps, {
     ...told(deps, session, appKey),

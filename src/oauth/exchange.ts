@@ -8,10 +8,10 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
+import { endGrant } from './end-grants.ts'
 import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
 import { oauthFailure } from './failures.ts'
 import { refreshTokens } from './refresh.ts'
-import { revokeGrant } from './store.ts'
 import { findUsedCode, type UsedCode } from './used-code-store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
@@ -177,7 +177,7 @@ const revokeReplayed = (
   { grant_id, app_key: appKey }: UsedCode,
 ): Promise<void> =>
   deps.db.tx(async (tx) => {
-    if (!(await revokeGrant(tx, routingKey, grant_id, deps.clock.now()))) return
+    if (!(await endGrant({ ...deps, db: tx }, routingKey, grant_id, 'security'))) return
     const detail = { grant_id, presented_by: app.app_key }
     await recordAudit({ ...deps, db: tx }, { event: 'code_replayed', actor, routingKey, appKey, detail })
   })

@@ -84,23 +84,6 @@ export async function grantsOfApp(db: Db, appKey: string, { limit, after }: Gran
   return pageOf(found, limit)
 }
 
-/** Forgets what was allowed to its app too. False when the user has no such grant. */
-export const revokeGrantOfUser = async (
-  db: Db,
-  routingKey: number,
-  user: { cid: number; userId: string; grantId: string },
-  now: Date,
-): Promise<boolean> =>
-  (await db.exec(
-    sql`with forgotten as (
-          delete from remembered_consent c using user_grant g
-          where g.routing_key = ${routingKey} and g.grant_id = ${user.grantId} and g.cid = ${user.cid} and g.user_id = ${user.userId}
-            and c.routing_key = ${routingKey} and c.cid = g.cid and c.user_id = g.user_id and c.app_key = g.app_key
-        )
-        update user_grant set revoked_at = coalesce(revoked_at, ${now})
-        where routing_key = ${routingKey} and grant_id = ${user.grantId} and cid = ${user.cid} and user_id = ${user.userId}`,
-  )) > 0
-
 /** Whose grant it is, and the sign-in behind it: what an id_token says. */
 export const SignInBehindGrant = z.object({
   cid: z.number(),

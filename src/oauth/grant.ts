@@ -1,11 +1,21 @@
 import { routingKeyOf, type UserKey } from '../account/index.ts'
-import { recordAudit } from '../audit/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
-import { oauthFailure } from './failures.ts'
-import { type Grant, grantsOfApp, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
+import { type AllowedApp, allowedAppsOf } from './allowed-apps-store.ts'
+import { endGrants } from './end-grants.ts'
+import { type Grant, grantsOfApp, grantsOfUser } from './grant-store.ts'
 import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
-import { type GrantFilter, type GrantReference, grantFilter, grantReference } from './wire.ts'
+import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
+import {
+  type GrantFilter,
+  type GrantReference,
+  grantFilter,
+  grantReference,
+  type Withdrawal,
+  withdrawal,
+} from './wire.ts'
 
 /** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
 export const listGrants = operation(
@@ -30,14 +40,28 @@ export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } |
 /** Revokes a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
 export const revokeGrantByOperator = operation(
   grantReference,
-  async (deps: Deps, reference: GrantReference): Promise<void> => {
-    const { cid, user_id: userId, grant_id: grantId } = reference
-    const routingKey = routingKeyOf(cid, userId)
-    await deps.db.tx(async (tx) => {
-      const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, deps.clock.now())
-      if (!found) throw oauthFailure('grant_unknown')
-      const detail = { grant_id: grantId }
-      await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', routingKey, cid, userId, detail })
-    })
-  },
+  (deps: Deps, { cid, user_id: userId, grant_id: grantId }: GrantReference): Promise<void> =>
+    endGrants(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { grantId }, 'operator'),
 )
+
+/** What the person has allowed, by app; those that lost access in the last year too, without scopes then. */
+async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<AllowedApp[]> {
+  const shownSince = addSeconds(clock.now(), -WITHDRAWN_SHOWN_S)
+  const apps = await allowedAppsOf(db, person)
+  return apps.filter(
+    ({ since, withdrawn_at }) => since !== null || (withdrawn_at !== null && withdrawn_at > shownSince),
+  )
+}
+
+/**
+ * The person withdraws all that they have allowed an app, in both dialects, and what is remembered of it. Throws 20007 (404)
+ * for an app that they have allowed nothing.
+ */
+const withdraw = operation(
+  withdrawal,
+  (deps: Deps, { app_key: appKey }: Withdrawal, person: UserRowKey): Promise<void> =>
+    endGrants(deps, person, { appKey }, 'user'),
+)
+
+/** What people do with their own grants. */
+export const ownGrants = { allowed, withdraw }

@@ -7,9 +7,9 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
+import { endGrant } from './end-grants.ts'
 import { oauthFailure } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
-import { revokeGrant } from './store.ts'
 import type { IssuedTokens, TokenCaller } from './wire.ts'
 
 export interface RefreshInput {
@@ -167,7 +167,7 @@ async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<Issu
 async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefresh, found: FoundRefresh) {
   const { routingKey } = presented
   await deps.db.tx(async (tx) => {
-    if (!(await revokeGrant(tx, routingKey, found.grant_id, deps.clock.now()))) return
+    if (!(await endGrant({ ...deps, db: tx }, routingKey, found.grant_id, 'security'))) return
     await recordAudit(
       { ...deps, db: tx },
       {

@@ -1,10 +1,15 @@
 import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
+import { sql } from '../db/sql.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { deleteCodes } from './used-code-store.ts'
 
 /** The longest that a refresh token lives, seconds. */
 export const LONGEST_REFRESH_S = 90 * DAY_S
 /** The longest ACCESS_TOKEN_LIFETIME_S that can be set. */
 const LONGEST_ACCESS_S = 365 * DAY_S
+
+/** For how long a user sees which apps have lost access, seconds. */
+export const WITHDRAWN_SHOWN_S = 365 * DAY_S
 
 /**
  * Tokens and sessions say themselves when they end, decisions on consent forms end with the session, so their rows may go at once. A rotated refresh token is kept
@@ -16,7 +21,7 @@ const LONGEST_ACCESS_S = 365 * DAY_S
  *
  * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under
  * any setting, so no token ever loses its grant because a setting was changed: a year and 90 days from the consent,
- * revoked or not. Revocations, replays and refusals are in the audit log, which has a retention of its own (AUDIT_DAYS).
+ * revoked or not, and a year from its revocation, for which its user sees that. Revocations, replays and refusals are in the audit log, which has a retention of its own (AUDIT_DAYS).
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
   { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
@@ -47,5 +52,6 @@ export const OAUTH_RETENTION: readonly Retention[] = [
     key: ['routing_key', 'grant_id'],
     column: 'created_at',
     keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S,
+    unless: (now) => sql.part`revoked_at is not null and revoked_at > ${addSeconds(now, -WITHDRAWN_SHOWN_S)}`,
   },
 ]

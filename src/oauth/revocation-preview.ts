@@ -14,7 +14,7 @@ export interface UserRevocationPreview extends UserKey {
 }
 
 /** Throws 20007 (404) when there is no such user. */
-export async function previewUserRevocation(deps: Deps, { cid, user_id }: UserKey): Promise<UserRevocationPreview> {
+async function ofUser(deps: Deps, { cid, user_id }: UserKey): Promise<UserRevocationPreview> {
   const sessions = await countSessionsOfUser(deps, { cid, user_id })
   const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
   return { cid, user_id, ...(await countTokensOfUser(deps.db, key, deps.clock.now())), sessions }
@@ -28,9 +28,12 @@ export interface AppRevocationPreview {
 }
 
 /** Throws 20007 (404) when there is no such app, and 20003 (429) while this process does another long read. */
-export async function previewAppRevocation(deps: Deps, appKey: string): Promise<AppRevocationPreview> {
+async function ofApp(deps: Deps, appKey: string): Promise<AppRevocationPreview> {
   const { app_key } = await showMicroApp(deps, appKey)
   const now = deps.clock.now()
   const count = () => deps.db.slowTx(COUNTED_WITHIN_S, (db) => countTokensOfApp(db, app_key, now))
   return { app_key, ...(await deps.longReads.run(count)) }
 }
+
+/** What it would end, before it is done. */
+export const previewRevocation = { ofUser, ofApp }

@@ -109,9 +109,18 @@ export const findIssued = async (
   return found?.code_hash
 }
 
-/** False when it was revoked already, or is another user's. */
-export const revokeGrant = async (db: Db, routingKey: number, grantId: string, now: Date): Promise<boolean> =>
-  (await db.exec(
+const revoked = z.object({ cid: z.number(), user_id: z.string(), app_key: z.string() })
+
+/** Whose it was; undefined when it was revoked already, or is another user's. */
+export const revokeGrant = (
+  db: Db,
+  routingKey: number,
+  grantId: string,
+  now: Date,
+): Promise<z.output<typeof revoked> | undefined> =>
+  db.maybe(
+    revoked,
     sql`update user_grant set revoked_at = ${now}
-        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null`,
-  )) > 0
+        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
+        returning cid, user_id, app_key`,
+  )

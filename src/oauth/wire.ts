@@ -116,3 +116,6 @@ export type GrantFilter = z.output<typeof grantFilter>
 
 export const grantReference = userKey.extend({ grant_id: z.uuid('must be the id of a grant') })
 export type GrantReference = z.output<typeof grantReference>
+
+export const withdrawal = z.strictObject({ app_key: filterText(64) })
+export type Withdrawal = z.output<typeof withdrawal>

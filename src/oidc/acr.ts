@@ -1,5 +1,6 @@
-import { hasPasskeys, type SignedIn, showFactors } from '../account/index.ts'
+import { type SignedIn, showFactors } from '../account/index.ts'
 import type { Config } from '../config/index.ts'
+import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
 
 /**

@@ -5,10 +5,11 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
+import { subjectOf } from '../lib/subject.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type SigningKeys, signCompact } from './signing-key-cache.ts'
-import { ID_TOKEN_LIFETIME_S, subjectOf } from './wire.ts'
+import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
 export interface OidcDeps extends Deps {
   readonly signingKeys: SigningKeys

@@ -2,11 +2,11 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import { standardNames } from '../lib/scope.ts'
+import { subjectOf } from '../lib/subject.ts'
 import { describeRefreshToken } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import type { LiveToken } from '../resource/index.ts'
 import type { Introspection } from './messages.ts'
-import { subjectOf } from './wire.ts'
 
 const INACTIVE: Introspection = { active: false }
 

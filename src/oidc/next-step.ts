@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { isSubject } from '../lib/subject.ts'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { issueCode, rememberedScopes } from '../oauth/index.ts'
 import { acrOf, couldProveMore } from './acr.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
 import { sidOf } from './id-token.ts'
-import { isSubject } from './wire.ts'
 
 export type NextStep =
   | { readonly step: 'sign-in' }

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { NamedFailure } from '../lib/failure.ts'
+import { subjectOf } from '../lib/subject.ts'
 import type { Parameters } from '../oauth/index.ts'
 import { describeToken, type LiveToken, resourceFailure } from '../resource/index.ts'
 import { oidcFailure } from './failures.ts'
 import type { UserInfo } from './messages.ts'
-import { subjectOf } from './wire.ts'
 
 const GENDERS: Readonly<Record<string, 'male' | 'female'>> = { '1': 'male', '2': 'female' }
 const E164 = /^\+[1-9]\d{4,14}$/

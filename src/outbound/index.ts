@@ -1,5 +1,6 @@
 export { type AddressGuard, addressGuard } from './address-guard.ts'
 export type { CallFailure } from './call-failure.ts'
+export { type DeliveryResult, deliver, NotSent } from './delivery.ts'
 export {
   type CallTimings,
   get,
@@ -7,3 +8,4 @@ export {
   HttpCallError,
   post,
 } from './http-call.ts'
+export { postWebhook } from './webhook.ts'

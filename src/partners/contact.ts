@@ -1,14 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
+import { newWebhookSecret } from '../lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
 import { changePartner } from './change.ts'
 import * as store from './contact-store.ts'
 import { noWebhook } from './errors.ts'
 import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type ShownPartner } from './wire.ts'
-
-/** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
-export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
 
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
   encryptSecret(keys, secret, store.webhookSecretContext(partnerId, role))

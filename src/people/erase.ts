@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { tellOfEndedAccess } from '../app-events/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { ownGrants } from '../oauth/index.ts'
 import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
 
 /** The longest that one statement may take. */
@@ -42,22 +44,32 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
     what: 'members of partners',
     why: 'they sign in to the sandbox with an account of their own: partner members remove',
   },
+  {
+    what: 'messages to apps',
+    why: 'they tell the apps of this person, by cid and user_id, of the erasure; for 30 days',
+  },
   { what: 'counts of failed sign-ins', why: 'keyed hashes of what was typed, for 15 minutes' },
   { what: 'backups', why: 'until they are replaced; erase again after one was restored' },
 ]
 
 /**
  * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with
- * 20006, access tokens with 20009, as any that were never issued. Throws 20007 (404) when there is no such user.
+ * 20006, access tokens with 20009, as any that were never issued. Apps that the person had allowed something are told.
+ * Throws 20007 (404) when there is no such user.
  */
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
   deps.db.slowTx(STATEMENT_S, async (db) => {
     const person = personOf(user)
     await lockExistingUser(db, person)
+    const inside = { ...deps, db }
+    const allowed = (await ownGrants.allowed(inside, person)).filter(({ since }) => since !== null)
     const rows: Record<string, number> = {}
     for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
+    for (const { app_key: appKey } of allowed) {
+      await tellOfEndedAccess(inside, { ...person, appKey, reason: 'erased', allEnded: true })
+    }
     const receipt_id = randomUUID()
     const target = `erasure:${receipt_id}`
-    await recordAudit({ ...deps, db }, { event: 'user_erased', target, detail: { rows } })
+    await recordAudit(inside, { event: 'user_erased', target, detail: { rows } })
     return { ...user, receipt_id, erased_at: deps.clock.now(), rows, stays: staysFor(deps.config) }
   })

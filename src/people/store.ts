@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ACCOUNT_OF_PERSON } from '../account/index.ts'
+import { APP_EVENTS_OF_PERSON } from '../app-events/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
@@ -8,13 +9,20 @@ import { OAUTH_OF_PERSON } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { ACCESSES_OF_PERSON } from '../resource/index.ts'
 
-const named = z.object({ app_key: z.string(), name: z.string(), logo_url: z.string().nullable() })
+const appOfPerson = z.object({
+  app_key: z.string(),
+  name: z.string(),
+  logo_url: z.string().nullable(),
+  hosts: z.array(z.string()),
+  redirect_uris: z.array(z.string()),
+})
+export type AppOfPerson = z.output<typeof appOfPerson>
 
 /** Those that there are. */
-export const namesOfApps = (db: Db, appKeys: readonly string[]): Promise<z.output<typeof named>[]> =>
+export const findApps = (db: Db, appKeys: readonly string[]): Promise<AppOfPerson[]> =>
   db.listWithCustomPlan(
-    named,
-    sql`select a.app_key, a.name, a.logo_url from unnest(${appKeys}::text[]) as asked (app_key)
+    appOfPerson,
+    sql`select a.app_key, a.name, a.logo_url, a.hosts, a.redirect_uris from unnest(${appKeys}::text[]) as asked (app_key)
         join ${joinedMicroApp(sql.part`asked.app_key`)}`,
   )
 
@@ -67,5 +75,6 @@ export const ROWS_OF_PERSON: readonly PersonalRows[] = [
   ...OAUTH_OF_PERSON,
   ...ACCESSES_OF_PERSON,
   ...REFUSALS_OF_PERSON,
+  ...APP_EVENTS_OF_PERSON,
   ...ACCOUNT_OF_PERSON,
 ]

@@ -9,6 +9,7 @@ export {
   endTokensOfApp,
   listMicroApps,
   listOrigins,
+  rotateAppWebhookSecret,
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,
@@ -24,4 +25,6 @@ export {
 } from './secret.ts'
 export type { LiveSecret } from './secret-store.ts'
 export { existingAppKeys, joinedMicroApp } from './store.ts'
+export { findWebhookOfApp, type WebhookOfApp } from './webhook.ts'
+export { REGISTRY_SEALED } from './webhook-store.ts'
 export type { CallingApp, MicroApp } from './wire.ts'

@@ -36,6 +36,7 @@ const ONE = 'must have at least 1 entry'
 
 const name = visibleLine(100)
 const logoUrl = webUrl.nullable()
+const webhookUrl = endpointUrl.nullable()
 const hosts = setOf(host)
 const redirectUris = setOf(pinnedUri)
 const scopes = setOf(z.enum(SCOPES))
@@ -121,6 +122,14 @@ export const MICRO_APP_FIELDS = {
     reads: 'switch',
     help: 'allow redirect URIs without TLS (initial setting)',
     without: { help: 'https only; loopback hosts excepted' },
+  },
+  webhook_url: {
+    created: webhookUrl.default(null),
+    changed: webhookUrl,
+    kept: z.string().nullable(),
+    option: '--webhook-url <url>',
+    help: 'where it is told of grants that were withdrawn; its secret is shown once',
+    without: { help: 'tell it nothing', empty: null },
   },
   ...OIDC_FIELDS,
   status: {

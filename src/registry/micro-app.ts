@@ -11,6 +11,7 @@ import { hasSecret } from './oidc-fields.ts'
 import { deleteSecrets } from './secret-store.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
+import { makeWebhookSecret, maskedWebhook, renewWebhookSecret } from './webhook.ts'
 import {
   crossFieldProblems,
   givenMicroApp,
@@ -37,7 +38,7 @@ export const createMicroApp = operation(
     deps: Deps,
     input: NewMicroApp,
     given: string = generateSecret('ghas'),
-  ): Promise<MicroApp & { app_secret: string | null }> => {
+  ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
     const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
@@ -48,7 +49,9 @@ export const createMicroApp = operation(
       const { status, hosts, redirect_uris, scopes } = created
       const detail = { status, hosts, redirect_uris, scopes }
       await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
-      return { ...created, app_secret: secret }
+      if (created.webhook_url === null) return { ...created, app_secret: secret }
+      const webhook_secret = await makeWebhookSecret({ ...deps, db }, app.app_key)
+      return { ...created, app_secret: secret, webhook_secret }
     })
   },
 )
@@ -73,17 +76,23 @@ export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp
 
 export const updateMicroApp = operation(
   microAppChanges,
-  (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp> =>
-    changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
+  async (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp & { webhook_secret?: string }> => {
+    let webhook_secret: string | undefined
+    const app = await changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
       const before = await store.findMicroApp(db, appKey, now)
       const changed = await store.updateMicroApp(db, appKey, withPkceInA1(changes), now)
       const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
       if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
       const fields = Object.keys(withPkceInA1(changes)) as (keyof MicroAppChanges)[]
-      const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
+      const recorded = (app: MicroApp) => ({ ...app, webhook_url: maskedWebhook(app.webhook_url) })
+      const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, recorded(app)[field]]))
+      const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
+      webhook_secret = await renewWebhookSecret({ ...deps, db }, appKey, urls)
       return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
-    }),
+    })
+    return webhook_secret === undefined ? app : { ...app, webhook_secret }
+  },
 )
 
 /** Lets the app ask users for consent; also takes a suspension back. */
@@ -103,6 +112,23 @@ export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
   changeMicroApp(deps, appKey, 'app_tokens_ended', async (db, now) => ({
     changed: await store.setValidFrom(db, appKey, now),
   }))
+
+const noWebhook = (): RescodeError => invalidRequest('that app has no webhook', { status: 404 })
+
+/** A new secret for the app's webhook, from now on; shown this once. What fails meanwhile is tried again for three days. */
+export async function rotateAppWebhookSecret(
+  deps: Deps,
+  appKey: string,
+): Promise<MicroApp & { webhook_secret: string }> {
+  let webhook_secret = ''
+  const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (db, now) => {
+    const { secrets: _, ...changed } = await existing(appKey, () => store.findMicroApp(db, appKey, now))
+    if (changed.webhook_url === null) throw noWebhook()
+    webhook_secret = await makeWebhookSecret({ ...deps, db }, appKey)
+    return { changed }
+  })
+  return { ...app, webhook_secret }
+}
 
 interface Change {
   readonly changed: MicroApp | undefined

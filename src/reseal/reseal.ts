@@ -11,13 +11,19 @@ import { LONGEST_REFRESH_S } from '../oauth/index.ts'
 import { OIDC_SEALED } from '../oidc/index.ts'
 import { OPERATORS_SEALED } from '../operators/index.ts'
 import { PARTNERS_SEALED } from '../partners/index.ts'
-import { secretsOfOldKeys } from '../registry/index.ts'
+import { REGISTRY_SEALED, secretsOfOldKeys } from '../registry/index.ts'
 import { storeReportKeys } from '../reports/index.ts'
 import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
 import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
 
 /** Every encrypted column, as the owner of its table declares it. */
-const SEALED: readonly SealedColumn[] = [...PARTNERS_SEALED, ...OIDC_SEALED, ...OPERATORS_SEALED, ...ACCOUNT_SEALED]
+const SEALED: readonly SealedColumn[] = [
+  ...PARTNERS_SEALED,
+  ...REGISTRY_SEALED,
+  ...OIDC_SEALED,
+  ...OPERATORS_SEALED,
+  ...ACCOUNT_SEALED,
+]
 
 const BATCH_ROWS = 100
 /** How many rows and apps are named; the rest is only counted. */

@@ -1,4 +1,5 @@
 import { routingKeyOf, type UserKey } from '../account/index.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
@@ -16,6 +17,8 @@ export interface AccessLedger {
   count(token: TokenOf, ...kinds: readonly AccessKind[]): void
   /** Writes what waits. */
   flush(): Promise<void>
+  /** Writes what waits about one person, who is looking. What other processes have counted is up to a minute late. */
+  flushOf(person: Pick<UserRowKey, 'cid' | 'userId'>): Promise<void>
 }
 
 interface LedgerBounds {
@@ -113,6 +116,17 @@ export function openAccessLedger(
       if (entriesWaiting >= most / 2) void flush()
     },
     flush,
+    flushOf: async ({ cid, userId }) => {
+      const ofUser = waiting.get(userId) ?? []
+      const theirs = ofUser.filter((entry) => entry.cid === cid)
+      const others = ofUser.filter((entry) => entry.cid !== cid)
+      if (others.length > 0) waiting.set(userId, others)
+      else waiting.delete(userId)
+      entriesWaiting -= theirs.length
+      entriesBeingWritten += theirs.length
+      await writing
+      await write(inOneOrder(theirs))
+    },
   }
 }
 

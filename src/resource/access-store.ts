@@ -100,6 +100,38 @@ const total = z.object({
 })
 export type TotalReads = z.output<typeof total>
 
+const dayOfReads = z.object({
+  /** `2026-05-06`, in UTC. */
+  day: z.string(),
+  app_key: z.string(),
+  kind,
+  reads: z.number(),
+  last_at: z.date(),
+})
+
+/** Rows of a page: a month of twenty apps that read both each day. */
+const MOST_DAYS = 1_300
+
+/** By day (UTC), app and kind, the newest first; `more`: whether something was read before. */
+export async function readsByDay(
+  db: Db,
+  { routingKey, cid, userId }: UserRowKey,
+  { begin, end }: { readonly begin: Date; readonly end: Date },
+): Promise<{ days: z.output<typeof dayOfReads>[]; more: boolean }> {
+  const ofPerson = sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
+  const days = await db.listWithCustomPlan(
+    dayOfReads,
+    sql`select (hour at time zone 'utc')::date::text as day, app_key, kind, sum(reads)::int as reads, max(last_at) as last_at
+        from data_access where ${ofPerson} and hour >= date_trunc('day', ${begin}::timestamptz, 'utc') and hour < ${end}
+        group by 1, app_key, kind order by day desc, last_at desc, app_key, kind limit ${MOST_DAYS}`,
+  )
+  const before = await db.listWithCustomPlan(
+    z.object({}),
+    sql`select from data_access where ${ofPerson} and hour < date_trunc('day', ${begin}::timestamptz, 'utc') limit 1`,
+  )
+  return { days, more: before.length > 0 }
+}
+
 /** The newest hours that are summed: over a year of one app that reads all the time. */
 const MAX_HOURS = 10_000
 

@@ -1,4 +1,11 @@
-export { ACCESS_RETENTION, ACCESSES_OF_PERSON, type AccessKind, type TotalReads, totalsOfUser } from './access-store.ts'
+export {
+  ACCESS_RETENTION,
+  ACCESSES_OF_PERSON,
+  type AccessKind,
+  readsByDay,
+  type TotalReads,
+  totalsOfUser,
+} from './access-store.ts'
 export { accessFilter, listAccesses } from './accesses.ts'
 export { RESOURCE_API } from './api.ts'
 export { describeToken, type LiveToken } from './describe-token.ts'

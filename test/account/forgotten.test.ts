@@ -47,13 +47,14 @@ const ask = (passport: string, remoteAddress = '203.0.113.5', cookie?: string) =
   })
 
 /** What the queue holds, run once each. */
-async function runJobs(deps = world.deps): Promise<void> {
+async function runJobs(deps = world.deps, task: 'forgotten-password' | 'send-person-mail' = 'forgotten-password') {
   const { rows } = await world.pool.query(
     `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-     where t.identifier = 'forgotten-password' order by j.id`,
+     where t.identifier = $1 order by j.id`,
+    [task],
   )
   for (const { payload } of rows) {
-    await TASKS['forgotten-password'](deps, payload, { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) })
+    await TASKS[task](deps, payload, { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) })
   }
 }
 const tokensTo = (passport: string): string[] =>
@@ -150,6 +151,25 @@ describe('a link by mail', () => {
   })
 })
 
+describe('a mail about the account', () => {
+  it('tells the person that an operator has removed their second factor', async () => {
+    const { cid, user_id, passport } = await newPerson()
+    await world.pool.query(
+      `insert into user_totp (routing_key, cid, user_id, sealed, created_at, confirmed_at)
+       select routing_key, cid, user_id, '', now(), now() from user_profile where user_id = $1`,
+      [user_id],
+    )
+    await client.admin('POST', '/users/remove-factors', { cid, user_id, reason: 'a reason for colleagues' })
+    await runJobs(world.deps, 'send-person-mail')
+    expect(office.to(passport)).toHaveLength(1)
+    const mail = office.mails[0]?.mail
+    expect(mail?.subject).toBe('您账号的第二重验证已被移除 / The second factor of your account was removed')
+    expect(mail?.text).toContain('On 2026-05-06')
+    expect(mail?.text).toContain('/account/security/sign-in')
+    expect(mail?.text).not.toContain('a reason for colleagues')
+  })
+})
+
 describe('whoever asks', () => {
   it('learns nothing of whether there is such a person, nor does the queue hold what was typed', async () => {
     const { passport } = await newPerson()
@@ -216,7 +236,7 @@ describe('the setting', () => {
           log: other.log,
           signal: AbortSignal.timeout(10_000),
         })
-      await expect(run()).rejects.toThrow('PASSWORD_RESET_HOOK: HTTP status 500')
+      await expect(run()).rejects.toThrow('PASSWORD_RESET_HOOK: the webhook responded with HTTP status 500')
       await run()
       const sent = receiver.deliveries.at(-1)
       if (!sent) throw new Error('nothing was sent')

@@ -11,7 +11,7 @@ import { RescodeError, tooManyRequests } from '../../src/lib/web/rescode.ts'
 import { violations } from '../axe.ts'
 import { sharedBrowser } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
-import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
+import { fits, LOOKS, type Look, tabTo, visit } from '../sandbox/browse.ts'
 import { ALICE } from './people.ts'
 
 const SCREENSHOTS = process.env.SCREENSHOTS
@@ -25,18 +25,6 @@ const CONSENT = {
   action: '/decide',
   form: 'signed',
   signOut: { action: '/sign-out', returnTo: '/oauth/v2/authorize?x=1' },
-}
-const APPS = {
-  days: '365',
-  apps: [
-    {
-      name: 'Star Theatre Tickets',
-      logoUrl: LOGO,
-      may: 'Can see: Your phone number',
-      reads: ['Read your phone number 12 times, last on May 6, 2026'],
-    },
-    { name: 'W'.repeat(60), logoUrl: null, may: 'No longer has access', reads: ['Has not read anything'] },
-  ],
 }
 const PASSWORD = { token: '', passport: '', alert: 'The present password is wrong.', done: false, refused: false }
 const LONG = {
@@ -63,7 +51,6 @@ beforeAll(async () => {
   await registerPages(samples, 'http://localhost')
   samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
   samples.get('/password', (request, reply) => sendPage(request, reply, 'account/password', PASSWORD))
-  samples.get('/apps', (request, reply) => sendPage(request, reply, 'people/account', APPS))
   samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
   samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))
   samples.get('/blocked', (request, reply) => sendErrorPage(request, reply, new RescodeError(20016), false))
@@ -105,7 +92,6 @@ const PAGES = {
   consent: () => `${sampleOrigin}/consent`,
   'consent-long': () => `${sampleOrigin}/long`,
   password: () => `${sampleOrigin}/password`,
-  apps: () => `${sampleOrigin}/apps`,
   error: () => `${sampleOrigin}/error`,
   blocked: () => `${sampleOrigin}/blocked`,
   limited: () => `${sampleOrigin}/limited`,
@@ -162,20 +148,19 @@ describe('the sign-in page', () => {
   const look: Look = { size: 'desktop', locale: 'en' }
 
   it('can be used with the keyboard alone', async () => {
-    const page = await open(`${origin}/sign-in?return_to=%2F%3Fback%3D1`, look)
+    const page = await open(`${origin}/sign-in?return_to=%2Faccount%3Fback%3D1`, look)
     await page.locator('#passport:focus').waitFor()
     await page.keyboard.type('alice')
     await page.keyboard.press('Tab')
     await page.keyboard.type('alice-password')
     await page.keyboard.press('Enter')
-    await page.waitForURL(`${origin}/?back=1`)
-    expect(await page.textContent('main')).toContain('Alice')
+    await page.waitForURL(`${origin}/account?back=1`)
+    expect(await page.textContent('header')).toContain('Alice')
     await shoot(page, 'home-signed-in')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
+    await tabTo(page, '.signed-in button')
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/`)
-    expect(await page.textContent('main')).not.toContain('Alice')
+    expect(await page.textContent('body')).not.toContain('Alice')
   })
 
   it('signs in whoever types letters in parts, in fullwidth, and other spaces', async () => {
@@ -183,8 +168,8 @@ describe('the sign-in page', () => {
     await page.fill('#passport', '\uff4aose\u0301')
     await page.fill('#password', 'pa\u0308ssword\u3000lang')
     await page.keyboard.press('Enter')
-    await page.waitForURL(`${origin}/`)
-    expect(await page.textContent('main')).toContain('Alice')
+    await page.waitForURL(`${origin}/account`)
+    expect(await page.textContent('header')).toContain('Alice')
   })
 
   it('announces what went wrong, keeps the passport, and says when to try again', async () => {

@@ -69,7 +69,10 @@ const shoot = async (name: string): Promise<void> => {
   if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
 }
 
-async function signIn({ passport, password }: User, path = '/sign-in?return_to=%2Faccount%2Fsecurity'): Promise<void> {
+async function signIn(
+  { passport, password }: User,
+  path = '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in',
+): Promise<void> {
   await page.goto(origin + path)
   await page.fill('#passport', passport)
   await page.fill('#password', password)
@@ -146,11 +149,11 @@ describe('a passkey', () => {
     await page.addInitScript(() => {
       Object.assign(window.PublicKeyCredential, { isConditionalMediationAvailable: async () => false })
     })
-    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity`)
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
     await shoot('sign-in-passkey')
     expect(await page.getAttribute('#passport', 'autocomplete')).toBe('username webauthn')
     await page.click('form[data-passkey] button')
-    await page.waitForURL('**/account/security')
+    await page.waitForURL('**/account/security/sign-in')
   })
 
   it('suffices where an authenticator is demanded after a password', async () => {
@@ -164,8 +167,8 @@ describe('a passkey', () => {
     await page.click('form[action$="/confirm"] button')
     await page.waitForSelector('.codes')
     await context.clearCookies()
-    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity`)
-    await page.waitForURL('**/account/security')
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await page.waitForURL('**/account/security/sign-in')
   })
 
   it('is not asked for where it is off, and what is sent then is not read', async () => {
@@ -266,7 +269,7 @@ describe('the pages', () => {
       expect(await fits(page), name).toBe(true)
       await shoot(`${name}-${look.size}-${look.locale}`)
     }
-    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity`)
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
     await checked('sign-in')
     await signIn(user)
     await page.waitForSelector('form[action$="/authenticator"]')
@@ -286,7 +289,7 @@ describe('the pages', () => {
     await checked('second-step')
     await page.keyboard.type(show()) // it has the focus
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/account/security')
+    await page.waitForURL('**/account/security/sign-in')
     await checked('security-protected')
   })
 })

@@ -35,6 +35,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.pool.query('delete from failed_attempt'))
 
+const from = (address: string) => ({ address, userAgent: undefined })
 const showsNow = (secret: string): string =>
   new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
 const secretOn = ({ text }: Answer): string => /id="secret">([A-Z2-7]+)</.exec(text)?.[1] ?? ''
@@ -80,7 +81,7 @@ const signedIn = async (user: User) => {
 }
 const withCode = async (browser: Browser, page: Answer, code: string) =>
   browser.submit(formOn(codeForm, page), { code })
-const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account/security')).status === 200
+const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account/security/sign-in')).status === 200
 
 describe('adding an authenticator', () => {
   it('shows secret and ten recovery codes once, keeps the one sealed and of the others a hash', async () => {
@@ -92,7 +93,7 @@ describe('adding an authenticator', () => {
       expect(kept.includes(shown)).toBe(false)
       expect(world.logged().includes(shown)).toBe(false)
     }
-    const page = await browser.send('GET', '/account/security')
+    const page = await browser.send('GET', '/account/security/sign-in')
     expect(page.text).toContain('not used: 10')
     expect(secretOn(page) + codesOn(page).join()).toBe('')
     expect(await isSignedIn(browser)).toBe(true)
@@ -127,7 +128,7 @@ describe('adding an authenticator', () => {
       )
       expect(answer.status, path).toBe(403)
     }
-    expect((await browser.send('GET', '/account/security')).text).toContain('not used: 10')
+    expect((await browser.send('GET', '/account/security/sign-in')).text).toContain('not used: 10')
   })
 })
 
@@ -273,13 +274,13 @@ describe('a code', () => {
       const many = [person.show(), person.codes[3] ?? '']
       for (const code of many) {
         const tries = Array.from({ length: 8 }, (_, index) =>
-          finishSignIn(index % 2 ? elsewhere : world.deps, { step: opened, code, address: `203.0.${index}.7` }),
+          finishSignIn(index % 2 ? elsewhere : world.deps, { step: opened, code, from: from(`203.0.${index}.7`) }),
         )
         expect(await settled(tries), code).toBe(1)
         await world.pool.query('delete from failed_attempt')
-        expect(await settled([finishSignIn(elsewhere, { step: opened, code, address: '203.0.113.9' })])).toBe(0)
+        expect(await settled([finishSignIn(elsewhere, { step: opened, code, from: from('203.0.113.9') })])).toBe(0)
       }
-      expect((await person.browser.send('GET', '/account/security')).text).toContain('not used: 9')
+      expect((await person.browser.send('GET', '/account/security/sign-in')).text).toContain('not used: 9')
     } finally {
       await pool.end()
     }
@@ -320,7 +321,7 @@ describe('a code', () => {
     expect([locked.status, locked.text.includes('too many')]).toEqual([429, true])
     expect(
       await settled([
-        finishSignIn(world.deps, { step: await step({ user } as Protected), code: show(), address: '127.0.0.1' }),
+        finishSignIn(world.deps, { step: await step({ user } as Protected), code: show(), from: from('127.0.0.1') }),
       ]),
     ).toBe(0)
     const { rows } = await world.pool.query(
@@ -337,12 +338,12 @@ describe('what protects the account', () => {
     world.clock.advance(900)
     for (const path of ['/authenticator/remove', '/recovery-codes', '/authenticator']) {
       const answer = await post(browser, `/account/security${path}`)
-      expect(header(answer, 'location'), path).toBe('/sign-in?return_to=%2Faccount%2Fsecurity&confirm=1')
+      expect(header(answer, 'location'), path).toBe('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
     }
     expect(header(await browser.send('GET', '/password'), 'location')).toBe('/sign-in?return_to=%2Fpassword&confirm=1')
     const change = { current_password: user.password, password: 'next password', password_again: 'next password' }
     expect(header(await post(browser, '/password', change), 'location')).toContain('confirm=1')
-    const asks = await browser.open('/sign-in?return_to=%2Faccount%2Fsecurity&confirm=1')
+    const asks = await browser.open('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
     expect([formOn(signInForm, asks).fields.passport, asks.text.includes('Confirm that it is you')]).toEqual([
       user.passport,
       true,
@@ -368,14 +369,14 @@ describe('the setting', () => {
     const { app, browser: open } = await appWith('required')
     try {
       const [user, browser] = [await client.makeUser(), open()]
-      const begin = await passwordOf(user, browser, '/sign-in?return_to=%2Faccount%2Fsecurity')
+      const begin = await passwordOf(user, browser, '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in')
       expect(await isSignedIn(browser)).toBe(false)
       expect(codeForm(begin.text)).toBeUndefined()
-      const made = await post(browser, '/sign-in/code/authenticator', { return_to: '/account/security' })
+      const made = await post(browser, '/sign-in/code/authenticator', { return_to: '/account/security/sign-in' })
       expect((await withCode(browser, made, '000000')).status).toBe(403)
       const done = await withCode(browser, made, showsNow(secretOn(made)))
       expect([done.status, codesOn(done).length]).toEqual([200, 10])
-      expect(done.text).toContain('href="/account/security"')
+      expect(done.text).toContain('href="/account/security/sign-in"')
       expect(await isSignedIn(browser)).toBe(true)
       world.clock.advance(60)
       expect(codeForm((await passwordOf(user, open())).text)).toBeDefined()

@@ -6,6 +6,7 @@ import { ALICE } from './people.ts'
 
 let world: World
 const alice = { cid: ALICE.cid, userId: ALICE.user_id }
+const FROM = { address: '192.0.2.1', userAgent: undefined }
 beforeAll(async () => {
   world = await openWorld({ SESSION_LIFETIME_S: '3600' })
   await createUser(world.deps, ALICE)
@@ -27,7 +28,7 @@ const statements = async (work: () => Promise<unknown>): Promise<number> => {
 
 describe('a browser session', () => {
   it('tells who is signed in, in one statement', async () => {
-    const id = await startSession(world.deps, alice)
+    const id = await startSession(world.deps, alice, FROM)
     expect(await findSession(world.deps, id)).toEqual({
       routingKey: expect.any(Number),
       cid: 1,
@@ -43,7 +44,7 @@ describe('a browser session', () => {
   })
 
   it('is kept as a keyed hash only', async () => {
-    const id = await startSession(world.deps, alice)
+    const id = await startSession(world.deps, alice, FROM)
     const { rows } = await world.pool.query('select * from browser_session')
     expect(JSON.stringify(rows)).not.toContain(id)
     expect(rows.every((row) => row.session_hash.length === 32)).toBe(true)
@@ -57,7 +58,7 @@ describe('a browser session', () => {
   )
 
   it('ends when it is ended, and no other with it', async () => {
-    const [first, second] = [await startSession(world.deps, alice), await startSession(world.deps, alice)]
+    const [first, second] = [await startSession(world.deps, alice, FROM), await startSession(world.deps, alice, FROM)]
     await endSession(world.deps, first)
     await endSession(world.deps, 'nonsense')
     expect(await findSession(world.deps, first)).toBeNull()
@@ -65,7 +66,7 @@ describe('a browser session', () => {
   })
 
   it('ends after SESSION_LIFETIME_S', async () => {
-    const id = await startSession(world.deps, alice)
+    const id = await startSession(world.deps, alice, FROM)
     world.clock.advance(3_599)
     expect(await findSession(world.deps, id)).not.toBeNull()
     world.clock.advance(1)
@@ -73,7 +74,7 @@ describe('a browser session', () => {
   })
 
   it('stays when its user is blocked, and says so', async () => {
-    const id = await startSession(world.deps, alice)
+    const id = await startSession(world.deps, alice, FROM)
     await blockUser(world.deps, { cid: 1, user_id: '10001' })
     expect(await findSession(world.deps, id)).toMatchObject({ status: 'blocked' })
   })

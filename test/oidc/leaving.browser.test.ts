@@ -273,7 +273,7 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
     const tab = await context.newPage()
     await tab.goto(address('/sign-in'))
     await asUser(tab)
-    await tab.waitForURL(address('/'))
+    await tab.waitForURL(address('/account'))
     const { ended } = leavingOf(page, home())
     await press('approve')(page)
     await page.waitForURL(/\/authorize\?/)

@@ -1,48 +1,207 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Client, dataOf } from '../acceptance/client.ts'
-import { injectWire } from '../acceptance/http.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purge } from '../../src/jobs/purge.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, dataOf, envelopeOf, type User } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { visibleText } from '../acceptance/form.ts'
+import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** What a person sees of the apps that use the account. */
+/** What a person sees of the apps that use the account, and how they withdraw. */
 
 let world: World
 let client: Client
+let app: App
+let user: User
 beforeAll(async () => {
   world = await openWorld()
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp({ name: 'Star & Theatre', redirect_uris: ['https://app.example.com/callback'] })
+  user = await client.makeUser()
 })
 afterAll(() => world?.close())
 
-it('says beside each app what it may learn, how often it has read it and when', async () => {
-  const [user, other] = [await client.makeUser(), await client.makeUser()]
-  const app = await client.makeApp({ name: 'Star & Theatre' })
-  const ended = await client.makeApp({ name: 'Yesterday' })
-  const browser = await client.signedIn(user, app)
-  const empty = await browser.open('/account?ui_locales=en')
-  expect(empty.text).toContain('No app uses your account.')
-  const yesterday = await client.getTokens(browser, ended)
-  dataOf(await client.userInfo(yesterday.access_token))
-  await client.withdraw(user)
-  const { access_token } = await client.getTokens(browser, app)
-  expect((await browser.open('/account')).text).toContain('Has not read anything')
-  for (let n = 0; n < 12; n++) dataOf(await client.phone(access_token))
-  await world.app.accessLedger.flush()
-  const page = await browser.open('/account')
-  expect(page.text).toContain('Star &amp; Theatre')
-  expect(page.text).toContain('Can see: Your basic information, Your phone number')
-  expect(page.text).toMatch(/Read your phone number 12 times, last on May 6, 2026 at 10:34\sAM/)
-  expect(page.text).toMatch(
-    /Yesterday<\/h2>\s*<p>No longer has access<\/p>\s*<p><small>Read your basic information once, /,
-  )
-  const chinese = await browser.open('/account?ui_locales=zh-CN')
-  expect(chinese.text).toContain('可以了解：您的基本信息、您的手机号码')
-  expect(chinese.text).toContain('读取您的手机号码 12 次，最近一次：2026年5月6日 10:34')
-  const hers = await (await client.signedIn(other, app)).open('/account?ui_locales=en')
-  expect(hers.text).toContain('No app uses your account.')
+const textOf = async (browser: Browser, path: string) =>
+  visibleText((await browser.open(path)).text).replace(/\s+/g, ' ')
+
+describe('the apps of a person', () => {
+  it('are each shown with host, scopes in words, since when, and what was read when last', async () => {
+    const [someone, other] = [await client.makeUser(), await client.makeUser()]
+    const ended = await client.makeApp({ name: 'Yesterday' })
+    const browser = await client.signedIn(someone, app)
+    expect(await textOf(browser, '/account?ui_locales=en')).toContain('No app uses your account.')
+    const yesterday = await client.getTokens(browser, ended)
+    dataOf(await client.userInfo(yesterday.access_token))
+    await client.withdraw(someone)
+    const { access_token } = await client.getTokens(browser, app)
+    for (let n = 0; n < 12; n++) dataOf(await client.phone(access_token))
+    // Nothing is flushed by hand: who looks sees what this process has counted.
+    const page = await textOf(browser, '/account')
+    expect(page).toContain('Star & Theatre app.example.com')
+    expect(page).toContain('Can see Your basic information, Your phone number')
+    expect(page).toContain('Since 2026-05-06 10:34:20 UTC')
+    expect(page).toContain('Has read Your phone number 12 times, last on 2026-05-06 10:34:20 UTC')
+    expect(page).toMatch(
+      /lost access in the last year Y ?Yesterday Lost access on 2026-05-06 .* Your basic information once, last/,
+    )
+    const chinese = await textOf(browser, '/account?ui_locales=zh-CN')
+    expect(chinese).toContain('可以了解 您的基本信息、您的手机号码')
+    expect(chinese).toContain('您的手机号码 12 次，最近一次： 2026-05-06 10:34:20 UTC')
+    const hers = await client.signedIn(other, app)
+    expect(await textOf(hers, '/account?ui_locales=en')).toContain('No app uses your account.')
+  })
+
+  it('never are said to have read nothing while reads may still be under way to the database', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    await client.getTokens(browser, app)
+    for (const path of ['/account?ui_locales=en', '/account/reads'])
+      expect(await textOf(browser, path)).toContain('Reads of the last minute may still be being written.')
+    expect(await textOf(browser, '/account')).toContain(
+      'Nothing so far. Reads of the last minute are still being written.',
+    )
+  })
+
+  it('are listed by day, with a page for each month before', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    const { access_token } = await client.getTokens(browser, app)
+    for (let n = 0; n < 3; n++) dataOf(await client.userInfo(access_token))
+    const page = await textOf(browser, '/account/reads?ui_locales=en')
+    expect(page).toContain('2026-05-06 Star & Theatre Your basic information 3 times 2026-05-06 10:34:20 UTC')
+    expect(page).not.toContain('Older')
+    await world.pool.query("update data_access set hour = '2026-03-01T23:00:00Z' where user_id = $1", [someone.user_id])
+    expect(await textOf(browser, '/account/reads')).toContain('Nothing so far. Older')
+    expect(await textOf(browser, '/account/reads?before=2026-04-06')).toContain('Nothing in that month. Older')
+    expect(await textOf(browser, '/account/reads?before=2026-03-06')).toContain('2026-03-01 Star & Theatre')
+    expect((await browser.open('/account/reads?before=0000-00-00')).status).toBe(200)
+  })
 })
 
-it('asks who is not signed in to sign in, and comes back', async () => {
-  const answer = await client.newBrowser().open('/account')
-  expect(answer.status).toBe(200)
-  expect(answer.text).toContain('name="return_to" value="/account"')
+describe('the data of a person', () => {
+  it('can be seen by kind and downloaded by nobody else; the audit log says so', async () => {
+    const browser = await client.signedIn(user, app)
+    expect(await textOf(browser, '/account/data?ui_locales=en')).toContain('sessions 1')
+    const file = await browser.open('/account/data/person.json')
+    expect(header(file, 'content-disposition')).toContain('person.json')
+    const data = JSON.parse(file.text)
+    expect(data).toMatchObject({ cid: user.cid, user_id: user.user_id, sign_ins: [{ outcome: 'succeeded' }] })
+    const { rows } = await world.pool.query(
+      "select actor, actor_name from audit_event where event = 'user_exported' and user_id = $1",
+      [user.user_id],
+    )
+    expect(rows).toEqual([{ actor: 'user', actor_name: `${user.cid}/${user.user_id}` }])
+    const profile = await textOf(browser, '/account/profile')
+    expect(profile).toContain(user.passport)
+    expect(profile).not.toContain('13900000000')
+  })
+})
+
+it.each(['/account', '/account/reads', '/account/data', '/account/security', '/account/profile'])(
+  'asks who is not signed in to sign in, and comes back: %s',
+  async (path) => {
+    const answer = await client.newBrowser().open(path)
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain(`name="return_to" value="${path}"`)
+  },
+)
+
+describe('withdrawing', () => {
+  const withdraw = (browser: Browser, of: App) =>
+    browser.send('POST', '/account/apps/withdraw', { app_key: of.app_key })
+
+  it('ends everything that the person allowed the app at once, of nobody and nothing else', async () => {
+    const [someone, other] = [await client.makeUser(), await client.makeUser()]
+    const another = await client.makeApp({ name: 'Another' })
+    const browser = await client.signedIn(someone, app)
+    const [first, second] = [await client.getTokens(browser, app), await client.getTokens(browser, app)]
+    const unspent = await client.getCode(browser, app)
+    const kept = await client.getTokens(browser, another)
+    const hers = await client.getTokens(await client.signedIn(other, app), app)
+    const answer = await withdraw(browser, app)
+    expect([answer.status, header(answer, 'location')]).toEqual([303, `/account?withdrawn=${app.app_key}`])
+    const page = await textOf(browser, `${header(answer, 'location')}&ui_locales=en`)
+    expect(page).toContain('Star & Theatre no longer has access to your account.')
+    expect(page).toContain('Lost access on 2026-05-06')
+    for (const tokens of [first, second]) {
+      expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
+      expectFailure(await client.phone(tokens.access_token), { rescode: 20009 })
+      expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
+    }
+    expect(envelopeOf(await client.exchange(app, unspent)).rescode).not.toBe(0)
+    dataOf(await client.userInfo(kept.access_token))
+    dataOf(await client.userInfo(hers.access_token))
+  })
+
+  it('twice, as from two tabs, is fine: one row in the audit log, in the name of the person', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    await client.getTokens(browser, app)
+    const answers = await Promise.all([withdraw(browser, app), withdraw(browser, app), withdraw(browser, app)])
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect((await withdraw(browser, app)).status).toBe(303)
+    const { rows } = await world.pool.query(
+      "select actor, actor_name, app_key, detail from audit_event where event = 'grant_withdrawn' and user_id = $1",
+      [someone.user_id],
+    )
+    expect(rows).toEqual([
+      { actor: 'user', actor_name: `${someone.cid}/${someone.user_id}`, app_key: app.app_key, detail: { grants: 1 } },
+    ])
+  })
+
+  it('lets no token live on that is exchanged or refreshed meanwhile', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    for (let round = 0; round < Number(process.env.RACE_ROUNDS ?? 10); round++) {
+      const tokens = await client.getTokens(browser, app)
+      const codes = [await client.getCode(browser, app), await client.getCode(browser, app)]
+      const [, ...answers] = await Promise.all([
+        withdraw(browser, app),
+        ...codes.map((code) => client.exchange(app, code)),
+        ...Array.from({ length: 4 }, () => client.refresh(app, tokens.refresh_token)),
+      ])
+      const issued = answers.map(envelopeOf).filter(({ rescode }) => rescode === 0)
+      for (const { data } of [...issued, { data: tokens as unknown as Record<string, unknown> }]) {
+        expectFailure(await client.userInfo(String(data.access_token)), { rescode: 20009 })
+        expectFailure(await client.refresh(app, String(data.refresh_token)), { rescode: 20006 })
+      }
+    }
+  })
+
+  it('an app that was allowed nothing, or no app, is not found; a form of another site is refused', async () => {
+    const browser = await client.signedIn(user, app)
+    const stranger = await client.makeApp()
+    for (const of of [
+      stranger,
+      { ...app, app_key: 'no-such-app' },
+      { ...app, app_key: 'a\0b' },
+      { ...app, app_key: '' },
+    ])
+      expect((await withdraw(browser, of)).status, of.app_key).toBeGreaterThanOrEqual(400)
+    const paths = ['/account/apps/withdraw', '/account/sessions/end', '/account/sessions/end-others']
+    for (const url of paths) {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' }
+      const { statusCode } = await world.app.inject({ method: 'POST', url, headers, payload: 'session=x' })
+      expect(statusCode, url).toBe(403)
+    }
+  })
+
+  it('is seen for a year, however old the grant was', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    await client.getTokens(browser, app)
+    await withdraw(browser, app)
+    const daysAgo = (days: number) => new Date(world.clock.now().getTime() - days * 86_400_000)
+    const shown = async (days: number) => {
+      await world.pool.query('update user_grant set created_at = $2, revoked_at = $3 where user_id = $1', [
+        someone.user_id,
+        daysAgo(500),
+        daysAgo(days),
+      ])
+      await purge(world.deps, {})
+      return (await textOf(browser, '/account?ui_locales=en')).includes('Star & Theatre')
+    }
+    expect(await shown(364)).toBe(true)
+    expect(await shown(366)).toBe(false)
+  })
 })

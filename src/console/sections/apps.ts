@@ -1,6 +1,6 @@
 import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { liveGrantsOf, previewAppRevocation } from '../../oauth/index.ts'
+import { liveGrantsOf, previewRevocation } from '../../oauth/index.ts'
 import {
   approveMicroApp,
   endTokensOfApp,
@@ -136,7 +136,7 @@ const endTokens: Action = {
   back: ({ params }) => pageOf(params.app_key ?? ''),
   confirm: async (context) => {
     const { name, app_key } = await appOf(context)
-    const { tokens, people } = await previewAppRevocation(context.deps, app_key)
+    const { tokens, people } = await previewRevocation.ofApp(context.deps, app_key)
     const numbers = { name, tokens: count(tokens), people: count(people) }
     return { says: [context.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
   },

@@ -1,7 +1,7 @@
 import { blockUser, endSessionsOfUser, listUsers, maskedUser, showUser, unblockUser } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
-import { listGrants, liveGrantsOf, previewUserRevocation } from '../../oauth/index.ts'
+import { listGrants, liveGrantsOf, previewRevocation } from '../../oauth/index.ts'
 import type { Action, PageContext, Section } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
@@ -114,7 +114,7 @@ const endSessions: Action = {
   back: (context) => pageOf(keyOf(context)),
   confirm: async (context) => {
     const key = keyOf(context)
-    const { tokens, apps, sessions } = await previewUserRevocation(context.deps, key)
+    const { tokens, apps, sessions } = await previewRevocation.ofUser(context.deps, key)
     const numbers = { tokens: count(tokens), apps: count(apps), sessions: count(sessions) }
     return { says: [context.t('console.users.end_says', { person: personOf(key), ...numbers })], back: pageOf(key) }
   },

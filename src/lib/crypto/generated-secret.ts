@@ -34,6 +34,9 @@ export function generateSecret(prefix: SecretPrefix): string {
   return text + checksum(text)
 }
 
+/** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
+
 export type SecretCheck =
   | { readonly kind: (typeof PREFIXES)[SecretPrefix]; readonly verdict: 'intact' | 'mistyped' }
   | { readonly verdict: 'unknown' }

@@ -5,8 +5,8 @@ import type { Config } from '../../config/index.ts'
 import { parseSmtpUrl } from '../../config/smtp-url.ts'
 import type { Deps } from '../../deps.ts'
 import { isLoopbackHost } from '../../lib/web/web-url.ts'
+import { NotSent } from '../../outbound/index.ts'
 import type { MailMessage } from './mail-message.ts'
-import { NotSent } from './wire.ts'
 
 /**
  * The last one is how long the server may be silent, also after the message. Giving up then may repeat a mail that was

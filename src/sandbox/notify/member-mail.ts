@@ -3,10 +3,10 @@ import type { OutputOf } from '../../lib/json/input.ts'
 import { beijingTime } from '../../lib/time-zone.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { findMemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
+import { type DeliveryResult, deliver } from '../../outbound/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { sendMail } from './mail.ts'
 import { bilingual, type MailMessage, messageFrom } from './mail-message.ts'
-import { type DeliveryResult, deliver } from './send.ts'
 
 /** One attempt at the mail with a member's link; nothing when it is sent, or its link can no longer be used. */
 export async function sendMemberMail(deps: Deps, linkId: string): Promise<DeliveryResult> {

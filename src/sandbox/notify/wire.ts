@@ -32,20 +32,3 @@ export const notification = z.object({
   sent_at: z.date().nullable(),
 })
 export type Notification = z.output<typeof notification>
-
-/**
- * Why a message did not arrive. `message` is for the partner's page: it says nothing about our network, and blocked,
- * refused and unreachable addresses read alike. `detail` is for the operator. Neither holds a secret or an address.
- */
-export class NotSent extends Error {
-  override readonly name = 'NotSent'
-  readonly detail: string
-  /** Trying again would not help. */
-  readonly permanent: boolean
-
-  constructor(message: string, detail: string, permanent = false) {
-    super(message)
-    this.detail = detail
-    this.permanent = permanent
-  }
-}

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { checkSecret, generateSecret } from '../../../src/lib/crypto/generated-secret.ts'
+import { checkSecret, generateSecret, newWebhookSecret } from '../../../src/lib/crypto/generated-secret.ts'
 import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../../../src/lib/crypto/opaque-token.ts'
-import { newWebhookSecret } from '../../../src/partners/contact.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -1,0 +1,57 @@
+import { PARTNER_LIMITS } from '../config/call-limits.ts'
+import type { Deps } from '../deps.ts'
+import { epochSeconds } from '../lib/clock.ts'
+import type { CallFailure } from './call-failure.ts'
+import { NotSent } from './delivery.ts'
+import { HttpCallError, post } from './http-call.ts'
+
+/** Nobody reads the answer. */
+const LIMITS = { ...PARTNER_LIMITS, bytes: 65_536 }
+
+const UNREACHABLE = 'the webhook cannot be reached'
+const PUBLIC: Readonly<Record<CallFailure, string>> = {
+  address: UNREACHABLE,
+  dns: UNREACHABLE,
+  connect: UNREACHABLE,
+  tls: 'could not establish TLS with the webhook',
+  timeout: 'the webhook did not respond in time',
+  'too-large': 'the response of the webhook is larger than 64 KiB',
+  broken: 'the webhook closed the connection',
+}
+
+export interface WebhookMessage {
+  readonly url: string
+  /** The same for every attempt, as is the body: by it a receiver knows a message that comes twice. */
+  readonly id: string
+  /** JSON. */
+  readonly body: string
+  /** `whsec_…`; undefined: unsigned. */
+  readonly secret: string | undefined
+}
+
+/**
+ * Posts a message to a webhook, signed as Standard Webhooks (standardwebhooks.com) has it. Delivered when the answer is 2xx.
+ * Throws NotSent.
+ */
+export async function postWebhook(
+  { clock, calls }: Pick<Deps, 'clock' | 'calls'>,
+  { url, id, body, secret }: WebhookMessage,
+): Promise<void> {
+  const { Webhook } = await import('standardwebhooks') // with the first of them
+  const now = clock.now()
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'webhook-id': id,
+    'webhook-timestamp': String(epochSeconds(now)),
+    ...(secret ? { 'webhook-signature': new Webhook(secret).sign(id, now, body) } : {}),
+  }
+  const status = await post({ url, headers, body }, calls.guard, LIMITS).then(
+    (answer) => answer.status,
+    (error: unknown) => {
+      if (!(error instanceof HttpCallError)) throw error
+      throw new NotSent(PUBLIC[error.failure], `webhook: ${error.message}`)
+    },
+  )
+  if (status < 200 || status > 299)
+    throw new NotSent(`the webhook responded with HTTP status ${status}`, `webhook: HTTP status ${status}`)
+}

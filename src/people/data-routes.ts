@@ -1,0 +1,93 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { showUser } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
+import { sendDownload } from '../lib/web/download.ts'
+import { JSON_TYPE } from '../lib/web/envelope.ts'
+import { translator } from '../lib/web/locale.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
+import { readsByDay } from '../resource/index.ts'
+import { accountGuard } from './account-guard.ts'
+import { times } from './account-texts.ts'
+import { countErasable } from './erase.ts'
+import { exportUser } from './export.ts'
+import { appsByKey } from './known-apps.ts'
+
+const READS = '/account/reads'
+const DATA = '/account/data'
+const PROFILE = '/account/profile'
+const DAY_S = 86_400
+const DAYS_A_PAGE = 31
+
+/** The day (UTC) before which reads are listed; anything unusable counts as not given. */
+const readsQuery = z.object({ before: z.iso.date().optional() }).catch({})
+
+/** What there is about the person: who has read it, all of it, and what apps are shown. */
+export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const forPerson = await accountGuard(app, deps)
+
+  app.get(
+    READS,
+    forPerson(READS, async ({ request, person, page }) => {
+      await app.accessLedger.flushOf(person)
+      const t = translator(localeOfRequest(request))
+      const { before } = readsQuery.parse(request.query)
+      const end = before ? fromEpochMilliseconds(Date.parse(before)) : addSeconds(deps.clock.now(), DAY_S)
+      const begin = addSeconds(end, -DAYS_A_PAGE * DAY_S)
+      const { days, more } = await readsByDay(deps.db, person, { begin, end })
+      const apps = await appsByKey(deps, [...new Set(days.map(({ app_key }) => app_key))])
+      const rows = days.map(({ day, app_key, kind, reads, last_at }) => ({
+        day,
+        app: apps.get(app_key)?.name ?? app_key,
+        what: t(kind === 'phone' ? 'scope.phone_number' : 'scope.user_info'),
+        times: times(reads, t),
+        at: last_at.toISOString(),
+      }))
+      const older = more ? begin.toISOString().slice(0, 10) : null
+      return page('reads', 'people/reads', {
+        rows,
+        older,
+        isNewest: !before,
+        days: String(deps.config.ACCESS_LEDGER_DAYS),
+      })
+    }),
+  )
+
+  app.get(
+    DATA,
+    forPerson(DATA, async ({ person, page }) => {
+      const user = { cid: person.cid, user_id: person.userId }
+      const { rows } = await countErasable(deps, user)
+      return page('data', 'people/data', { rows: Object.entries(rows) })
+    }),
+  )
+
+  app.get(
+    `${DATA}/person.json`,
+    forPerson(DATA, async ({ reply, person, deps: acting }) => {
+      const actor = { ...acting.actor, kind: 'user', name: `${person.cid}/${person.userId}` } as const
+      const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
+      const parts = await exportUser({ ...acting, actor }, wanted)
+      return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
+    }),
+  )
+
+  app.get(
+    PROFILE,
+    forPerson(PROFILE, async ({ person, page }) => {
+      const { cid, userId } = person
+      const shown = await showUser(deps, { cid, user_id: userId })
+      const { passport, gender, phone_number, created_at } = shown
+      const data = {
+        cid: String(cid),
+        userId,
+        passport,
+        gender,
+        phone: phone_number,
+        createdAt: created_at.toISOString(),
+      }
+      return page('profile', 'people/profile', data)
+    }),
+  )
+}

@@ -1,0 +1,80 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { endOtherSessions, endOwnSession, ownSessions, signInsOf } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { type Translate, translator } from '../lib/web/locale.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
+import { accountGuard } from './account-guard.ts'
+import { deviceInWords } from './account-texts.ts'
+
+type OwnSession = OutputOf<typeof ownSessions>[number]
+type SignIn = OutputOf<typeof signInsOf>['signIns'][number]
+
+const PATH = '/account/security'
+
+const sessionForm = z.object({ session: z.string().max(100).catch('') }).catch({ session: '' })
+/** What the page tells of, and where its list of sign-ins begins; anything unusable counts as not given. */
+const pageQuery = z
+  .object({ done: z.enum(['session', 'others']).optional().catch(undefined), after: z.string().optional() })
+  .catch({})
+
+/** Where the person is signed in, and who has signed in. */
+export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const forPerson = await accountGuard(app, deps)
+
+  app.get(
+    PATH,
+    forPerson(PATH, async ({ request, person, page }) => {
+      const t = translator(localeOfRequest(request))
+      const { done, after } = pageQuery.parse(request.query)
+      const asked = signInsOf.input.safeParse({ after })
+      const { signIns, next } = await signInsOf(deps, asked.data ?? signInsOf.input.parse({}), person)
+      return page('security', 'people/security', {
+        done: done ? t(done === 'session' ? 'account.sessions.ended' : 'account.sessions.others_ended') : null,
+        sessions: (await ownSessions(deps, person)).map((one) => shownSession(one, t)),
+        signIns: signIns.map((one) => shownSignIn(one, t)),
+        older: next,
+      })
+    }),
+  )
+
+  app.post(
+    '/account/sessions/end',
+    forPerson(PATH, async ({ request, person, deps: acting, goTo }) => {
+      const { isThis } = await endOwnSession(acting, person, sessionForm.parse(request.body).session)
+      return goTo(isThis ? '/' : `${PATH}?done=session`)
+    }),
+  )
+
+  app.post(
+    '/account/sessions/end-others',
+    forPerson(PATH, async ({ person, deps: acting, goTo }) => {
+      await endOtherSessions(acting, person)
+      return goTo(`${PATH}?done=others`)
+    }),
+  )
+}
+
+const shownSession = ({ id, isThis, createdAt, expiresAt, address, userAgent }: OwnSession, t: Translate) => ({
+  id,
+  isThis,
+  device: deviceInWords(userAgent, t),
+  address,
+  since: createdAt.toISOString(),
+  until: expiresAt.toISOString(),
+})
+
+const OUTCOMES: Readonly<Record<SignIn['outcome'], string>> = {
+  succeeded: 'account.sign_ins.succeeded',
+  failed: 'account.sign_ins.failed',
+  locked: 'account.sign_ins.locked',
+}
+
+const shownSignIn = ({ at, outcome, address, userAgent }: SignIn, t: Translate) => ({
+  at: at.toISOString(),
+  isGood: outcome === 'succeeded',
+  outcome: t(OUTCOMES[outcome]),
+  device: deviceInWords(userAgent, t),
+  address,
+})

@@ -1,0 +1,115 @@
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type App, Client, dataOf, type User } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { violations } from '../axe.ts'
+import { openWorld, type World } from '../harness.ts'
+import { browsing, fits, LOOKS, type Look, tabTo } from '../sandbox/browse.ts'
+
+/** The account in a browser: each page, with the keyboard, and without JavaScript. */
+
+const SCREENSHOTS = process.env.SCREENSHOTS
+const PAGES = { apps: '', reads: '/reads', data: '/data', security: '/security', profile: '/profile' }
+
+let world: World
+let client: Client
+let app: App
+let origin: string
+const { visit, tab } = browsing()
+beforeAll(async () => {
+  world = await openWorld()
+  await world.app.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  const redirect_uri = 'https://trips.example.com/callback'
+  app = { ...(await client.makeApp({ name: 'Sunny Day Trips', redirect_uris: [redirect_uri] })), redirect_uri }
+})
+afterAll(() => world?.close())
+
+/** Somebody with two apps, one of which has lost access, who is signed in elsewhere and has mistyped the password. */
+async function makePerson(): Promise<{ user: User; token: string }> {
+  const user = await client.makeUser({ name: 'Lin Yue' })
+  const former = await client.makeApp({ name: `${'W'.repeat(40)} Theatre` })
+  const elsewhere = await client.signedIn(user, app)
+  await client.signedIn({ ...user, password: 'wrong-password' }, app).catch(() => {})
+  const theirs = await client.getTokens(elsewhere, former)
+  dataOf(await client.userInfo(theirs.access_token))
+  await elsewhere.send('POST', '/account/apps/withdraw', { app_key: former.app_key })
+  const { access_token: token } = await client.getTokens(elsewhere, app)
+  for (let n = 0; n < 12; n++) dataOf(await client.phone(token))
+  dataOf(await client.userInfo(token))
+  return { user, token }
+}
+
+async function signIn(context: BrowserContext, { passport, password }: User, path = '/account'): Promise<Page> {
+  const page = await tab(context, `${origin}${path}`)
+  await page.fill('#passport', passport)
+  await page.fill('#password', password)
+  await page.click('button[type=submit]')
+  await page.waitForURL(`${origin}${path}`)
+  return page
+}
+
+async function shoot(page: Page, name: string, { size, locale }: Look): Promise<void> {
+  if (!SCREENSHOTS) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `account-${name}-${size}-${locale}.png`), fullPage: true })
+}
+
+it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
+  const { user } = await makePerson()
+  const page = await signIn(await visit(look), user)
+  for (const [name, path] of Object.entries(PAGES)) {
+    await page.goto(`${origin}/account${path}`)
+    expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
+    expect(await page.locator('header nav a[aria-current=page]').count(), name).toBe(1)
+    for (const details of await page.locator('summary').all()) await details.click()
+    expect(await violations(page), name).toEqual([])
+    expect(await fits(page), name).toBe(true)
+    await shoot(page, name, look)
+  }
+})
+
+describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
+  const look: Look = { size: 'phone', locale: 'en', javaScriptEnabled }
+
+  it('somebody withdraws an app with the keyboard alone', async () => {
+    const { user, token } = await makePerson()
+    const page = await signIn(await visit(look), user)
+    await tabTo(page, 'summary')
+    await page.keyboard.press('Enter')
+    expect(await page.textContent('details')).toContain('Sunny Day Trips loses access to your account at once')
+    await tabTo(page, 'details button')
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').waitFor()
+    expect(await page.getByRole('status').textContent()).toBe('Sunny Day Trips no longer has access to your account.')
+    expectFailure(await client.userInfo(token), { rescode: 20009 })
+  })
+
+  it('somebody signs out other browsers, one and all', async () => {
+    const { user } = await makePerson()
+    const page = await signIn(await visit(look), user, '/account/security')
+    const rows = page.locator('section[aria-labelledby=sessions] li')
+    expect(await rows.count()).toBe(2)
+    expect(await rows.first().textContent()).toMatch(/Chrome on Linux\s*this browser/)
+    await rows.nth(1).locator('button').click()
+    await page.getByRole('status').waitFor()
+    expect(await rows.count()).toBe(1)
+    await client.signedIn(user, app)
+    await page.reload()
+    await page.click('text=Sign out everywhere else')
+    await page.getByText('You were signed out everywhere else.').waitFor()
+    expect(await rows.count()).toBe(1)
+    expect(await page.textContent('section[aria-labelledby=sign-ins]')).toContain('Wrong password')
+  })
+})
+
+it("times have the reader's own beside them", async () => {
+  const { user } = await makePerson()
+  const page = await signIn(await visit({ size: 'desktop', locale: 'en' }), user)
+  expect(await page.locator('time').first().textContent()).toMatch(/^2026-05-06 10:34:20 UTC .*May 6, 2026/)
+})

@@ -1,26 +1,19 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
-import { limitPages } from '../throttle/index.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { askForPassword } from './forgotten.ts'
+import { preparePages } from './forms-guard.ts'
 import { deviceCookieOf, FORGOTTEN } from './sign-in-cookies.ts'
 import { forgottenForm, signInQuery } from './wire.ts'
-
-const FORM_LIMIT = 16 * 1024
 
 /** The page for whoever has forgotten the password. It says the same whether there is such a person. */
 export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config, clock } = deps
   if (config.PASSWORD_RESET === 'off') return
   const deviceCookie = deviceCookieOf(config)
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: object) =>
     sendPage(request, reply, 'account/forgotten', { passport: '', alert: '', asked: false, ...shown }, { query: '' })

@@ -3,19 +3,16 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { hasWrongCharacters } from '../lib/json/input.ts'
-import { failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, type Translate, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
-import { limitPages } from '../throttle/index.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
 
-const FORM_LIMIT = 16 * 1024
 /** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
 const REFERRER = 'strict-origin'
 const REFUSALS = {
@@ -36,10 +33,7 @@ interface Shown {
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
     const forgotten = deps.config.PASSWORD_RESET !== 'off'

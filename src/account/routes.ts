@@ -3,14 +3,14 @@ import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { cookieCheck } from '../lib/web/cookie-check.ts'
-import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
-import { limitPages, rememberDevice } from '../throttle/index.ts'
+import { rememberDevice } from '../throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
 import { signInOptions, signInWithPasskey } from './passkeys.ts'
 import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
@@ -20,7 +20,6 @@ import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies
 import { originOf } from './step-up-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
-const FORM_LIMIT = 16 * 1024
 /** Of the room people. */
 const ACCOUNT_PATH = '/account'
 
@@ -41,10 +40,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const deviceCookie = deviceCookieOf(config)
   const cookies = cookieCheck(config.PUBLIC_URL)
 
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
   const withPasskeys = hasPasskeys(config)
   async function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {

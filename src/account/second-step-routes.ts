@@ -1,15 +1,15 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { qrPicture } from '../lib/web/qr.ts'
 import { localPath } from '../lib/web/return-to.ts'
-import { limitPages, rememberDevice } from '../throttle/index.ts'
+import { rememberDevice } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
 import {
   confirmInSignIn,
   enrolInSignIn,
@@ -25,7 +25,6 @@ import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies
 import { originOf } from './step-up-guard.ts'
 import { codeForm, signInQuery } from './wire.ts'
 
-const FORM_LIMIT = 16 * 1024
 const ADD = `${SECOND_STEP}/authenticator`
 
 /** The page after the password: asks for a code, or has the person add an authenticator where everybody needs one. */
@@ -36,10 +35,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   const deviceCookie = deviceCookieOf(config)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
 
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
   const returnToOf = (given: unknown) => localPath(signInQuery.parse(given).return_to, config.PUBLIC_URL)
   const queryOf = (returnTo: string) => String(new URLSearchParams({ return_to: returnTo }))

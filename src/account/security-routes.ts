@@ -1,21 +1,19 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
-import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { translator } from '../lib/web/locale.ts'
 import { actorOf } from '../lib/web/observe.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { qrPicture } from '../lib/web/qr.ts'
-import { limitPages } from '../throttle/index.ts'
 import { confirmTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
+import { preparePages } from './forms-guard.ts'
 import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { codeForm } from './wire.ts'
 
-const FORM_LIMIT = 16 * 1024
 /** The page about security is of the room people, and leads to these. */
 const SECURITY = '/account/security'
 /** With which a person signs in. */
@@ -27,10 +25,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn,
 export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
   const toOverview = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(OVERVIEW, 303)
 

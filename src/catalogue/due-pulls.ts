@@ -11,7 +11,6 @@ import { pullProduct } from './pull-product.ts'
 /** Calls to one partner at once. */
 const AT_ONCE = 2
 const BATCH = 50
-const BACKGROUND = { background: true } as const
 /** After this many failed calls the rest waits: the partner seems to be down. */
 const MAX_FAILURES = 3
 /** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
@@ -99,10 +98,11 @@ class DuePulls {
       this.settled++
       return
     }
+    const options = { background: true, cause: { kind: 'notice', ref: pull.notice } } as const
     const { failure, problems } =
       asked === 'product-pull'
-        ? await pullProduct(this.#deps, of, BACKGROUND)
-        : await pullPrices(this.#deps, { ...of, level: asked === 'level-price-calendar' }, BACKGROUND)
+        ? await pullProduct(this.#deps, of, options)
+        : await pullPrices(this.#deps, { ...of, level: asked === 'level-price-calendar' }, options)
     if (failure) return this.#fail(pull, failure)
     if (problems.length > 0) await giveUpDue(db, this.#partnerId, pull, entryProblemsText(problems))
     else await clearDue(db, this.#partnerId, pull)

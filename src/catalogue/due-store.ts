@@ -14,6 +14,12 @@ export interface ProductNews {
   readonly pulls: readonly PullKind[]
 }
 
+/** Why products changed, and by a notice of which kind. */
+export interface NewsCause {
+  readonly cause: Cause
+  readonly notice: 'deal-change' | 'level-prices'
+}
+
 /**
  * Creates or marks products, each once in the list, notes what is to be pulled, and writes the history, in one statement.
  * Rows are locked in the order of their names, so notices about the same products cannot block each other.
@@ -22,7 +28,7 @@ export const saveNews = (
   db: Db,
   partnerId: bigint,
   news: readonly ProductNews[],
-  { cause, now }: { cause: Cause; now: Date },
+  { cause, notice, now }: NewsCause & { readonly now: Date },
 ): Promise<number> => {
   const pulls = news.flatMap(({ partnerDealId, pulls: kinds }) => kinds.map((kind) => ({ partnerDealId, kind })))
   return db.exec(
@@ -40,13 +46,14 @@ export const saveNews = (
           updated_at = excluded.updated_at
       returning partner_deal_id, sale_state
     ), due as (
-      insert into pull_due as known (partner_id, partner_deal_id, kind, due_at)
-      select ${partnerId}, partner_deal_id, kind, ${now}
+      insert into pull_due as known (partner_id, partner_deal_id, kind, due_at, notice)
+      select ${partnerId}, partner_deal_id, kind, ${now}, ${notice}
       from unnest(${pulls.map((pull) => pull.partnerDealId)}::text[], ${pulls.map(({ kind }) => kind)}::text[])
         as pull (partner_deal_id, kind)
       order by partner_deal_id, kind
       on conflict (partner_id, partner_deal_id, kind) do update
-        set notices = known.notices + 1, due_at = excluded.due_at, problem = null, told = false
+        set notices = known.notices + 1, due_at = excluded.due_at, problem = null, told = false,
+          notice = excluded.notice
     )
     insert into ${PRODUCT_CHANGES}
     select ${now}, ${partnerId}, 'product', partner_deal_id, ${cause.kind}, ${cause.id},
@@ -60,6 +67,8 @@ const duePull = z.object({
   partner_deal_id: z.string(),
   kind: z.enum(['product', 'prices']),
   notices: z.string(),
+  /** The kind of the newest one; null of old rows. */
+  notice: z.string().nullable(),
 })
 /** `notices` shows whether a newer notice has arrived. */
 export type DuePull = z.output<typeof duePull>
@@ -68,7 +77,7 @@ export type DuePull = z.output<typeof duePull>
 export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePull[]> =>
   db.many(
     duePull,
-    sql`select partner_deal_id, kind, notices from pull_due
+    sql`select partner_deal_id, kind, notices, notice from pull_due
         where partner_id = ${partnerId} and problem is null order by due_at, partner_deal_id, kind limit ${limit}`,
   )
 

@@ -58,6 +58,9 @@ export async function applyLevelPrices(
 /** And locked until the caller's transaction ends. */
 async function makeKnown(deps: Deps, key: ProductKey, cause: Cause): Promise<void> {
   if (await lockProduct(deps.db, key)) return
-  await applyProductChange(deps, key.partnerId, [{ partnerDealId: key.partnerDealId, status: 2 }], cause)
+  await applyProductChange(deps, key.partnerId, [{ partnerDealId: key.partnerDealId, status: 2 }], {
+    cause,
+    notice: 'level-prices',
+  })
   await lockProduct(deps.db, key)
 }

@@ -1,8 +1,7 @@
 import { enqueue } from '../db/jobs-store.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import type { Cause } from '../history/index.ts'
-import { type ProductNews, type PullKind, saveNews } from './due-store.ts'
+import { type NewsCause, type ProductNews, type PullKind, saveNews } from './due-store.ts'
 import type { SaleState } from './product-store.ts'
 
 /** 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
@@ -29,11 +28,11 @@ export async function applyProductChange(
   deps: Deps,
   partnerId: bigint,
   changes: readonly ProductChange[],
-  cause: Cause,
+  cause: NewsCause,
 ): Promise<void> {
   const news = newsOf(changes)
   await deps.db.tx(async (db) => {
-    await saveNews(db, partnerId, news, { cause, now: deps.clock.now() })
+    await saveNews(db, partnerId, news, { ...cause, now: deps.clock.now() })
     if (news.some(({ pulls }) => pulls.length > 0)) await queuePulls(db, partnerId)
   })
 }

@@ -4,6 +4,7 @@ import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import { BY_API } from '../partner-calls/index.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
@@ -30,7 +31,11 @@ export function productRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): voi
   )
 
   app.post<CatalogueRoute>(`${catalogue}/pull`, async (request, reply) =>
-    answerLossless(request, reply, await pullCatalogue(depsFor(request), parseInput(onePartner, request.params))),
+    answerLossless(
+      request,
+      reply,
+      await pullCatalogue(depsFor(request), parseInput(onePartner, request.params), BY_API),
+    ),
   )
 
   app.get<ProductRoute>(product, async (request, reply) =>
@@ -38,11 +43,15 @@ export function productRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): voi
   )
 
   app.post<ProductRoute>(`${product}/pull`, async (request, reply) =>
-    answerLossless(request, reply, await pullProduct(depsFor(request), parseInput(oneProduct, request.params))),
+    answerLossless(
+      request,
+      reply,
+      await pullProduct(depsFor(request), parseInput(oneProduct, request.params), { cause: BY_API }),
+    ),
   )
 
   app.post<ProductRoute>(`${product}/pull-prices`, async (request, reply) => {
     const range = parseInput(priceRange, { ...((request.body ?? {}) as object), ...request.params })
-    return answerLossless(request, reply, await pullPrices(depsFor(request), range))
+    return answerLossless(request, reply, await pullPrices(depsFor(request), range, { cause: BY_API }))
   })
 }

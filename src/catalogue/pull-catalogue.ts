@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
-import type { CallProblem } from '../partner-calls/index.ts'
+import type { CallCause, CallProblem } from '../partner-calls/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
 import { type OnePartner, onePartner } from './wire.ts'
@@ -23,7 +23,12 @@ export type PullProgress = (seen: number, total: number | undefined) => void
  */
 export const pullCatalogue = operation(
   onePartner,
-  async (deps: Deps, { partner_id }: OnePartner, progress: PullProgress = () => {}): Promise<PullReport> => {
+  async (
+    deps: Deps,
+    { partner_id }: OnePartner,
+    cause: CallCause,
+    progress: PullProgress = () => {},
+  ): Promise<PullReport> => {
     await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
     const known = new Set<string>()
     const pulled = new Set<string>()
@@ -36,7 +41,7 @@ export const pullCatalogue = operation(
       problems: [...problems.slice(0, MAX_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],
     })
     for (let currentPage = 1; currentPage <= MAX_PAGES && known.size < MAX_ENTRIES; currentPage++) {
-      const page = await pullPage(deps, partner_id, currentPage)
+      const page = await pullPage(deps, partner_id, currentPage, cause)
       if (page.failure) return report(page.failure)
       const names = [...page.pulled, ...page.problems.map(({ entry }) => entry)].filter((entry) => entry !== WHOLE)
       if (currentPage === 1) problems.push(...page.problems.filter(({ entry }) => entry === WHOLE))
@@ -63,10 +68,10 @@ const countProblem = (expected: number | null, different: number): EntryProblem[
     : [{ entry: WHOLE, path: 'totalSize', problem: `is ${expected}; ${different} different entries came` }]
 
 /** Reading is safe to repeat; full jitter keeps several pulls from hitting a partner in step. */
-async function pullPage(deps: Deps, partnerId: bigint, currentPage: number) {
+async function pullPage(deps: Deps, partnerId: bigint, currentPage: number, cause: CallCause) {
   const request = { method: 'page', currentPage, pageSize: PAGE_SIZE } as const
   for (let attempt = 1; ; attempt++) {
-    const page = await pullProducts(deps, partnerId, request)
+    const page = await pullProducts(deps, partnerId, request, { cause })
     if (!page.failure || page.failure.kind === 'partner-code' || attempt === TRIES) return page
     await sleep(Math.random() * PAUSE_MS * attempt)
   }

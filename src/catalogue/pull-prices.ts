@@ -44,7 +44,7 @@ export interface PriceReport {
  */
 export const pullPrices = operation(
   priceRange,
-  async (deps: Deps, input: PriceRange, options: PullOptions = {}): Promise<PriceReport> => {
+  async (deps: Deps, input: PriceRange, options: PullOptions): Promise<PriceReport> => {
     await recordIfOperator(deps, {
       event: 'prices_pull_asked',
       target: `product:${input.partner_deal_id}`,

@@ -29,7 +29,7 @@ export interface PullReport {
   readonly failure: CallProblem | null
 }
 
-export type PullOptions = Pick<CallOptions, 'background'>
+export type PullOptions = Pick<CallOptions, 'background' | 'cause'>
 
 type Product = z.output<typeof productPull.answer>['body'][number]
 type Pulled = { readonly parsed: Product; readonly raw: Entry }
@@ -37,7 +37,7 @@ type Pulled = { readonly parsed: Product; readonly raw: Entry }
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
 export const pullProduct = operation(
   oneProduct,
-  async (deps: Deps, input: OneProduct, options: PullOptions = {}): Promise<PullReport> => {
+  async (deps: Deps, input: OneProduct, options: PullOptions): Promise<PullReport> => {
     await recordIfOperator(deps, {
       event: 'product_pull_asked',
       target: `product:${input.partner_deal_id}`,
@@ -58,7 +58,7 @@ export async function pullProducts(
   deps: Deps,
   partnerId: bigint,
   request: Request,
-  options: PullOptions = {},
+  options: PullOptions,
 ): Promise<PullReport> {
   const partner = await existingPartner(deps, partnerId)
   const result = await callPartner(deps, partner, 'product-pull', request, options)

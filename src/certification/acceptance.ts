@@ -78,18 +78,22 @@ const factsOf = (
   partner_name: string,
   proof: Acceptance['proof'],
   passedAt: Date,
-): ReportFacts => ({
-  partner_id: String(run.partner_id),
-  partner_name,
-  run_number: run.number,
-  functions: run.choice.functions,
-  steps: steps
-    .filter(({ state }) => state === 'passed')
-    .map(({ step, attempts }) => ({
-      id: step.id,
-      passed_at: (attempts.findLast(({ outcome }) => outcome === 'passed')?.ended_at ?? passedAt).toISOString(),
-      attempts: attempts.length,
-    })),
-  evidence: { consumption: proof.consumed, refund: proof.refunded },
-  passed_at: passedAt.toISOString(),
-})
+): ReportFacts => {
+  const notTested = steps.filter(({ state }) => state !== 'passed').map(({ step }) => step.id)
+  return {
+    partner_id: String(run.partner_id),
+    partner_name,
+    run_number: run.number,
+    functions: run.choice.functions,
+    steps: steps
+      .filter(({ state }) => state === 'passed')
+      .map(({ step, attempts }) => ({
+        id: step.id,
+        passed_at: (attempts.findLast(({ outcome }) => outcome === 'passed')?.ended_at ?? passedAt).toISOString(),
+        attempts: attempts.length,
+      })),
+    ...(notTested.length > 0 ? { not_tested: notTested } : {}),
+    evidence: { consumption: proof.consumed, refund: proof.refunded },
+    passed_at: passedAt.toISOString(),
+  }
+}

@@ -2,6 +2,7 @@ import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/in
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, LocalizedText } from '../lib/localized-text.ts'
+import type { CallCause } from '../partner-calls/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
@@ -35,6 +36,8 @@ export interface Attempt {
   /** Every failed check is a warning. */
   readonly advisory: boolean
   readonly startedAt: Date
+  /** Of the calls that it makes. */
+  readonly cause: CallCause
   /** Seconds that a step waits for a notice. */
   readonly noticeTimeoutS: number
   readonly signal: AbortSignal

@@ -122,8 +122,9 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
   const { choice, run_id: runId } = run
   const noticeTimeoutS = conditions?.wait_minutes ? conditions.wait_minutes * 60 : deps.config.SANDBOX_WAIT_S
   const { expects, advisory = false } = step
+  const cause = { kind: 'step', ref: step.id } as const
   const context = stepContext({
-    ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, noticeTimeoutS, signal },
+    ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, cause, noticeTimeoutS, signal },
   })
   let outcome: Outcome | undefined
   try {

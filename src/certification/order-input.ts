@@ -12,7 +12,7 @@ import { testVisitors } from './steps/test-visitors.ts'
 type NewOrder = InputOf<typeof createOrder>
 
 /** What an order is prepared with: a test step has it, and so has whoever makes one outside of a run. */
-export type Preparing = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'prepare'>
+export type Preparing = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'cause' | 'prepare'>
 
 /** Fields of a product that decide how it is ordered (DECISIONS "Product"). */
 interface Details {
@@ -74,7 +74,8 @@ async function productDetails(context: Preparing, partnerDealId: string): Promis
     const known = await findProduct(context.deps.db, named)
     return { visitorInfoType: EVERY_VISITOR, ...known?.details }
   }
-  await context.prepare((deps) => pullProduct(deps, { partner_id: partnerId, partner_deal_id: partnerDealId }))
+  const product = { partner_id: partnerId, partner_deal_id: partnerDealId }
+  await context.prepare((deps) => pullProduct(deps, product, { cause: context.cause }))
   return (await findProduct(context.deps.db, { partnerId, partnerDealId }))?.details ?? {}
 }
 
@@ -85,7 +86,7 @@ async function pullDay(context: Preparing, partner_deal_id: string, day: string)
   const level = offers(choice, 'level-price-calendar') && isOfLevels(context, partner_deal_id)
   if (!level && !offers(choice, 'price-calendar')) return undefined
   const range = { partner_id, partner_deal_id, from: day, to: day, level }
-  await context.prepare((deps) => pullPrices(deps, range))
+  await context.prepare((deps) => pullPrices(deps, range, { cause: context.cause }))
   const keys = await keysOnSale(context.deps.db, { partnerId: partner_id, partnerDealId: partner_deal_id }, day)
   return keys.find((key) => key !== '')
 }

@@ -27,13 +27,15 @@ interface Operated<Name extends InterfaceName, Result> {
   readonly answer: AnswerOf<Name> | undefined
 }
 
+type StepCallOptions = Omit<CallOptions, 'cause'> & Expectation
+
 /** Calls to the partner during an attempt. Each is written into the log. */
 export interface StepCalls {
   /** One call, with the checks that every answer goes through. */
   call<Name extends InterfaceName>(
     name: Name,
     body: RequestOf<Name>,
-    options?: CallOptions & Expectation,
+    options?: StepCallOptions,
   ): Promise<CallResult<AnswerOf<Name>>>
   /**
    * Runs an operation that calls the partner at the interface `name`. The last answer of that interface goes through the
@@ -56,7 +58,7 @@ export interface StepCalls {
   ): Promise<CallResult<AnswerOf<Name>>>
 }
 
-export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: AttemptLog): StepCalls {
+export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, log: AttemptLog): StepCalls {
   const announce = async (name: InterfaceName) => {
     const url = interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') ?? ''
     await log.append({ kind: 'calling', data: { interface: name, url: log.mask(url) } })
@@ -104,12 +106,16 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     body,
     { codes, usual, refusal, advisory: asWarnings, ...options } = {},
   ) => {
-    const { result } = await operate(name, (inside) => callPartner(inside, partner, name, body, options), {
-      ...(codes && { codes }),
-      ...(usual && { usual }),
-      ...(refusal && { refusal }),
-      ...(asWarnings && { advisory: asWarnings }),
-    })
+    const { result } = await operate(
+      name,
+      (inside) => callPartner(inside, partner, name, body, { cause, ...options }),
+      {
+        ...(codes && { codes }),
+        ...(usual && { usual }),
+        ...(refusal && { refusal }),
+        ...(asWarnings && { advisory: asWarnings }),
+      },
+    )
     return result
   }
 

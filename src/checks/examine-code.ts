@@ -70,8 +70,12 @@ function saidIn(json: unknown): Detail {
     : localized('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
 }
 
+/** Whether the answer has one of these codes, whatever else is wrong with it. */
+export const hasCode = (definition: PartnerInterface, json: unknown, codes: Codes): boolean =>
+  codes === 'failure' ? isFailure(definition, json) : codes.includes(Number(jsonFields(json).code))
+
 export function codeFinding(definition: PartnerInterface, json: unknown, codes: Codes): Finding {
-  const passed = codes === 'failure' ? isFailure(definition, json) : codes.includes(Number(jsonFields(json).code))
+  const passed = hasCode(definition, json, codes)
   return {
     id: 'code',
     passed,

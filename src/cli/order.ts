@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { type Cause, OPERATOR } from '../history/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import {
   closeOrder,
@@ -14,6 +13,7 @@ import {
   refundOrder,
   showOrder,
 } from '../orders/index.ts'
+import { BY_COMMAND, type CallCause } from '../partner-calls/index.ts'
 import type { CliContext } from './context.ts'
 import { defineListCommand } from './list.ts'
 import { defineCommand } from './operation.ts'
@@ -60,12 +60,12 @@ function step(
   context: CliContext,
   name: string,
   description: string,
-  run: (deps: Deps, orderId: bigint, cause: Cause) => Promise<OrderResult>,
+  run: (deps: Deps, orderId: bigint, cause: CallCause) => Promise<OrderResult>,
 ): void {
   defineCommand(withKeyArgument(order, name, description), context, {
     input: oneOrder,
     inputFrom: (_, order_id) => ({ order_id }),
-    run: (deps, { order_id }) => run(deps, order_id, OPERATOR),
+    run: (deps, { order_id }) => run(deps, order_id, BY_COMMAND),
     after: exitCode(context),
     text: answerText,
     flags: NAMED,
@@ -115,7 +115,7 @@ function createCommand(order: Command, context: CliContext): void {
       partner_primary_key: options.partnerPrimaryKey,
       level_ids: options.levelId,
     }),
-    run: (deps, input) => createOrder(deps, input, OPERATOR),
+    run: (deps, input) => createOrder(deps, input, BY_COMMAND),
     after: exitCode(context),
     text: answerText,
     flags: LISTS,
@@ -144,7 +144,7 @@ function refundCommand(order: Command, context: CliContext): void {
   defineCommand(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
     input: refundOrder.input,
     inputFrom: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
-    run: (deps, input) => refundOrder(deps, input, OPERATOR),
+    run: (deps, input) => refundOrder(deps, input, BY_COMMAND),
     after: exitCode(context),
     text: answerText,
     flags: { ...NAMED, ...LISTS },
@@ -163,7 +163,7 @@ function refundedCommand(order: Command, context: CliContext): void {
       ...ticketsOf(options, order_id),
       ...{ type: options.type, reason: options.reason },
     }),
-    run: (deps, input) => refundByPlatform(deps, input, OPERATOR),
+    run: (deps, input) => refundByPlatform(deps, input, BY_COMMAND),
     after: exitCode(context),
     text: answerText,
     flags: { ...NAMED, ...LISTS },

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { listProducts, pullCatalogue, pullPrices, pullProduct, showProduct } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
+import { BY_COMMAND } from '../partner-calls/index.ts'
 import type { CliContext } from './context.ts'
 import { defineCommand } from './operation.ts'
 import { failureText, historyText } from './order-text.ts'
@@ -59,9 +60,9 @@ async function pull(
   input: { partner_id: bigint; partner_deal_id?: string | undefined },
 ): Promise<PullReport> {
   const { partner_id, partner_deal_id } = input
-  if (partner_deal_id !== undefined) return pullProduct(deps, { partner_id, partner_deal_id })
+  if (partner_deal_id !== undefined) return pullProduct(deps, { partner_id, partner_deal_id }, { cause: BY_COMMAND })
   const bar = progressBar(terminal.stderr)
-  return pullCatalogue(deps, { partner_id }, bar.show).finally(bar.end)
+  return pullCatalogue(deps, { partner_id }, BY_COMMAND, bar.show).finally(bar.end)
 }
 
 function pricesCommand(product: Command, context: CliContext): void {
@@ -76,7 +77,7 @@ function pricesCommand(product: Command, context: CliContext): void {
     inputFrom: ({ partnerId, from, to, level }, partner_deal_id) => ({
       ...{ partner_id: partnerId, partner_deal_id, from, to, level },
     }),
-    run: (deps, range) => pullPrices(deps, range),
+    run: (deps, range) => pullPrices(deps, range, { cause: BY_COMMAND }),
     after: exitCode(context),
     text: pricesText,
     flags: NAMED,

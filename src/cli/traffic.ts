@@ -45,6 +45,7 @@ function oneText({ request, response, failure, ...entry }: OneOfTraffic): string
   const { kind, id, partner_id, at, name, outcome, order_id, code, duration_ms, verified, mistakes, warnings } = entry
   const facts = {
     ...{ id: `${kind}/${id}`, at, partner_id, what: name, outcome, order_id, code, duration_ms, verified },
+    ...(entry.cause === null ? {} : { cause: causeOf(entry) }),
     ...{ why: failure?.detail, mistakes, warnings, address: `${request.method} ${request.url}` },
   }
   const texts = [
@@ -53,6 +54,9 @@ function oneText({ request, response, failure, ...entry }: OneOfTraffic): string
   ]
   return [aligned(Object.entries(facts).map(([field, value]) => [field, readable(value)])), ...texts].join('\n\n')
 }
+
+const causeOf = ({ cause, cause_ref }: Pick<OneOfTraffic, 'cause' | 'cause_ref'>): string =>
+  [cause, cause_ref].filter(Boolean).join(' ')
 
 type Message = Pick<OneOfTraffic['request'], 'headers' | 'body' | 'cut_from'>
 
@@ -72,8 +76,9 @@ function table(lines: Readonly<OutputOf<typeof listAllTraffic>['traffic']>): str
     line.name,
     line.outcome.name,
     readable(line.code),
+    causeOf(line) || '-',
     `${line.kind}/${line.id}`,
     readable(line.detail),
   ])
-  return aligned([['AT', 'PARTNER', 'WAY', 'WHAT', 'OUTCOME', 'CODE', 'ID', 'DETAIL'], ...rows])
+  return aligned([['AT', 'PARTNER', 'WAY', 'WHAT', 'OUTCOME', 'CODE', 'CAUSE', 'ID', 'DETAIL'], ...rows])
 }

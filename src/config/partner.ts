@@ -7,7 +7,7 @@ export const partnerSettings = {
     .default(['', '/rhone'])
     .transform((prefixes) => [...new Set(['', ...prefixes])])
     .describe(
-      'prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`); `/dispatch=/mtp/api` lets a path stand for another one, so that programs that call it need no change',
+      'prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`); `/dispatch=/mtp/api` lets a path stand for another one, so that programs that call it need no change: either may be signed, unless one is the other with a prefix',
     ),
   MTP_CLOCK_SKEW_S: whole(1, 86_400)
     .default(600)

@@ -1,10 +1,10 @@
 import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
-import { OPERATOR } from '../history/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { createOrder, payOrder, queryOrder, refundOrder, showOrder } from '../orders/index.ts'
+import { BY_COMMAND } from '../partner-calls/index.ts'
 import { findPartner } from '../partners/index.ts'
 import { type AtPartner, partnerControls } from './sandbox-part.ts'
 import { DEMO_PARTNER } from './seed.ts'
@@ -47,7 +47,9 @@ export async function orderTalk(demoConsole: DemoConsole): Promise<void> {
       return notices
     },
   }
-  await script.step('The platform asks for the catalogue.', async () => done(await pullCatalogue(deps, { partner_id })))
+  await script.step('The platform asks for the catalogue.', async () =>
+    done(await pullCatalogue(deps, { partner_id }, BY_COMMAND)),
+  )
   const used = await usedOrder(script)
   const refunded = await refundedOrder(script)
   for (const orderId of [used, refunded]) await printHistory(script, orderId)
@@ -58,7 +60,7 @@ async function usedOrder(script: DemoScript): Promise<bigint> {
   const { deps, step, atPartner } = script
   const order = await bought(script, 'DEMO-BOAT')
   const order_id = order.order_id
-  await step('The platform queries the order.', async () => done(await queryOrder(deps, order_id, OPERATOR)))
+  await step('The platform queries the order.', async () => done(await queryOrder(deps, order_id, BY_COMMAND)))
   await step('A visitor comes to the gate.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
   await step('The second visitor follows.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
   return order_id
@@ -72,7 +74,7 @@ async function refundedOrder(script: DemoScript): Promise<bigint> {
     issued(script, order_id),
   )
   const { refund } = await step('The customer requests a refund. This partner reviews each refund.', async () =>
-    done(await refundOrder(deps, refundOrder.input.parse({ order_id }), OPERATOR)),
+    done(await refundOrder(deps, refundOrder.input.parse({ order_id }), BY_COMMAND)),
   )
   await step('The partner approves it.', () =>
     atPartner('decide-refund', { refundId: refund.refund_id, approve: true }),
@@ -89,12 +91,12 @@ async function bought(
   const range = { partner_id, partner_deal_id, from: travel_date, to: travel_date }
   const input = createOrder.input.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
   await step(`The platform asks for the price of ${partner_deal_id} tomorrow.`, async () =>
-    done(await pullPrices(deps, range)),
+    done(await pullPrices(deps, range, { cause: BY_COMMAND })),
   )
   const { order } = await step('A customer orders two tickets.', async () =>
-    done(await createOrder(deps, input, OPERATOR)),
+    done(await createOrder(deps, input, BY_COMMAND)),
   )
-  await step('The customer has paid.', async () => done(await payOrder(deps, order.order_id, OPERATOR)))
+  await step('The customer has paid.', async () => done(await payOrder(deps, order.order_id, BY_COMMAND)))
   return order
 }
 
@@ -104,7 +106,7 @@ async function issued({ deps, wait }: DemoScript, orderId: bigint): Promise<void
   for (let question = 0; question < MAX_QUESTIONS; question++) {
     await wait(1)
     // Refused while the service itself is querying.
-    const answer = await queryOrder(deps, orderId, OPERATOR).catch((error: unknown) => {
+    const answer = await queryOrder(deps, orderId, BY_COMMAND).catch((error: unknown) => {
       if (error instanceof RefusedRequest) return undefined
       throw error
     })

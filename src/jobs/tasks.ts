@@ -39,7 +39,10 @@ const pullOneTask =
   (status: 2 | 5): Task =>
   async (deps, payload, { id }) => {
     const { partnerId, partnerDealId } = ofProduct.parse(payload)
-    await applyProductChange(deps, partnerId, [{ partnerDealId, status }], { kind: 'job', id })
+    await applyProductChange(deps, partnerId, [{ partnerDealId, status }], {
+      cause: { kind: 'job', id },
+      notice: 'deal-change',
+    })
   }
 
 const ofOrder = z.object({ orderId: int64(), asked: z.number() })
@@ -47,7 +50,7 @@ const ofOrder = z.object({ orderId: int64(), asked: z.number() })
 /** An answer to create or pay was lost or is still to come: the partner is asked until the order is decided. */
 const queryOrderTask: Task = async (deps, payload, { id }) => {
   const { orderId, asked } = ofOrder.parse(payload)
-  const { givenUp } = await pollOrder(deps, orderId, asked, { kind: 'job', id })
+  const { givenUp } = await pollOrder(deps, orderId, asked, { kind: 'schedule', ref: id })
   if (givenUp) throw new GiveUp(givenUp)
 }
 
@@ -59,8 +62,8 @@ const ofRefund = z.object({
 })
 
 /** The platform has refunded by itself, and its message has not arrived yet. */
-const sendRefundedMessageTask: Task = async (deps, payload) => {
-  const failure = await sendRefundedMessage(deps, ofRefund.parse(payload))
+const sendRefundedMessageTask: Task = async (deps, payload, { id }) => {
+  const failure = await sendRefundedMessage(deps, ofRefund.parse(payload), { kind: 'schedule', ref: id })
   if (failure) throw new Error(`${failure.kind}: ${maskedReason(failure.detail)}`)
 }
 

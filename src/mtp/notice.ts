@@ -35,7 +35,7 @@ export const DEAL_CHANGE: NoticeKind<DealChangeNotice> = {
   shape: dealChangeNotice,
   accept: (deps, { body }, row) =>
     acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
-      applyProductChange(inside, row.partnerId, body, cause),
+      applyProductChange(inside, row.partnerId, body, { cause, notice: 'deal-change' }),
     ),
 }
 

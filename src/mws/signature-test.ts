@@ -8,7 +8,7 @@ import { networkOf } from '../throttle/index.ts'
 import type { PartnerCall } from './authenticate.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
 import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
-import { contentWarnings, type SentContent } from './diagnose/warnings.ts'
+import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
 import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts'
 import * as store from './signature-test-store.ts'
 
@@ -101,14 +101,27 @@ async function storeAndAnswer(
   deps: Deps,
   partner: PartnerWithSecrets,
   call: TestedCall,
-  found: Diagnosis,
+  diagnosis: Diagnosis,
   content: SentContent,
 ): Promise<SignatureAnswer> {
+  const found = withContent(diagnosis, content)
   const warnings = [...found.warnings, ...contentWarnings(partner, content)]
   await keep(deps, partner, call, { ...found, warnings }, 'sent', true)
   const warned = warnings.length > 0 ? { warnings } : {}
   if (found.mistakes.length === 0) return { ...successEnvelope(partner.partner_id), ...warned }
   return { ...rejectionEnvelope(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
+}
+
+/** With the mistakes of what the signature does not cover; a call that has others is told all of them. */
+function withContent(found: Diagnosis, content: SentContent): Diagnosis {
+  const more = contentMistakes(content)
+  if (more.length === 0) return found
+  const explanation = more.map((mistake) => mistake.explanation).join(' ')
+  return {
+    ...found,
+    mistakes: [...found.mistakes, ...more.map(({ name }) => name)],
+    explanation: found.mistakes.length === 0 ? explanation : `${found.explanation} ${explanation}`,
+  }
 }
 
 const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis): ShownDiagnosis => ({

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import type { Cause } from '../history/index.ts'
-import { type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
+import { type CallCause, type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
+import { changedBy } from './changed-by.ts'
 import { isLost } from './in-flight.ts'
 import { dropQuery } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
@@ -22,7 +22,7 @@ const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => 
  * Closes an order that was not paid. Repeating is safe, since an order that is closed already answers 200; so an order
  * whose answer was lost stays `closing` until it is closed again. Throws for an order that cannot be closed.
  */
-export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderResult> {
+export async function closeOrder(deps: Deps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, known.partner_id)
   const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
@@ -30,11 +30,11 @@ export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
   const closing = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_close_asked', order)
     if (order.state === 'closed') return undefined
-    return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, cause)
+    return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, changedBy(cause))
   })
   if (!closing) return resultFor(deps, orderId)
   const closeType = closeTypeOf(closing) ?? 1
-  const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId })
+  const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId, cause })
   await withOrder(deps, orderId, async (inside, order) => {
     if (order.state !== 'closing') return
     await changeOrder(

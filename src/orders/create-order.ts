@@ -2,15 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { findOffer } from '../catalogue/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
-import type { Cause } from '../history/index.ts'
 import { orderCreate } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
-import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
+import {
+  type AnswerOf,
+  activePartner,
+  type CallCause,
+  type CallResult,
+  callPartner,
+  failureOf,
+} from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changeOrder } from './change-order.ts'
+import { changedBy } from './changed-by.ts'
 import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
 import { dropQuery, queueQuery } from './order-jobs.ts'
@@ -39,14 +46,14 @@ interface ToSend {
  */
 export const createOrder = operation(
   newOrder,
-  async (deps: Deps, input: NewOrder, cause: Cause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
+  async (deps: Deps, input: NewOrder, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
     const partner = await activePartner(deps, input.partner_id)
     const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
     const stored = (await findOrder(deps.db, orderId))
       ? undefined
       : await store(deps, partner, orderId, input, { cause, purpose })
     const begun = stored ?? (await resumeOrder(deps, orderId, input, cause))
-    return 'request' in begun ? send(deps, partner, begun) : begun
+    return 'request' in begun ? send(deps, partner, begun, cause) : begun
   },
 )
 
@@ -65,7 +72,7 @@ async function store(
   { partner_id, stage }: PartnerWithSecrets,
   orderId: bigint,
   input: NewOrder,
-  { cause, purpose }: { readonly cause: Cause; readonly purpose: OrderPurpose },
+  { cause, purpose }: { readonly cause: CallCause; readonly purpose: OrderPurpose },
 ): Promise<ToSend | undefined> {
   const { partner_deal_id, travel_date = null, partner_primary_key = '', quantity } = input
   const offered = { partnerId: partner_id, partnerDealId: partner_deal_id, date: travel_date }
@@ -86,7 +93,7 @@ async function store(
     request: stringifyLossless(request),
   }
   return deps.db.tx(async (db) => {
-    if (!(await insertOrder(db, order, { cause, now }))) return undefined
+    if (!(await insertOrder(db, order, { cause: changedBy(cause), now }))) return undefined
     await recordAsked({ ...deps, db }, 'order_create_asked', order, { partner_deal_id, quantity })
     await queueQuery({ ...deps, db }, order, CALL_TIMES.overS)
     return { orderId, request, revision: 0 }
@@ -98,7 +105,12 @@ const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewO
   removed ? { ...input, visitors: undefined, contact_person: undefined } : input
 
 /** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
-async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderResult> {
+async function resumeOrder(
+  deps: Deps,
+  orderId: bigint,
+  input: NewOrder,
+  cause: CallCause,
+): Promise<ToSend | OrderResult> {
   const order = await existingOrder(deps, orderId)
   const stored = await requestOf(deps.db, orderId)
   if (order.partner_id !== input.partner_id || differs(stored, compared(order, input))) {
@@ -115,7 +127,7 @@ async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: 
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
     await queueQuery(inside, found, CALL_TIMES.overS)
-    const { revision } = await changeOrder(inside, found, update, cause)
+    const { revision } = await changeOrder(inside, found, update, changedBy(cause))
     return { orderId, request: orderCreate.request.parse(stored), revision }
   })
   return toSend ?? resultFor(deps, orderId)
@@ -125,8 +137,9 @@ async function send(
   deps: Deps,
   partner: PartnerWithSecrets,
   { orderId, request, revision }: ToSend,
+  cause: CallCause,
 ): Promise<OrderResult> {
-  const result = await callPartner(deps, partner, 'order-create', request, { orderId })
+  const result = await callPartner(deps, partner, 'order-create', request, { orderId, cause })
   const update = outcomeOf(result)
   await withOrder(deps, orderId, async (inside, order) => {
     // Anything but success from an older call is outdated.

@@ -1,8 +1,16 @@
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
-import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
+import {
+  type AnswerOf,
+  activePartner,
+  type CallCause,
+  type CallResult,
+  callPartner,
+  failureOf,
+} from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
+import { changedBy } from './changed-by.ts'
 import { ASK_AGAIN_IN_S, ISSUING, isLost } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
 import { dropQuery, queueQuery } from './order-jobs.ts'
@@ -19,18 +27,18 @@ const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed'
  * partner: the one that has moved the order to `paying` and committed. After a lost response the partner is queried
  * first.
  */
-export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderResult> {
+export async function payOrder(deps: Deps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await activePartner(deps, known.partner_id)
   const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
   if (queried?.failure) return queried
   const claimed = await withOrder(deps, orderId, async (inside, order) => {
     await recordAsked(inside, 'order_pay_asked', order)
-    return claim(inside, order, cause)
+    return claim(inside, order, changedBy(cause))
   })
   if (!claimed) return resultFor(deps, orderId)
   const body = { orderId, partnerOrderId: claimed.partner_order_id ?? '' }
-  const result = await callPartner(deps, partner, 'order-pay', body, { orderId })
+  const result = await callPartner(deps, partner, 'order-pay', body, { orderId, cause })
   await withOrder(deps, orderId, (inside, order) => settle(inside, order, result, claimed.revision))
   return resultFor(deps, orderId, failureOf(result))
 }

@@ -1,8 +1,8 @@
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
-import type { Cause } from '../history/index.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
 import { maskedReason } from '../lib/masked-reason.ts'
+import type { CallCause } from '../partner-calls/index.ts'
 import { isInFlight } from './in-flight.ts'
 import { queueQuery } from './order-jobs.ts'
 import { existingOrder } from './order-result.ts'
@@ -23,7 +23,7 @@ export async function pollOrder(
   deps: Deps,
   orderId: bigint,
   asked: number,
-  cause: Cause,
+  cause: CallCause,
 ): Promise<{ givenUp: string | null }> {
   const found = await existingOrder(deps, orderId)
   if (!OPEN.includes(found.state)) return { givenUp: null }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import type { Cause } from '../history/index.ts'
 import { operation } from '../lib/json/input.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import {
   type AnswerOf,
+  type CallCause,
   type CallResult,
   callPartner,
   existingPartner,
@@ -14,6 +14,7 @@ import {
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changeRefund } from './change-refund.ts'
+import { changedBy } from './changed-by.ts'
 import { credentialListOf } from './credentials.ts'
 import { noSuchRefund } from './errors.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
@@ -35,7 +36,7 @@ const ALREADY_REFUNDED = 601
  */
 export const refundOrder = operation(
   newRefund,
-  async (deps: Deps, input: NewRefund, cause: Cause): Promise<OrderAndRefund> => {
+  async (deps: Deps, input: NewRefund, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID() } = input
     const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
     const done = async (answer: OrderResult): Promise<OrderAndRefund> => {
@@ -45,22 +46,22 @@ export const refundOrder = operation(
     }
     let begun = await withOrder(deps, orderId, async (inside, order) => {
       await recordAsked(inside, 'order_refund_asked', order, { refund_id: refundId })
-      return beginRefund(inside, order, refundId, input, cause)
+      return beginRefund(inside, order, refundId, input, changedBy(cause))
     })
     if (begun === 'lost') {
       const queried = await queryOrder(deps, orderId, cause)
       if (queried.failure) return done(queried)
-      begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, cause))
+      begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, changedBy(cause)))
     }
     if (typeof begun === 'string') return done(await resultFor(deps, orderId))
-    const result = await ask(deps, partner, begun)
+    const result = await ask(deps, partner, begun, cause)
     const update = decisionOf(result, begun)
     await withOrder(deps, orderId, (inside, order) => settle(inside, order, refundId, update, result.callId))
     return done(await resultFor(deps, orderId, failureOf(result)))
   },
 )
 
-async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk) {
+async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk, cause: CallCause) {
   const { order_id: orderId } = order
   const body = {
     orderId,
@@ -75,7 +76,7 @@ async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: T
     refundFee: refund.refund_fee,
     refundTime: beijingTime(statedNow(deps)),
   }
-  return callPartner(deps, partner, 'order-refund', body, { orderId })
+  return callPartner(deps, partner, 'order-refund', body, { orderId, cause })
 }
 
 /** A notice may have decided during the call: a transition that is no longer legal is outdated. */

@@ -4,8 +4,9 @@ import type { Cause } from '../history/index.ts'
 import { operation } from '../lib/json/input.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
-import { type CallProblem, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
+import { type CallCause, type CallProblem, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
+import { changedBy } from './changed-by.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { isInFlight } from './in-flight.ts'
 import { refundContent } from './new-refund.ts'
@@ -31,19 +32,19 @@ const SEND_AGAIN_IN_S = 20
  */
 export const refundByPlatform = operation(
   newRefundedMessage,
-  async (deps: Deps, input: NewRefundedMessage, cause: Cause): Promise<OrderAndRefund> => {
+  async (deps: Deps, input: NewRefundedMessage, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
     const message = { orderId, refundId, type, reason }
     await withOrder(deps, orderId, async (inside, order) => {
       await recordAsked(inside, 'order_refunded_asked', order, { refund_id: refundId, type })
       const known = await findRefund(inside.db, order.partner_id, refundId)
       if (known && known.order_id !== orderId) throw noSuchRefund(refundId)
-      const refund = known ?? (await storeRefund(inside, order, refundId, input, cause))
+      const refund = known ?? (await storeRefund(inside, order, refundId, input, changedBy(cause)))
       const update = { state: 'refunded', decision_code: null, reason: reason ?? null } as const
-      if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, cause)
+      if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, changedBy(cause))
       await queueRefundedMessage(inside, order.partner_id, message, SEND_AGAIN_IN_S)
     })
-    const failure = await sendRefundedMessage(deps, message)
+    const failure = await sendRefundedMessage(deps, message, cause)
     if (failure === null) await dropRefundedMessage(deps.db, message)
     return { ...(await resultFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
   },
@@ -78,7 +79,11 @@ async function storeRefund(
 }
 
 /** Sends the message once; safe to repeat. Returns the failure, if any. */
-export async function sendRefundedMessage(deps: Deps, message: RefundedMessage): Promise<CallProblem | null> {
+export async function sendRefundedMessage(
+  deps: Deps,
+  message: RefundedMessage,
+  cause: CallCause,
+): Promise<CallProblem | null> {
   const { orderId, refundId, type, reason = '' } = message
   const order = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, order.partner_id)
@@ -96,7 +101,7 @@ export async function sendRefundedMessage(deps: Deps, message: RefundedMessage):
     refundTime: beijingTime(refund.updated_at),
     count: refund.refund_quantity,
   }
-  return failureOf(await callPartner(deps, partner, 'order-refunded', body, { orderId }))
+  return failureOf(await callPartner(deps, partner, 'order-refunded', body, { orderId, cause }))
 }
 
 async function storedRefund(deps: Deps, orderId: bigint, refundId: string): Promise<RefundRow> {

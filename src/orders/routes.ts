@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { OPERATOR } from '../history/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import { BY_API } from '../partner-calls/index.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder } from './create-order.ts'
 import { maskedStory } from './masked-story.ts'
@@ -39,7 +39,7 @@ export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void 
     answerLossless(
       request,
       reply,
-      await createOrder(depsFor(request), parseInput(createOrder.input, request.body), OPERATOR),
+      await createOrder(depsFor(request), parseInput(createOrder.input, request.body), BY_API),
     ),
   )
 
@@ -53,22 +53,22 @@ export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void 
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>
-    answerLossless(request, reply, await payOrder(depsFor(request), idOf(request), OPERATOR)),
+    answerLossless(request, reply, await payOrder(depsFor(request), idOf(request), BY_API)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/query', async (request, reply) =>
-    answerLossless(request, reply, await queryOrder(depsFor(request), idOf(request), OPERATOR)),
+    answerLossless(request, reply, await queryOrder(depsFor(request), idOf(request), BY_API)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/close', async (request, reply) =>
-    answerLossless(request, reply, await closeOrder(depsFor(request), idOf(request), OPERATOR)),
+    answerLossless(request, reply, await closeOrder(depsFor(request), idOf(request), BY_API)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
     answerLossless(
       request,
       reply,
-      await refundOrder(depsFor(request), parseInput(refundOrder.input, withId(request)), OPERATOR),
+      await refundOrder(depsFor(request), parseInput(refundOrder.input, withId(request)), BY_API),
     ),
   )
 
@@ -76,7 +76,7 @@ export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void 
     answerLossless(
       request,
       reply,
-      await refundByPlatform(depsFor(request), parseInput(refundByPlatform.input, withId(request)), OPERATOR),
+      await refundByPlatform(depsFor(request), parseInput(refundByPlatform.input, withId(request)), BY_API),
     ),
   )
 }

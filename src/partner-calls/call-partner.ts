@@ -25,7 +25,7 @@ export async function callPartner<Name extends InterfaceName>(
   partner: PartnerWithSecrets,
   name: Name,
   body: RequestOf<Name>,
-  options: CallOptions = {},
+  options: CallOptions,
 ): Promise<CallResult<AnswerOf<Name>>> {
   const definition = definitionOf(name)
   const text = stringifyLossless({ partnerId: partner.partner_id, body: definition.request.parse(body) })
@@ -36,15 +36,21 @@ export async function callPartner<Name extends InterfaceName>(
     ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
     : []
   const first = outOfOrder ? await callToResendLate(deps, name, options.orderId) : undefined
-  if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first), isLate: true })
+  if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first, options), isLate: true })
   deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
 }
 
 /** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
-async function sendLate(deps: Deps, partner: PartnerWithSecrets, first: CallRecord): Promise<CallRecord> {
+async function sendLate(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  first: CallRecord,
+  { cause }: CallOptions,
+): Promise<CallRecord> {
   const sending = { definition: definitionOf(first.interface as InterfaceName), text: first.request_body, byHand: true }
-  return (await makeCall(deps, partner, sending, first.order_id === null ? {} : { orderId: first.order_id })).record
+  const about = first.order_id === null ? {} : { orderId: first.order_id }
+  return (await makeCall(deps, partner, sending, { cause, ...about })).record
 }
 
 /**
@@ -56,7 +62,7 @@ export async function callAsWritten(
   partner: PartnerWithSecrets,
   name: InterfaceName,
   text: string,
-  options: CallOptions = {},
+  options: CallOptions,
 ): Promise<CallResult<unknown>> {
   const { reply, record } = await makeCall(
     deps,
@@ -115,7 +121,7 @@ export const heartbeatWith: TestCallWith =
       secrets: [],
       aes_key: null,
     }
-    const result = await callPartner(deps, known, 'heartbeat', {}, { secret })
+    const result = await callPartner(deps, known, 'heartbeat', {}, { secret, cause: { kind: 'new-secret', ref: null } })
     if (result.outcome === 'failed') return { ok: false, detail: `${result.failure.kind}: ${result.failure.detail}` }
     return { ok: result.outcome === 'success', detail: result.outcome }
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { CALL_CAUSES } from './cause.ts'
 
 /** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
 export const CALL_RETENTION: readonly Retention[] = [
@@ -38,16 +39,20 @@ export interface CallRecord {
   readonly forged: Forgery | null
   /** Its body was written by a person. */
   readonly by_hand: boolean
+  /** Why it was made (cause.ts); null of old ones. */
+  readonly cause: (typeof CALL_CAUSES)[number] | null
+  readonly cause_ref: string | null
 }
 
 export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
   db.exec(
     sql`insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
-          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged, by_hand)
+          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged, by_hand,
+          cause, cause_ref)
         values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
           ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
           ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${call.failure_detail},
-          ${call.forged}, ${call.by_hand})`,
+          ${call.forged}, ${call.by_hand}, ${call.cause}, ${call.cause_ref})`,
   )
 
 /** Keeps what a test step made of the answer. */
@@ -83,6 +88,8 @@ const callRecord = callSummary.extend({
   response_body: z.string().nullable(),
   forged: z.enum(FORGERIES).nullable(),
   by_hand: z.boolean(),
+  cause: z.enum(CALL_CAUSES).nullable(),
+  cause_ref: z.string().nullable(),
 })
 
 /** The newest call of that interface about an order, whole; none that a person has written. */
@@ -90,7 +97,7 @@ export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<Ca
   db.maybe(
     callRecord,
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
-          url, request_headers, request_body, response_headers, response_body, forged, by_hand
+          url, request_headers, request_body, response_headers, response_body, forged, by_hand, cause, cause_ref
         from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
         order by started_at desc, call_number desc limit 1`,
   )

@@ -9,6 +9,7 @@ import { breakerAllows, noteCertificate, storeBreaker } from '../partner-reach/i
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, HTTP_FAILURE_MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
+import type { CallCause } from './cause.ts'
 import { SLOW_MS } from './faults.ts'
 import {
   keptHeaders,
@@ -21,6 +22,7 @@ import {
 } from './wire.ts'
 
 export interface CallOptions {
+  readonly cause: CallCause
   /** The order that the call is about; a response that names another one is invalid. */
   readonly orderId?: bigint
   /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
@@ -103,6 +105,8 @@ async function exchange(
     failure_detail: failure?.detail ?? null,
     forged: options.forge ?? null,
     by_hand: byHand,
+    cause: options.cause.kind,
+    cause_ref: options.cause.ref,
   }
   await insertCall(deps.db, record)
   return { reply, record }

@@ -19,6 +19,8 @@ export const reportContent = z.strictObject({
   functions: listOf('functions', z.string()),
   /** In the order of the run; `attempts` up to the one that has passed. */
   steps: listOf('functions', z.strictObject({ id: z.string(), passed_at: when, attempts: count })),
+  /** The other steps: they may be left out, and what they need first was not there. Missing where there are none. */
+  not_tested: listOf('functions', z.string()).exactOptional(),
   /** Orders that the platform's own records show as consumed and as refunded. */
   evidence: z.strictObject({ consumption: orderIds, refund: orderIds }),
   passed_at: when,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { judged, warnings } from './traffic-store.ts'
+import { caused, judged, warnings } from './traffic-store.ts'
 
 /** Single entries of the traffic. */
 
@@ -22,6 +22,7 @@ const call = z.object({
   failure: z.string().nullable(),
   failure_detail: z.string().nullable(),
   ...judged,
+  ...caused,
 })
 export type KeptCall = z.output<typeof call>
 
@@ -30,7 +31,7 @@ export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCal
   db.maybe(
     call,
     sql`select id, at, name as interface, order_id, duration_ms, url, request_headers, request_body, status as http_status,
-          response_headers, response_body, code, failure, detail as failure_detail, forged, verdict
+          response_headers, response_body, code, failure, detail as failure_detail, forged, verdict, cause, cause_ref
         from sandbox_outgoing where partner_id = ${partnerId} and id = ${id}`,
   )
 

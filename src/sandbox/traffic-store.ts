@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-import { FORGERIES } from '../partner-calls/index.ts'
+import { CALL_CAUSES, FORGERIES } from '../partner-calls/index.ts'
 import { matches, type TrafficSearch, type TrafficView } from './traffic-search-store.ts'
 
 /** Calls in both directions of one partner: the views are over tables of partner-calls and mtp. */
@@ -12,6 +12,13 @@ export const warnings = z.string().transform((names) => names.split(' ').filter(
 export const judged = {
   forged: z.enum(FORGERIES).nullable(),
   verdict: z.enum(['passed', 'warning', 'failed']).nullable(),
+}
+
+/** Why a call of ours was made; null of old ones and of every other entry. */
+export const caused = {
+  cause: z.enum(CALL_CAUSES).nullable(),
+  /** Which notice, step, …: CallCause says what it is. */
+  cause_ref: z.string().nullable(),
 }
 
 export const summary = z.object({
@@ -33,6 +40,7 @@ export const summary = z.object({
   /** Tells calls of one moment apart; null of old ones. */
   arrival: z.coerce.number().nullable(),
   ...judged,
+  ...caused,
 })
 export type TrafficSummary = z.output<typeof summary>
 export type TrafficKind = TrafficSummary['kind']
@@ -81,7 +89,7 @@ const ORDERS = {
 
 /** What every entry has, whichever view it comes from. */
 export const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
-  arrival, forged, verdict`
+  arrival, forged, verdict, cause, cause_ref`
 
 /** One list of the three views; each of them is read no further than the list is long. */
 function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, order: Order) {

@@ -5,8 +5,9 @@ import { showProduct } from '../../src/catalogue/show-product.ts'
 import { priceRange } from '../../src/catalogue/wire.ts'
 import { implausibleFindings } from '../../src/checks/examine-content.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
-import { type CallRecord, callPartner, existingPartner } from '../../src/partner-calls/index.ts'
+import { BY_COMMAND, type CallRecord, existingPartner } from '../../src/partner-calls/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
+import { callPartner } from '../partner-calls/calls.ts'
 import { ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
 
 const { world, seller, close } = await worldWithSeller()
@@ -21,8 +22,9 @@ const prices = () =>
   pullPrices(
     world.deps,
     parseInput(priceRange, { partner_id: 7001, partner_deal_id: 'd-1', from: '2026-06-01', to: '2026-06-30' }),
+    { cause: BY_COMMAND },
   )
-const pull = () => pullProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-2' })
+const pull = () => pullProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-2' }, { cause: BY_COMMAND })
 const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
 
 /** What a step of a test run is told about the answer to such a call. */

@@ -5,6 +5,7 @@ import { pullProduct } from '../../src/catalogue/pull-product.ts'
 import { listProducts, showProduct } from '../../src/catalogue/show-product.ts'
 import { priceRange } from '../../src/catalogue/wire.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { ok, refusal, reset, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 
@@ -26,7 +27,8 @@ const NO_SUCCESS: readonly object[] = [
 ]
 
 const entry = (partnerDealId: string, fields: object = {}) => ({ ...PRODUCT, partnerDealId, ...fields })
-const pull = (partner_deal_id: string) => pullProduct(world.deps, { partner_id: 7001n, partner_deal_id })
+const pull = (partner_deal_id: string) =>
+  pullProduct(world.deps, { partner_id: 7001n, partner_deal_id }, { cause: BY_COMMAND })
 const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
 
 describe('pullProduct', () => {
@@ -115,7 +117,7 @@ describe('a field that bends', () => {
 
   it('is told of a whole catalogue', async () => {
     seller.on('/product/query', ok([entry('d-6', soft), entry('d-8')] as object, { totalSize: 2 }))
-    const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n })
+    const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(pulled).toEqual(['d-6', 'd-8'])
     expect(told).toHaveLength(5)
   })
@@ -163,7 +165,9 @@ describe('pullCatalogue', () => {
       ok(catalogue.at(currentPage, pageSize) as object, { totalSize: 120 }),
     )
     const told: unknown[] = []
-    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, (...progress) => told.push(progress))
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND, (...progress) =>
+      told.push(progress),
+    )
     expect(report).toMatchObject({ problems: [{ entry: 'p-060', path: 'include' }], failure: null })
     expect(report).toMatchObject({ expected: 120, received: 120, refused: 1 })
     expect(report.pulled).toHaveLength(119)
@@ -181,14 +185,14 @@ describe('pullCatalogue', () => {
     const catalogue = pages(45)
     catalogue.all[3] = entry('p-003', { title: undefined })
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 45 }))
-    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(report.pulled).toHaveLength(44)
     expect(report.problems).toEqual([{ entry: 'p-003', path: 'title', problem: 'is required' }])
   })
 
   it('keeps what fits on pages whose total does not', async () => {
     seller.on('/product/query', () => ok([entry('d-5')] as object, { totalSize: 'n/a' }))
-    expect(await pullCatalogue(world.deps, { partner_id: 7001n })).toMatchObject({
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).toMatchObject({
       pulled: ['d-5'],
       problems: [{ entry: 'the answer', path: 'totalSize' }],
       failure: null,
@@ -198,14 +202,14 @@ describe('pullCatalogue', () => {
   it('goes on when the partner gives smaller pages than were asked for', async () => {
     const catalogue = pages(70)
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 70 }))
-    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(70)
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).pulled).toHaveLength(70)
   })
 
   it('goes on with a partner that gives smaller pages and does not say how many there are', async () => {
     const catalogue = pages(45)
     catalogue.all[3] = entry('p-003', { title: '' })
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object))
-    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(report).toMatchObject({
       expected: null,
       received: 45,
@@ -221,27 +225,27 @@ describe('pullCatalogue', () => {
   ])('says when a total of %j is not what came', async (totalSize, problem) => {
     const catalogue = pages(totalSize === 60 ? 45 : 40)
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 25) as object, { totalSize }))
-    const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n })
+    const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(problems).toEqual([{ entry: 'the answer', path: 'totalSize', problem }])
     expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
   })
 
   it('ends with a partner that does not know pages', async () => {
     seller.on('/product/query', () => ok(pages(50).all as object))
-    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(50)
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).pulled).toHaveLength(50)
     expect(seller.calls).toHaveLength(2)
     seller.on('/product/query', () => ok(Array.from({ length: 50 }, () => ({})) as object))
-    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toEqual([])
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).pulled).toEqual([])
     expect(seller.calls).toHaveLength(4)
   })
 
   it('tries a page three times, and keeps what it has got', async () => {
     const first = pages(50).all
     seller.on('/product/query', ok(first as object), reset, status(500), ok([entry('last')] as object))
-    expect(await pullCatalogue(world.deps, { partner_id: 7001n })).toMatchObject({ failure: null })
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)).toMatchObject({ failure: null })
     expect((await show('last')).product.title).toBe(PRODUCT.title)
     seller.on('/product/query', ok(first as object), status(500))
-    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
     expect(report).toMatchObject({ failure: { kind: 'http-status' } })
     expect(report.pulled).toHaveLength(50)
   })
@@ -258,7 +262,9 @@ describe('pullPrices', () => {
     ...fields,
   })
   const prices = (fields: object = {}) =>
-    pullPrices(world.deps, parseInput(priceRange, { partner_id: 7001, partner_deal_id: 'd-9', ...fields }))
+    pullPrices(world.deps, parseInput(priceRange, { partner_id: 7001, partner_deal_id: 'd-9', ...fields }), {
+      cause: BY_COMMAND,
+    })
   const stored = async () =>
     (await show('d-9')).prices.map(({ price_date, partner_primary_key: key, mt_price, stock }) => [
       price_date,

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { showRun } from '../../src/certification/run.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
+import { reportOfRun } from '../../src/reports/report.ts'
+import { acceptRun } from '../../src/sandbox/accept-run.ts'
 import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
 
@@ -87,5 +89,14 @@ describe('the extra tests', () => {
        where order_id = any(select order_id from sandbox_order where role = 'lost') and failure is not null group by 1`,
     )
     expect(codes.rows).toContainEqual({ failure: 'broken', calls: expect.any(Number) })
+
+    // One that has tested nothing is done; the report of the run names it, and not among the passed ones.
+    const { pool, deps } = lab.world
+    const named = [walked.runId, 'lost-answer']
+    await pool.query('update sandbox_attempt set nothing_tested = true where run_id = $1 and step_id = $2', named)
+    expect(await acceptRun(deps, lab.partnerId, walked.runId)).toMatchObject({ passed: true })
+    const { steps, not_tested } = JSON.parse((await reportOfRun(deps, walked.runId))?.content ?? '{}')
+    expect(not_tested).toEqual(['lost-answer'])
+    expect(steps.map(({ id }: { id: string }) => id)).toEqual(walked.steps.filter((id) => id !== 'lost-answer'))
   })
 })

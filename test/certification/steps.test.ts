@@ -43,6 +43,19 @@ async function showsEncryptedCalls(): Promise<void> {
   expect((await shown('heartbeat')).request.body.encrypted).toBeUndefined()
 }
 
+/** Each call says which step made it, those that the platform's operations make in it too. */
+async function namesStepOfEachCall(): Promise<void> {
+  const { rows } = await lab.world.pool.query(
+    `select c.cause, c.cause_ref, a.step_id from partner_call c
+     left join (sandbox_event e join sandbox_attempt a using (attempt_id))
+       on e.kind = 'call' and e.data ->> 'call_id' = c.call_id::text`,
+  )
+  expect(new Set(rows.map(({ cause }) => cause))).toEqual(new Set(['step']))
+  const made = rows.filter(({ step_id }) => step_id !== null)
+  expect(made.length).toBeGreaterThan(30)
+  for (const { cause, cause_ref, step_id } of made) expect([cause, cause_ref]).toEqual(['step', step_id])
+}
+
 describe('the steps', () => {
   it('have ids of their own', () => {
     expect(new Set(STEPS.map(({ id }) => id)).size).toBe(STEPS.length)
@@ -56,6 +69,7 @@ describe('the steps', () => {
     expect([walked.failed, walked.warned]).toEqual([undefined, []])
     expect(walked.steps).toEqual(STEPS.map(({ id }) => id))
     await showsEncryptedCalls()
+    await namesStepOfEachCall()
     await updatePartner(deps, lab.partnerId, { encrypts_calls: false })
     const checks = await Promise.all(Array.from({ length: 10 }, () => acceptRun(deps, lab.partnerId, walked.runId)))
     expect(checks.filter(({ justPassed }) => justPassed)).toHaveLength(1)

@@ -6,7 +6,6 @@ import { pullCatalogue } from '../../src/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { type Demo, startDemo } from '../../src/demo/index.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
-import { OPERATOR } from '../../src/history/history.ts'
 import { addDays, beijingDate } from '../../src/lib/time-zone.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { payOrder } from '../../src/orders/pay-order.ts'
@@ -14,6 +13,7 @@ import { queryOrder } from '../../src/orders/query-order.ts'
 import { refundOrder } from '../../src/orders/refund-order.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import { newOrder, newRefund } from '../../src/orders/wire.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { violations } from '../axe.ts'
 import { sharedBrowser } from '../browser.ts'
 import { freePort } from '../free-port.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await world.app.listen({ host: '127.0.0.1', port })
   demo = await startDemo(world.deps, world.log)
   office = demo.officeUrl ?? ''
-  await pullCatalogue(world.deps, { partner_id: 7001n })
+  await pullCatalogue(world.deps, { partner_id: 7001n }, BY_COMMAND)
 })
 afterAll(async () => {
   await demo.stop()
@@ -61,9 +61,9 @@ async function bought(partner_deal_id: string): Promise<bigint> {
   const { deps, clock } = world
   const travel_date = addDays(beijingDate(clock.now()), 1)
   const common = { partner_id: 7001n, partner_deal_id }
-  await pullPrices(deps, { ...common, from: travel_date, to: travel_date })
-  const { order } = await createOrder(deps, newOrder.parse({ ...common, travel_date, quantity: 2 }), OPERATOR)
-  await payOrder(deps, order.order_id, OPERATOR)
+  await pullPrices(deps, { ...common, from: travel_date, to: travel_date }, { cause: BY_COMMAND })
+  const { order } = await createOrder(deps, newOrder.parse({ ...common, travel_date, quantity: 2 }), BY_COMMAND)
+  await payOrder(deps, order.order_id, BY_COMMAND)
   return order.order_id
 }
 
@@ -71,8 +71,8 @@ async function bought(partner_deal_id: string): Promise<bigint> {
 async function reviewed(): Promise<bigint> {
   const order_id = await bought('DEMO-TOWER')
   world.clock.advance(10)
-  await queryOrder(world.deps, order_id, OPERATOR)
-  await refundOrder(world.deps, newRefund.parse({ order_id }), OPERATOR)
+  await queryOrder(world.deps, order_id, BY_COMMAND)
+  await refundOrder(world.deps, newRefund.parse({ order_id }), BY_COMMAND)
   return order_id
 }
 

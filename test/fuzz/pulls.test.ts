@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/catalogue/pull-product.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
@@ -27,8 +28,8 @@ beforeAll(async () => {
   seller = await fakeSeller(world)
   seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
   seller.on('/product/price/query', ok(calendar(1) as object))
-  await pullProduct(world.deps, OF)
-  await pullPrices(world.deps, { ...OF, ...RANGE })
+  await pullProduct(world.deps, OF, { cause: BY_COMMAND })
+  await pullPrices(world.deps, { ...OF, ...RANGE }, { cause: BY_COMMAND })
   await world.pool.query('create table kept_price as select * from product_price')
   await world.pool.query('create table kept_product as select * from product')
 })
@@ -140,8 +141,8 @@ it(`${total} broken answers to pulls change nothing that they do not say, seed $
     const entry = { ...PRODUCT, partnerDealId: 'd-1', title: `Title ${place}` } as unknown as Json
     const { bytes, httpStatus } = answer(random, ofProduct ? [entry] : calendar(place + 2))
     seller.on(ofProduct ? '/product/query' : '/product/price/query', status(httpStatus, JSON_TYPE, bytes as never))
-    if (ofProduct) await pullProduct(world.deps, OF)
-    else await pullPrices(world.deps, { ...OF, ...RANGE })
+    if (ofProduct) await pullProduct(world.deps, OF, { cause: BY_COMMAND })
+    else await pullPrices(world.deps, { ...OF, ...RANGE }, { cause: BY_COMMAND })
     const after = await stored()
     const problems = unexplained(before, after, listIn(bytes, httpStatus))
     expect(problems, `seed ${seed}, answer ${place}, HTTP ${httpStatus}: ${bytes.toString().slice(0, 2_000)}`).toEqual(

@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const NOTICE = { kind: 'notice', id: 'n' } as const
 const tell = (entries: readonly ProductChange[], partnerId = 7001n, deps = world.deps) =>
-  applyProductChange(deps, partnerId, entries, NOTICE)
+  applyProductChange(deps, partnerId, entries, { cause: NOTICE, notice: 'deal-change' })
 const changed = (...ids: string[]) => ids.map((partnerDealId) => ({ partnerDealId, status: 1 as const }))
 const many = (count: number) => changed(...Array.from({ length: count }, (_, place) => `p-${place}`))
 const run = (chosen?: ReadonlySet<string>) =>

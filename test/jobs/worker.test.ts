@@ -43,7 +43,10 @@ const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
 const done = () => until(async () => (await jobs()).length === 0, jobs)
 const failedJob = () => until<Job>(async () => (await jobs(true))[0])
 const tell = (partnerDealId: string, status: 1 | 5) =>
-  applyProductChange(world.deps, 7001n, [{ partnerDealId, status }], { kind: 'notice', id: 'n' })
+  applyProductChange(world.deps, 7001n, [{ partnerDealId, status }], {
+    cause: { kind: 'notice', id: 'n' },
+    notice: 'deal-change',
+  })
 const prices = { partnerDealId: 'd-1', marketPrice: 1, mtPrice: 1, settlementPrice: 1, stock: 1 }
 
 describe('the worker', () => {

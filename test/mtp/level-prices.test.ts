@@ -3,6 +3,7 @@ import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { showProduct } from '../../src/catalogue/show-product.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { addDays } from '../../src/lib/time-zone.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { setAesKey } from '../../src/partners/aes-key.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { aesEncrypted } from '../aes.ts'
@@ -101,11 +102,16 @@ describe('a level price notice', () => {
   it('is what follows code 999, and brings what a pull would have brought', async () => {
     const range = { partner_id: 7001n, partner_deal_id: deal, from: FIRST, to: addDays(FIRST, 6), level: true }
     seller.on('/product/level/price/calendar/v2', { code: 999, describe: 'later' })
-    expect(await pullPrices(world.deps, range)).toMatchObject({ will_follow: true, pulled: 0 })
+    expect(await pullPrices(world.deps, range, { cause: BY_COMMAND })).toMatchObject({ will_follow: true, pulled: 0 })
     const body = days(FIRST, 7).map((day) => entry(day))
     expect(await post(notice(body))).toEqual(SUCCESS)
     seller.on('/product/level/price/calendar/v2', { code: 200, describe: 'success', partnerDealId: deal, body })
-    expect(await pullPrices(world.deps, range)).toMatchObject({ pulled: 7, changed: 0, removed: 0, problems: [] })
+    expect(await pullPrices(world.deps, range, { cause: BY_COMMAND })).toMatchObject({
+      pulled: 7,
+      changed: 0,
+      removed: 0,
+      problems: [],
+    })
   })
 
   it('leaves what it does not mention, within its range and outside of it, however often it comes', async () => {

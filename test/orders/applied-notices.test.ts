@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const NOTICE = { kind: 'notice', id: 'n-1' } as const
+const CHANGE = { cause: NOTICE, notice: 'deal-change' } as const
 const newId = () => 8_985_652_356_562_000_000n + BigInt(randomInt(2 ** 40))
 
 async function order(fields: Omit<Parameters<typeof seedOrder>[1], 'orderId'> = {}): Promise<bigint> {
@@ -353,7 +354,7 @@ describe('a product change', () => {
         world.deps,
         7001n,
         changes.map(([partnerDealId, status]) => ({ partnerDealId, status })),
-        NOTICE,
+        CHANGE,
       )
     await tell(['d-2', 2], ['d-1', 1], ['d-1', 5], ['d-0', 0])
     await tell(['d-1', 2], ['d-1', 5], ['d-1', 1])
@@ -381,7 +382,7 @@ describe('a product change', () => {
       Array.from({ length: 30 }, (_, n) => {
         const order = n % 2 ? ids : ids.toReversed()
         const changes = order.map((partnerDealId) => ({ partnerDealId, status: n % 3 ? (5 as const) : (1 as const) }))
-        return applyProductChange(world.deps, 7001n, changes, NOTICE)
+        return applyProductChange(world.deps, 7001n, changes, CHANGE)
       }),
     )
     expect((await duePulls(world.pool)).filter((pull) => /:[xyz]$/.test(pull))).toHaveLength(6)
@@ -392,7 +393,7 @@ describe('a product change', () => {
     const before = await duePulls(world.pool)
     await world.deps.db
       .tx(async (db) => {
-        await applyProductChange({ ...world.deps, db }, 7001n, [{ partnerDealId: 'gone', status: 1 }], NOTICE)
+        await applyProductChange({ ...world.deps, db }, 7001n, [{ partnerDealId: 'gone', status: 1 }], CHANGE)
         throw new Error('no')
       })
       .catch(() => {})

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto'
-import { OPERATOR } from '../../src/history/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { closeOrder } from '../../src/orders/close-order.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
@@ -7,6 +6,7 @@ import { payOrder } from '../../src/orders/pay-order.ts'
 import { queryOrder } from '../../src/orders/query-order.ts'
 import { refundOrder } from '../../src/orders/refund-order.ts'
 import { newOrder, newRefund } from '../../src/orders/wire.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import type { World } from '../harness.ts'
 import { ok } from '../partner-calls/fake-seller.ts'
 
@@ -24,12 +24,12 @@ const LEAST = {
 
 export const desk = (world: World) => ({
   create: (orderId: bigint, fields: object = {}) =>
-    createOrder(world.deps, parseInput(newOrder, { ...LEAST, order_id: orderId, ...fields }), OPERATOR),
-  pay: (orderId: bigint) => payOrder(world.deps, orderId, OPERATOR),
-  query: (orderId: bigint) => queryOrder(world.deps, orderId, OPERATOR),
-  close: (orderId: bigint) => closeOrder(world.deps, orderId, OPERATOR),
+    createOrder(world.deps, parseInput(newOrder, { ...LEAST, order_id: orderId, ...fields }), BY_COMMAND),
+  pay: (orderId: bigint) => payOrder(world.deps, orderId, BY_COMMAND),
+  query: (orderId: bigint) => queryOrder(world.deps, orderId, BY_COMMAND),
+  close: (orderId: bigint) => closeOrder(world.deps, orderId, BY_COMMAND),
   refund: (orderId: bigint, refundId: string, fields: object = {}) =>
-    refundOrder(world.deps, parseInput(newRefund, { order_id: orderId, refund_id: refundId, ...fields }), OPERATOR),
+    refundOrder(world.deps, parseInput(newRefund, { order_id: orderId, refund_id: refundId, ...fields }), BY_COMMAND),
   /** An order that is created and paid. */
   async paid(fields: object = {}): Promise<bigint> {
     const orderId = newId()

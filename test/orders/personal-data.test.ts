@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { purge } from '../../src/jobs/purge.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { newOrder } from '../../src/orders/wire.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { nodesOf, watchPlans } from '../db/seen-plans.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
@@ -33,7 +34,7 @@ let ids = 100n
 /** An order with everything that may be about people, in a state since now. */
 async function orderIn(state: string, travel_date: string | null = null): Promise<bigint> {
   const id = ++ids
-  await createOrder(world.deps, input(id), { kind: 'operator' })
+  await createOrder(world.deps, input(id), BY_COMMAND)
   const text = String(id)
   await world.pool.query('update ticket_order set state = $2, travel_date = $3 where order_id = $1', [
     text,
@@ -103,9 +104,9 @@ describe('ORDER_PERSONAL_DATA_DAYS', () => {
     await removed()
     const day = world.clock.now().toISOString()
     expect((await cli('order', 'show', String(used))).stdout).toMatch(new RegExp(`data_removed_at +${day}`))
-    const again = await createOrder(world.deps, input(used), { kind: 'operator' })
+    const again = await createOrder(world.deps, input(used), BY_COMMAND)
     expect(again.order).toMatchObject({ state: 'consumed', data_removed_at: world.clock.now() })
-    await expect(createOrder(world.deps, input(failed), { kind: 'operator' })).rejects.toThrow(
+    await expect(createOrder(world.deps, input(failed), BY_COMMAND)).rejects.toThrow(
       `the visitors of order ${failed} were removed on ${day.slice(0, 10)}: make a new order`,
     )
   })

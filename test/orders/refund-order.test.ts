@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { statementsOf } from '../../src/db/migrate.ts'
-import { OPERATOR } from '../../src/history/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { applyRefundResult } from '../../src/orders/refund-result.ts'
 import { refundByPlatform } from '../../src/orders/refunded-message.ts'
 import { newRefundedMessage } from '../../src/orders/wire.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { fakeSeller, html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from './orders.ts'
@@ -388,7 +388,7 @@ describe('a part of an order whose product has no partial refunds', () => {
     await expect(order.refund(orderId, refundId, { quantity: 1 })).rejects.toMatchObject({ describe: warning })
     await expect(order.refund(orderId, refundId, { vouchers: [first()] })).rejects.toMatchObject({ describe: warning })
     const message = parseInput(newRefundedMessage, { order_id: orderId, type: 1, quantity: 1 })
-    await expect(refundByPlatform(world.deps, message, OPERATOR)).rejects.toMatchObject({ describe: warning })
+    await expect(refundByPlatform(world.deps, message, BY_COMMAND)).rejects.toMatchObject({ describe: warning })
     expect(seller.calls).toEqual([])
     expect(await record()).toMatchObject({ refunded: 0, refunds: {} })
     expect((await order.refund(orderId, refundId, { quantity: 1, partly: true })).refund.state).toBe('refunded')
@@ -513,7 +513,7 @@ describe('two codes for three tickets each', () => {
 
 describe('refundByPlatform', () => {
   const tell = (fields: object) =>
-    refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), OPERATOR)
+    refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), BY_COMMAND)
   const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
 
   it('1: customer service refunds tickets, and the partner is told', async () => {
@@ -551,7 +551,7 @@ describe('refundByPlatform', () => {
       world.clock.now(),
     ])
     const message = (fields: object) =>
-      refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), OPERATOR)
+      refundByPlatform(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), BY_COMMAND)
     await expect(message({})).rejects.toThrow(/in progress/)
     world.clock.advance(21)
     await expect(message({ quantity: 1 })).rejects.toThrow(/whole/)
@@ -560,7 +560,7 @@ describe('refundByPlatform', () => {
   it('1: of all tickets for less than their price names the price', async () => {
     seller.on('/order/refunded', ok({}))
     const input = parseInput(newRefundedMessage, { order_id: orderId, type: 1, refund_price: 150 })
-    await refundByPlatform(world.deps, input, OPERATOR)
+    await refundByPlatform(world.deps, input, BY_COMMAND)
     expect(seller.calls.at(-1)?.body).toMatchObject({ refundPrice: 150, count: 2 })
   })
 

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../../src/history/history.ts'
 import { purge } from '../../src/jobs/purge.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { outcomesOf } from '../../src/orders/show-store.ts'
 import { findNamedOrder, findTrialOrder, hasSold, trialOrders } from '../../src/orders/trial-store.ts'
 import { newOrder } from '../../src/orders/wire.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId } from './desk.ts'
 
@@ -17,7 +17,7 @@ const tried = async (): Promise<bigint> => {
   const order_id = newId()
   const priced = { mt_deal_id: 1n, unit_price: 100, buy_price: 80, quantity: 2 }
   const input = newOrder.parse({ partner_id: 7001, partner_deal_id: 'deal-1', order_id, ...priced })
-  await createOrder(world.deps, input, OPERATOR, 'trial')
+  await createOrder(world.deps, input, BY_COMMAND, 'trial')
   return order_id
 }
 const rowsAbout = async (orderId: bigint) => {

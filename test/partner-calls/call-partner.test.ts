@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { callAsWritten, callPartner } from '../../src/partner-calls/call-partner.ts'
 import { lastCallAbout } from '../../src/partner-calls/call-store.ts'
 import { findPartner } from '../../src/partners/partner.ts'
 import { openWorld } from '../harness.ts'
+import { callAsWritten, callPartner } from './calls.ts'
 import { drip, fakeSeller, hang, html, huge, ok, refusal, reset, status, worldWithSeller } from './fake-seller.ts'
 
 const { world, seller, close } = await worldWithSeller()

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { INTERFACES } from '../../src/interfaces/index.ts'
-import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import type { CallOptions } from '../../src/partner-calls/exchange.ts'
 import { removeAesKey, setAesKey } from '../../src/partners/aes-key.ts'
 import { findPartner, updatePartner } from '../../src/partners/partner.ts'
 import { aesEncrypted } from '../aes.ts'
 import { openWorld, type World } from '../harness.ts'
+import { callPartner } from './calls.ts'
 import { type FakeSeller, fakeSeller, html, ok, status } from './fake-seller.ts'
 
 const KEY = 'the key of 7001!'
@@ -32,7 +32,7 @@ const partnerNow = async () => {
   if (!partner) throw new Error('no such partner')
   return partner
 }
-const query = async (options: CallOptions = { orderId: ORDER }) =>
+const query = async (options: Partial<CallOptions> = { orderId: ORDER }) =>
   callPartner(world.deps, await partnerNow(), 'order-query', { orderId: ORDER, partnerOrderId: 'P' }, options)
 const queried = { orderId: ORDER, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }
 const recorded = async (callId: string) =>

@@ -1,11 +1,12 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { callPartner, existingPartner } from '../../src/partner-calls/index.ts'
+import { existingPartner } from '../../src/partner-calls/index.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { acceptAnyCertificate } from '../any-certificate.ts'
 import { openWorld, type World } from '../harness.ts'
+import { callPartner } from '../partner-calls/calls.ts'
 import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
 /** When the certificates of partners end is known from the calls that are made anyway. */

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callPartner, existingPartner, failureOf } from '../../src/partner-calls/index.ts'
+import { existingPartner, failureOf } from '../../src/partner-calls/index.ts'
 import { CircuitBreakers } from '../../src/partner-reach/index.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { callPartner } from '../partner-calls/calls.ts'
 
 /** Operators see which partners are not called and whose certificates end, whatever process they ask, and end the first. */
 

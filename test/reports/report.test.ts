@@ -21,6 +21,7 @@ const FACTS: ReportFacts = {
     { id: 'heartbeat', passed_at: AT, attempts: 1 },
     { id: 'a-step-of-the-past', passed_at: AT, attempts: 7 },
   ],
+  not_tested: ['lost-answer', 'another-step-of-the-past'],
   evidence: { consumption: ['8985652356562000001'], refund: ['8985652356562000002', '8985652356562000003'] },
   passed_at: AT,
 }
@@ -147,6 +148,7 @@ describe('the page of a report', () => {
       ...['8985652356562000001', '8985652356562000002', '8985652356562000003'],
       ...[kept.signature, kept.key_id, reportKey(world.deps.keys).jwk.x],
       'Steps passed: 2',
+      'Not tested: A lost response · another-step-of-the-past',
     ])
       expect(body).toContain(text)
     expect(body).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)

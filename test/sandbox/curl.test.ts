@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stringifyLossless } from '../../src/lib/json/lossless.ts'
-import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { setAesKey } from '../../src/partners/aes-key.ts'
 import { findPartner, updatePartner } from '../../src/partners/partner.ts'
 import { curlOf } from '../../src/sandbox/traffic/curl.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
+import { callPartner } from '../partner-calls/calls.ts'
 import { fakeSeller, ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
 
 /** Of a partner without an AES key. */

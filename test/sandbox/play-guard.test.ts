@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../../src/history/history.ts'
 import { parseLossless } from '../../src/lib/json/lossless.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { newOrder } from '../../src/orders/wire.ts'
+import { BY_COMMAND } from '../../src/partner-calls/index.ts'
 import { fuzzSettings, randomAt } from '../fuzz/random.ts'
 import { openWorld, type World } from '../harness.ts'
 import { desk, newId } from '../orders/desk.ts'
@@ -35,7 +35,7 @@ const tried = async (): Promise<bigint> => {
   const order_id = newId()
   const priced = { mt_deal_id: 1n, unit_price: 100, buy_price: 80, quantity: 2 }
   const input = newOrder.parse({ partner_id: 7001, partner_deal_id: 'deal-1', order_id, ...priced })
-  await createOrder(world.deps, input, OPERATOR, 'trial')
+  await createOrder(world.deps, input, BY_COMMAND, 'trial')
   await desk(world).pay(order_id)
   return order_id
 }
@@ -185,7 +185,7 @@ describe('a partner that sells', () => {
     const beside = twin + (twin % 2n === 0n ? 1n : -1n)
     expect(Number(beside)).toBe(Number(twin))
     const input = { partner_id: 7001, partner_deal_id: 'deal-1', order_id: beside, mt_deal_id: 1n, unit_price: 1 }
-    await createOrder(world.deps, newOrder.parse({ ...input, buy_price: 1 }), OPERATOR, 'trial')
+    await createOrder(world.deps, newOrder.parse({ ...input, buy_price: 1 }), BY_COMMAND, 'trial')
     seller.calls.length = 0
     expect((await send(refund(String(beside), ''))).statusCode).toBe(409)
     for (const action of ['pay', 'close']) {

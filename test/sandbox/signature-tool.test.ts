@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasPassedSignatureTool, listSignatureTests } from '../../src/mws/signature-test.ts'
 import { createPartner, suspendPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
+import { fuzzSettings, type Random, randomAt } from '../fuzz/random.ts'
 import { openWorld, type World } from '../harness.ts'
 import { CALL, PARTNER, WRONGLY } from '../mws/diagnose/wrongly.ts'
 import { type Signing, signatureOf, signedHeaders } from '../signer.ts'
@@ -74,7 +75,12 @@ const send = (headers: Record<string, string>, url = TOOL) =>
     method: 'POST',
     url,
     payload: '{}',
-    headers: { host: HOST, 'x-forwarded-for': `10.1.0.${++address % 256}`, ...headers },
+    headers: {
+      host: HOST,
+      'Content-Type': 'application/json',
+      'x-forwarded-for': `10.1.0.${++address % 256}`,
+      ...headers,
+    },
   })
 const sentBy = (by: SandboxPartner, path = TOOL, url = path) =>
   send(
@@ -202,7 +208,7 @@ describe('the form', () => {
   })
 
   it('survives fields that come twice, and none', async () => {
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie }
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', cookie }
     for (const payload of ['', 'url=/a&url=/b', '__proto__=x', 'url[]=/a']) {
       const { statusCode } = await world.app.inject({ method: 'POST', url: '/sandbox/signature', payload, headers })
       expect(statusCode).toBe(400)
@@ -320,5 +326,63 @@ describe('what is kept', () => {
     expect(kept).toContain('[secret]')
     expect(kept).not.toContain(spilt)
     expect(kept).not.toContain(`:${spilt.slice(0, 6)}`)
+  })
+})
+
+describe('a Content-Type', () => {
+  const CHANGE = '/mtp/api/deal/change/notice'
+  const TYPES = [
+    ...['application/json', 'text/json', 'application/problem+json', 'application/jsonp', 'json', 'text/plain', ''],
+    ...['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json/x', '*/*'],
+  ]
+  const ENDS = ['', ';', '; charset=utf-8', ';charset=UTF8', '; charset="utf-8"', '; charset=gbk', '; charset=latin1']
+  const typeOf = (random: Random): string => {
+    const type = random.pick(TYPES) + random.pick(ENDS)
+    const at = random.int(type.length + 1)
+    if (random.chance(0.2)) return type.slice(0, at) + random.pick([...' ;,=+/aA"']) + type.slice(at)
+    return random.chance(0.2) ? type.toUpperCase() : type
+  }
+  const signedWith = (path: string, type: string) =>
+    send(
+      {
+        ...signedHeaders(
+          { partnerId: '7001', clientId: partner.client_id, clientSecret: SECRET },
+          { path, date: world.clock.now().toUTCString() },
+        ),
+        'Content-Type': type,
+      },
+      path,
+    )
+
+  it('is judged by the tool as by a notice, whatever it is', async () => {
+    const refused = []
+    for (let place = 0; place < 250; place++) {
+      const type = typeOf(randomAt(fuzzSettings().seed, place))
+      const tool = (await signedWith(TOOL, type)).json()
+      const notice = (await signedWith(CHANGE, type)).json()
+      const isRefused = String(notice.describe).startsWith('Content-Type')
+      expect([notice.code, tool.code, tool.diagnosis?.mistakes], type).toEqual(
+        isRefused ? [300, 300, ['content-type-not-json']] : [300, 200, undefined],
+      )
+      if (isRefused) refused.push(type)
+    }
+    expect(refused.length).toBeGreaterThan(100)
+    expect(refused.length).toBeLessThan(230)
+  })
+
+  it('that is refused unlocks no test run, and is named on the page of the tool', async () => {
+    const other = await newSandboxPartner(world, { client_id: 'plain-text' })
+    const date = world.clock.now().toUTCString()
+    const by = { partnerId: String(other.partner_id), clientId: 'plain-text', clientSecret: other.client_secret }
+    const answer = await send({ ...signedHeaders(by, { path: TOOL, date }), 'Content-Type': 'text/plain' })
+    expect(answer.json()).toMatchObject({ code: 300, diagnosis: { mistake: 'content-type-not-json' } })
+    expect(answer.json().diagnosis.explanation).toBe(
+      'The Content-Type is not application/json; charset=utf-8: a notice with it is refused.',
+    )
+    expect(await pass(other.partner_id)).toBe(false)
+    const page = await get(world, '/sandbox/signature', await sessionOf(world, other), { 'accept-language': 'zh-CN' })
+    expect(page.body).toContain('这样的通知会被拒绝')
+    await send({ ...signedHeaders(by, { path: TOOL, date }) })
+    expect(await pass(other.partner_id)).toBe(true)
   })
 })

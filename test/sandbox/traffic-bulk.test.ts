@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { findPartner, type PartnerWithSecrets } from '../../src/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
+import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
 import { FORM, get, sellerSession } from './partners.ts'

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
-import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { findPartner, type PartnerWithSecrets } from '../../src/partners/partner.ts'
 import { showEntry, type TrafficEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic, type TrafficPage } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, huge, ok, refusal, status } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
 

@@ -1,4 +1,7 @@
-/* Gives every block with data-copy a button that copies it, also blocks that come later; data-copy and data-copied are the button's texts. */
+/*
+ * Gives every block with data-copy a button that copies it, also blocks that come later; data-copy and data-copied are
+ * the button's texts. The button stands before the block, or in the element that data-copy-place names.
+ */
 const addButtons = () => {
   for (const block of document.querySelectorAll('[data-copy]:not([data-copy-button])')) {
     block.dataset.copyButton = ''
@@ -11,7 +14,9 @@ const addButtons = () => {
       await navigator.clipboard.writeText(block.textContent)
       button.textContent = block.dataset.copied
     })
-    block.before(button)
+    const place = document.getElementById(block.dataset.copyPlace)
+    if (place) place.append(button)
+    else block.before(button)
   }
 }
 new MutationObserver(addButtons).observe(document.body, { childList: true, subtree: true })

@@ -16,24 +16,37 @@
   let acted = 0 // forms sent and answered: a page that was asked for before knows less than the answer
   let leaving = false // for another page: going there twice would break off the first way
   let sending = 0 // forms that wait for their answer, which shows the whole page anew
+  let listedStep // the step to which the list of steps was scrolled
   let lastSeq = Number(run.dataset.seq ?? 0)
   /** Lines of the present attempt that the stream has brought. */
   const streamed = new Map()
 
   /* --- regions: parts of the page that are replaced by their like in a page that was loaded anew ------------------ */
 
+  const regionsOf = (page) => [...page.querySelectorAll('[data-region]')]
+
   /** Regions as they came, without what scripts and people have done to them since. */
-  const came = new Map([...main.querySelectorAll('[data-region]')].map((region) => [region.id, region.outerHTML]))
+  const came = new Map(regionsOf(main).map((region) => [region.id, region.outerHTML]))
+
+  const stepList = () => main.querySelector('.steps ol')
 
   const unfolded = () => [...main.querySelectorAll('details[id][open]')].map(({ id }) => id)
 
   function swap(text, only, answered = false) {
     const fresh = new DOMParser().parseFromString(text, 'text/html')
     if (!fresh.getElementById('run')) return false
-    const hasLog = fresh.getElementById('log') !== null
     const open = unfolded()
     const focused = document.activeElement?.closest('[data-region]') ? document.activeElement : null
-    for (const old of main.querySelectorAll('[data-region]')) {
+    const scrolled = stepList()?.scrollTop
+    const ids = (page) => regionsOf(page).map(({ id }) => id)
+    const isOther = ids(main).join() !== ids(fresh).join()
+    // Regions come and go, such as the log of a step: then all is new. What asked for some of them gets them next time.
+    if (isOther && !only) {
+      for (const region of regionsOf(fresh)) came.set(region.id, region.outerHTML)
+      run.replaceChildren(...fresh.getElementById('run').childNodes)
+      main.querySelector('.run-title').replaceWith(fresh.querySelector('.run-title'))
+    }
+    for (const old of isOther ? [] : regionsOf(main)) {
       if (only && !only.includes(old.id)) continue
       const next = fresh.getElementById(old.id)
       if (!next || next.outerHTML === came.get(old.id)) continue
@@ -42,14 +55,11 @@
       if (!answered && !next.querySelector('[role="alert"]')) next.prepend(...old.querySelectorAll('[role="alert"]'))
       old.replaceWith(document.adoptNode(next))
     }
-    // Regions that were not there: the log of a step, when the run went on from its last one or came back.
-    if (!only && !hasLog) document.getElementById('log')?.remove()
-    else if (hasLog && !document.getElementById('log')) {
-      main.querySelector('.below').prepend(document.adoptNode(fresh.getElementById('log')))
-    }
     addStreamed()
     document.title = fresh.title
     for (const id of open) document.getElementById(id)?.setAttribute('open', '')
+    const list = stepList()
+    if (list && scrolled !== undefined) list.scrollTop = scrolled
     if (focused && !focused.isConnected) likeness(focused)?.focus({ preventScroll: true })
     improve()
     return true
@@ -61,7 +71,8 @@
     const form = element.closest('form')
     if (form) return document.querySelector(`form[action="${CSS.escape(form.getAttribute('action'))}"] button`)
     const href = element.getAttribute('href')
-    return href ? document.querySelector(`#run a[href="${CSS.escape(href)}"]`) : null
+    const link = href && document.querySelector(`#run a[href="${CSS.escape(href)}"]`)
+    return link || document.getElementById(element.closest('[data-region]').id)
   }
 
   /** One at a time. Whoever asks meanwhile shares the next one, which knows of everything. */
@@ -199,9 +210,13 @@
     for (const timer of main.querySelectorAll('[data-left]:not([data-end])')) {
       timer.dataset.end = performance.now() + Number(timer.dataset.left) * 1_000
     }
-    const current = main.querySelector('.steps [aria-current="step"]')
-    const list = current?.closest('ol')
-    if (list) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2
+    // Whoever scrolls the list stays where they are until the run, or they, get to another step.
+    const list = stepList()
+    const step = list?.querySelector('.shown') ?? list?.querySelector('[aria-current="step"]')
+    const href = step?.querySelector('a').href
+    if (!href || href === listedStep) return
+    listedStep = href
+    list.scrollTop = step.offsetTop - list.offsetTop - (list.clientHeight - step.clientHeight) / 2
   }
 
   setInterval(() => {

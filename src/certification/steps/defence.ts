@@ -1,5 +1,5 @@
-import { type Codes, type Expectation, REFUSAL_OF } from '../../checks/index.ts'
-import { type InterfaceName, jsonFields } from '../../interfaces/index.ts'
+import { type Codes, type Expectation, hasCode, REFUSAL_OF } from '../../checks/index.ts'
+import { type InterfaceName, interfaceNamed } from '../../interfaces/index.ts'
 import { newOrderId } from '../../orders/index.ts'
 import type { AnswerOf, CallOptions, CallResult, Forgery } from '../../partner-calls/index.ts'
 import { type FunctionId, offers } from '../../test-plan/index.ts'
@@ -8,11 +8,11 @@ import type { StepContext } from '../step-context.ts'
 import { weekOf } from './catalogue.ts'
 import { defineStep, type Step } from './step.ts'
 
-type Options = CallOptions & Expectation
+type Options = Omit<CallOptions, 'cause'> & Expectation
 
 /** A call that changes nothing at the partner, of an interface that belongs to a function. */
 interface Reading {
-  readonly needs: FunctionId
+  readonly needs: FunctionId & InterfaceName
   /** The codes of a right answer. */
   readonly codes: Codes
   /** The returned function sends the same body each time. */
@@ -66,13 +66,6 @@ const READINGS: readonly Reading[] = [
   },
 ]
 
-function isRight(result: CallResult<unknown>, codes: Codes): boolean {
-  if (result.outcome !== 'failed') return codes !== 'failure'
-  const { kind } = result.failure
-  if (codes === 'failure') return kind === 'partner-code'
-  return kind === 'schema' && codes.includes(Number(jsonFields(result.json).code))
-}
-
 /**
  * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
  * refuses both has not told them apart. Nothing is tested where the correct one has no right code; what else is wrong with
@@ -89,7 +82,9 @@ const refuses = (forge: Forgery, id: Step['id']): Step =>
       if (!reading) throw new Error('no chosen function only reads')
       const call = reading.call(context)
       const right = await call({ codes: reading.codes, advisory: true })
-      if (!isRight(right, reading.codes)) throw new NothingTested()
+      const answered = right.outcome === 'pending' ? { code: right.code } : right.json
+      const definition = interfaceNamed(reading.needs)
+      if (!definition || !hasCode(definition, answered, reading.codes)) throw new NothingTested()
       const honest = right.outcome === 'failed' ? { honest: right.json } : {}
       await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
     },

@@ -1,4 +1,3 @@
-import { OPERATOR } from '../../history/index.ts'
 import { ORDER_STATUS } from '../../interfaces/index.ts'
 import { closeOrder, codesIn } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
@@ -108,7 +107,7 @@ export const orderClose = defineStep({
   expects: CREATE_CHECKS,
   async perform(context) {
     const { order_id } = await createTestOrder(context, 'close', context.choice.products.main)
-    const { order } = (await context.operate('order-close', (deps) => closeOrder(deps, order_id, OPERATOR))).result
+    const { order } = (await context.operate('order-close', (deps) => closeOrder(deps, order_id, context.cause))).result
     await context.check('order-state', order.state === 'closed', { expected: 'closed', actual: order.state })
   },
 })

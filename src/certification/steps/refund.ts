@@ -2,7 +2,6 @@ import { findProduct } from '../../catalogue/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
 import type { Deps } from '../../deps.ts'
-import { OPERATOR } from '../../history/index.ts'
 import { localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../orders/index.ts'
@@ -95,7 +94,7 @@ export const refundAgain = defineStep({
     const [first, ...others] = order.refunds
     if (first?.state !== 'refunded' || others.length > 0 || order.state !== 'paid') return
     const another = refundOrder.input.parse({ order_id: orderId, quantity: 1 })
-    await context.operate('order-refund', (deps) => refundOrder(deps, another, OPERATOR), { codes: [200, 602] })
+    await context.operate('order-refund', (deps) => refundOrder(deps, another, context.cause), { codes: [200, 602] })
     await checkRefunded(context, orderId)
   },
 })
@@ -123,7 +122,7 @@ export const refundedMessage = defineStep({
   async perform(context) {
     const { order_id } = await buyTestOrder(context, 'message', context.choice.products.main)
     const message = refundByPlatform.input.parse({ order_id, type: 1, reason: '沙箱测试' })
-    await context.operate('order-refunded', (deps) => refundByPlatform(deps, message, OPERATOR))
+    await context.operate('order-refunded', (deps) => refundByPlatform(deps, message, context.cause))
   },
 })
 
@@ -155,7 +154,7 @@ async function askForRefund(
   const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
   const partly = product?.details.partlyRefund === true && quantity > 1
   const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
-  const ask = (deps: Deps) => refundOrder(deps, input, OPERATOR)
+  const ask = (deps: Deps) => refundOrder(deps, input, context.cause)
   await context.operate('order-refund', ask, expectation)
   await checkRefund(context, order_id, states)
   return order_id

@@ -1,6 +1,5 @@
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
-import { OPERATOR } from '../../history/index.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { localized } from '../../lib/localized-text.ts'
@@ -41,7 +40,7 @@ export async function createTestOrder(
 ): Promise<Order> {
   const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
   const input = await runOrderInput(context, role, partnerDealId, options)
-  const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, 'test-run')
+  const create = (inside: StepContext['deps']) => createOrder(inside, input, context.cause, 'test-run')
   const { order } = (await context.operate('order-create', create, expectation)).result
   const expected = expectation.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
@@ -80,7 +79,7 @@ interface Paid {
 
 /** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
 export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Paid> {
-  const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, OPERATOR)
+  const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, context.cause)
   const { result, answer } = await context.operate('order-pay', pay, expectation)
   const order = result.order.state === 'paying' ? await issuedLater(context, result.order) : result.order
   await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
@@ -103,7 +102,7 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
     stillMissing: async () => ((await isPaying()) ? localized('codes-follow') : undefined),
   })
-  const ask = (inside: StepContext['deps']) => queryOrder(inside, orderId, OPERATOR)
+  const ask = (inside: StepContext['deps']) => queryOrder(inside, orderId, context.cause)
   const since = deps.clock.now()
   let next = addSeconds(since, ASK_EVERY_MS / 1_000)
   const isIssued = async (): Promise<boolean> => {

@@ -1,7 +1,7 @@
-import { OPERATOR } from '../../history/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { maskedReason } from '../../lib/masked-reason.ts'
 import { listOrders, maskedStory, ORDER_STATES, oneOrder, queryOrder, showOrder } from '../../orders/index.ts'
+import { BY_CONSOLE } from '../../partner-calls/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
 import type { Action, Cell, PageContext, Section, Table } from '../page-model.ts'
@@ -148,7 +148,7 @@ const query: Action = {
     return { says: [context.t('console.orders.query_says', { state: order.state })], back: pageOf(order.order_id) }
   },
   run: async (context) => {
-    const { failure } = await queryOrder(context.deps, idOf(context), OPERATOR)
+    const { failure } = await queryOrder(context.deps, idOf(context), BY_CONSOLE)
     if (!failure) return undefined
     return {
       note: context.t('console.orders.query_failed'),

@@ -90,6 +90,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): 
       name: t('console.field.outcome'),
       cells: [outcomeCell(entry.outcome, context), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
     },
+    ...(entry.cause ? [{ name: t('sandbox.traffic.cause'), cells: [text(texts.cause(entry))] }] : []),
     ...(why.length > 0 ? [{ name: t('console.explain.why'), cells: why }] : []),
     { name: 'code', cells: [orDash(entry.code)] },
     { name: 'HTTP', cells: [orDash(entry.response?.status ?? null)] },

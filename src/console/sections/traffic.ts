@@ -15,6 +15,7 @@ const readPage = async (context: PageContext) => {
         t('console.field.at'),
         'PartnerId',
         t('console.field.what'),
+        t('sandbox.traffic.cause'),
         t('console.field.outcome'),
         'code',
         t('console.field.detail'),
@@ -28,6 +29,7 @@ const readPage = async (context: PageContext) => {
               trafficLink(line.partner_id, line.kind, line.id),
             )
           : text(texts.leftOut(line)),
+        text(texts.cause(line)),
         outcomeCell(line.outcome, context),
         orDash(line.code),
         text(line.detail === null ? '' : texts.reasonBegins(line.detail)),

@@ -1,6 +1,6 @@
 import type { SigningMistake } from './recipe.ts'
 
-/** Mistakes in the ids of the caller, and reasons why a signature cannot be analysed. */
+/** Mistakes in the ids of the caller and in its Content-Type, and reasons why a signature cannot be analysed. */
 export const CREDENTIAL_MISTAKES = {
   headerDoubled: {
     name: 'header-doubled',
@@ -21,6 +21,10 @@ export const CREDENTIAL_MISTAKES = {
   partnerIdMismatch: {
     name: 'partner-id-mismatch',
     explanation: 'The PartnerId header does not belong to this clientId.',
+  },
+  contentType: {
+    name: 'content-type-not-json',
+    explanation: 'The Content-Type is not application/json; charset=utf-8: a notice with it is refused.',
   },
   suspended: {
     name: 'partner-suspended',

@@ -10,10 +10,6 @@ import type { SigningMistake } from './recipe.ts'
 
 /** The warnings with which a call is accepted, under stable names. */
 export const WARNINGS = {
-  contentType: {
-    name: 'content-type-not-json',
-    explanation: 'The Content-Type is not application/json; charset=utf-8: a notice with it is refused.',
-  },
   bodyTooLong: {
     name: 'body-too-long',
     explanation: 'The HTTP body is too long: a notice with it is refused.',
@@ -64,15 +60,17 @@ export interface SentContent {
 
 type ContentOwner = Pick<PartnerWithSecrets, 'partner_id' | 'aes_key'>
 
-/** Why a notice with this content, which the signature does not cover, would be refused. */
-export function contentWarnings(partner: ContentOwner, { type, coding, encryption, bytes }: SentContent): Warning[] {
-  const refusedType = isRefused(() => requireJson(type))
+/** A Content-Type with which a notice is refused is a mistake, like a header of the signature. */
+export const contentMistakes = ({ type }: SentContent): SigningMistake[] =>
+  isRefused(() => requireJson(type)) ? [CREDENTIAL_MISTAKES.contentType] : []
+
+/** Why a notice with this body, which the signature does not cover, would be refused. */
+export function contentWarnings(partner: ContentOwner, { coding, encryption, bytes }: SentContent): Warning[] {
   const tooLong = isRefused(bytes)
   const compressed = !tooLong && bytes().length > 0 && compressedText({ 'content-encoding': coding }) !== undefined
   const opened = tooLong || compressed ? undefined : openBody(bytes(), encryption, partner.aes_key)
   const json = opened && ('problem' in opened ? opened : parseLossless(opened.bytes, MAX_VALUES))
   return [
-    ...(refusedType ? [WARNINGS.contentType.name] : []),
     ...(tooLong ? [WARNINGS.bodyTooLong.name] : []),
     ...(compressed ? [WARNINGS.bodyCompressed.name] : []),
     ...(json && 'problem' in json ? [WARNINGS.bodyNotJson.name] : []),

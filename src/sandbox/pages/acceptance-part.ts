@@ -2,6 +2,7 @@ import { acceptanceOf, listRuns, progressOfRun, type showRun } from '../../certi
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { findPartner } from '../../partners/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { notificationsOf } from '../notify/notifications.ts'
 import { stepName } from '../texts.ts'
@@ -30,6 +31,10 @@ export interface AcceptancePart {
   readonly told: readonly ContactMessage[]
   /** Why there are none. */
   readonly nobodyTold: string
+  /** There are none because no contact was named; one can still be. */
+  readonly noContact: boolean
+  /** Operators have set the partner live. */
+  readonly live: boolean
   /** Where mails are written while no mail server is set; null where one is. */
   readonly mailFolder: string | null
 }
@@ -66,6 +71,8 @@ export async function acceptancePart(
     open: reached && state !== 'accepted' && state !== 'replaced',
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
     told: contactMessages(run.run_id, told, t),
+    noContact: !passedBefore,
+    live: (await findPartner(deps, run.partner_id))?.stage === 'live',
     nobodyTold: t(passedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
     mailFolder: told.folder,
   }

@@ -17,16 +17,19 @@ export interface ShownLog {
   readonly attemptId: string
   readonly number: number
   readonly running: boolean
-  /** In order. Checks in a row that have passed are folded, so that what failed stays in sight. */
+  /** In order. What has passed is folded, so that what failed, and what is going on, stays in sight. */
   readonly lines: readonly (LogLine | FoldedLines)[]
   /** Checks that have failed, by level. Of warnings alone a step passes. */
   readonly failures: readonly LogLine[]
   readonly warnings: readonly LogLine[]
 }
 
-/** Checks in a row that have passed. */
-interface FoldedLines {
+/** An exchange whose checks have all passed, or passed checks in a row. */
+export interface FoldedLines {
   readonly seq: number
+  /** The exchange in words; empty where only checks are folded. */
+  readonly title: string
+  readonly checks: number
   readonly folded: readonly LogLine[]
 }
 
@@ -42,29 +45,48 @@ export async function shownLog(
   const unfolded = exchangesThatFailed(events)
   const lines = plain.map((line) => (unfolded.has(line.seq) ? { ...line, open: true } : line))
   const checks = lines.filter(({ kind }) => kind === 'check')
+  const running = attempt.outcome === null
   return {
     attemptId: attempt.attempt_id,
     number: attempt.number,
-    running: attempt.outcome === null,
-    lines: withFolded(lines),
+    running,
+    lines: withFolded(lines, running),
     failures: checks.filter(({ tone }) => tone === 'bad'),
     warnings: checks.filter(({ tone }) => tone === 'warning'),
   }
 }
 
 const isPassedCheck = ({ kind, tone }: LogLine): boolean => kind === 'check' && tone === 'good'
+const isFineCall = ({ kind, tone }: LogLine): boolean => kind === 'calling' || (kind === 'call' && tone === 'plain')
 
-/** Two or more passed checks in a row become one line. */
-export function withFolded(lines: readonly LogLine[]): (LogLine | FoldedLines)[] {
+/** Every call of ours that went well becomes one line; of other exchanges two or more passed checks in a row do. */
+export function withFolded(lines: readonly LogLine[], running: boolean): (LogLine | FoldedLines)[] {
+  const exchanges = exchangesOf(lines)
+  return exchanges.flatMap((exchange, at) => (running && at === exchanges.length - 1 ? exchange : folded(exchange)))
+}
+
+/** A call and the checks after it belong together. */
+function exchangesOf(lines: readonly LogLine[]): LogLine[][] {
+  const exchanges: LogLine[][] = []
+  for (const line of lines) {
+    const last = exchanges.at(-1)
+    const isItsAnswer = line.kind === 'call' && last?.at(-1)?.kind === 'calling'
+    if (last && (line.kind === 'check' || isItsAnswer)) last.push(line)
+    else exchanges.push([line])
+  }
+  return exchanges
+}
+
+function folded(exchange: readonly LogLine[]): (LogLine | FoldedLines)[] {
+  const call = exchange.find(({ kind }) => kind === 'call')
+  if (call && exchange.every((line) => isFineCall(line) || isPassedCheck(line))) return [foldedAs(call.text, exchange)]
   const shown: (LogLine | FoldedLines)[] = []
   let row: LogLine[] = []
   const close = () => {
-    const [first] = row
-    if (first && row.length > 1) shown.push({ seq: first.seq, folded: row })
-    else shown.push(...row)
+    shown.push(...(row.length > 1 ? [foldedAs('', row)] : row))
     row = []
   }
-  for (const line of lines) {
+  for (const line of exchange) {
     if (isPassedCheck(line)) {
       row.push(line)
       continue
@@ -75,6 +97,13 @@ export function withFolded(lines: readonly LogLine[]): (LogLine | FoldedLines)[]
   close()
   return shown
 }
+
+const foldedAs = (title: string, lines: readonly LogLine[]): FoldedLines => ({
+  seq: lines[0]?.seq ?? 0,
+  title,
+  checks: lines.filter(isPassedCheck).length,
+  folded: lines,
+})
 
 export const eventsOf = ({ db }: Deps, attempt: AttemptRow): Promise<RunEvent[]> =>
   eventsOfAttempt(db, attempt.attempt_id)

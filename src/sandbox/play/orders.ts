@@ -1,6 +1,5 @@
 import { findCurrentRun, orderInput } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { OPERATOR } from '../../history/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import {
@@ -14,7 +13,7 @@ import {
   refundOrder,
   type trialOrders,
 } from '../../orders/index.ts'
-import { withCalls } from '../../partner-calls/index.ts'
+import { BY_PLAYGROUND, withCalls } from '../../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { countUse } from '../../throttle/index.ts'
@@ -79,9 +78,9 @@ export function makeOrder(deps: Deps, partner: PartnerWithSecrets, order: PlayOr
   return operate(deps, partner, 'order-create', async (inside) => {
     const choice = await choiceFor(deps, partner, order)
     const prepare = <Made>(operation: (deps: Deps) => Promise<Made>) => operation(inside)
-    const input = await orderInput({ deps: inside, partner, choice, prepare }, order.product)
+    const input = await orderInput({ deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }, order.product)
     const dated = order.travel_date === undefined ? {} : { travel_date: order.travel_date }
-    return createOrder(inside, { ...input, ...dated }, OPERATOR, 'trial')
+    return createOrder(inside, { ...input, ...dated }, BY_PLAYGROUND, 'trial')
   })
 }
 
@@ -120,11 +119,11 @@ export async function actOnOrder(
   const reads = obstacleToCall(CALLED_BY[action]) === undefined
   if (!reads && (await findNamedOrder(deps.db, orderId))?.sold) return { kind: 'sold-order' }
   const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
-    pay: (inside) => payOrder(inside, orderId, OPERATOR),
-    query: (inside) => queryOrder(inside, orderId, OPERATOR),
+    pay: (inside) => payOrder(inside, orderId, BY_PLAYGROUND),
+    query: (inside) => queryOrder(inside, orderId, BY_PLAYGROUND),
     refund: (inside) =>
-      refundOrder(inside, refundOrder.input.parse({ order_id: orderId, quantity, partly: true }), OPERATOR),
-    close: (inside) => closeOrder(inside, orderId, OPERATOR),
+      refundOrder(inside, refundOrder.input.parse({ order_id: orderId, quantity, partly: true }), BY_PLAYGROUND),
+    close: (inside) => closeOrder(inside, orderId, BY_PLAYGROUND),
   }
   return operate(deps, partner, CALLED_BY[action], operations[action])
 }

@@ -9,7 +9,14 @@ import {
 import type { Deps } from '../../deps.ts'
 import { INTERFACES, type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
 import { masker } from '../../lib/crypto/masking.ts'
-import { type CallRecord, callAsWritten, type Forgery, judgeCall, withCalls } from '../../partner-calls/index.ts'
+import {
+  BY_PLAYGROUND,
+  type CallRecord,
+  callAsWritten,
+  type Forgery,
+  judgeCall,
+  withCalls,
+} from '../../partner-calls/index.ts'
 import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
@@ -91,7 +98,11 @@ export async function sendWritten(
   if ('kind' in own) return own
   const { text, orderId } = own
   await countUse(deps, 'play', partnerId)
-  const options = { ...(orderId === undefined ? {} : { orderId }), ...(sign === 'right' ? {} : { forge: sign }) }
+  const options = {
+    cause: BY_PLAYGROUND,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(sign === 'right' ? {} : { forge: sign }),
+  }
   const { result, calls } = await withCalls(deps, (inside) => callAsWritten(inside, partner, name, text, options))
   for (const { call } of calls) await judge(deps, partner, call, expect)
   return { callId: result.callId }

@@ -18,8 +18,11 @@ import type { TrafficEntryParams } from './wire.ts'
 
 type HeaderLines = readonly (readonly [name: string, value: string])[]
 
-/** One call with everything that is stored of it; no secrets. */
-export interface TrafficEntry {
+/**
+ * One call with everything that is stored of it; no secrets. Of a call of ours too how it was forged on purpose, what the
+ * test step made of the answer, and why it was made.
+ */
+export interface TrafficEntry extends Pick<KeptCall, 'forged' | 'verdict' | 'cause' | 'cause_ref'> {
   readonly kind: TrafficKind
   readonly id: string
   readonly direction: 'out' | 'in'
@@ -28,9 +31,6 @@ export interface TrafficEntry {
   readonly name: string
   readonly orderId?: string
   readonly outcome: TrafficOutcome
-  /** How a call of ours was forged on purpose, and what the test step made of the answer. */
-  readonly forged: KeptCall['forged']
-  readonly verdict: KeptCall['verdict']
   /** False for a call that names this partner but may have been sent by anybody. */
   readonly verified: boolean
   /** Its signature fits none of this partner's secrets. */
@@ -123,6 +123,7 @@ function ourCall(
     ...{ kind: 'call', id, direction: 'out', at, name, code: found.code },
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
+    ...{ cause: found.cause, cause_ref: found.cause_ref },
     ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], implausible: [] },
     ...(told ? { failure: told } : {}),
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
@@ -173,7 +174,7 @@ function theirCall(
   const obstacle = obstacleToNotice(deps, found)
   const date = headers?.date
   return {
-    ...{ kind, id, direction: 'in', at, name, forged: null, verdict: null },
+    ...{ kind, id, direction: 'in', at, name, forged: null, verdict: null, cause: null, cause_ref: null },
     outcome: outcomeOf({ failure: reason, verified: found.verified, forged: null, verdict: null }),
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_MISMATCH) ?? false },

@@ -67,11 +67,14 @@ export function exportedEntry({
   outcome,
   forged,
   verdict,
+  cause,
+  cause_ref,
   ...entry
 }: TrafficEntry) {
   const { request, response, failure, mistakes, warnings, verified, code, durationMs } = entry
   return {
     ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },
+    ...{ cause, cause_ref },
     ...{ code, duration_ms: durationMs, failure, mistakes, warnings },
     request: { method: 'POST', ...messageOf(request), url: request.url },
     response: response && { status: response.status, ...messageOf(response) },

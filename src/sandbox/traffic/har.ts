@@ -40,6 +40,7 @@ export function harEntry(entry: TrafficEntry, platformUrl: string): object {
     _kind: entry.kind,
     _name: entry.name,
     _outcome: entry.outcome.name,
+    ...(entry.cause === null ? {} : { _cause: entry.cause, _cause_ref: entry.cause_ref }),
     ...(failure ? { _failure: failure.detail } : {}),
   }
 }

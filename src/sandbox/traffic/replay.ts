@@ -4,7 +4,7 @@ import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { replayNotice } from '../../mtp/index.ts'
 import { findNamedOrder } from '../../orders/index.ts'
-import { callPartner, type RequestOf } from '../../partner-calls/index.ts'
+import { type CallOptions, callPartner, type RequestOf } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry, notReplayable } from '../errors.ts'
@@ -52,12 +52,15 @@ async function repeatCall(deps: Deps, partner: PartnerWithSecrets, found: KeptCa
   const body = bodyIn(found.request_body)
   // Where a secret was masked, the stored request may no longer fit the interface.
   if (!entry || !fits(entry, body)) throw notReplayable('not-whole')
-  const about = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
+  const about: Pick<CallOptions, 'orderId'> = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
   // A call that was written by hand may name any order.
   const named = about.orderId === undefined ? undefined : await findNamedOrder(deps.db, about.orderId)
   if (named && named.partner_id !== partner.partner_id) throw noSuchEntry()
   await countUse(deps, 'replay', partner.partner_id)
-  const { outcome, callId } = await callPartner(deps, partner, entry.name, body, about)
+  const { outcome, callId } = await callPartner(deps, partner, entry.name, body, {
+    cause: { kind: 'replay', ref: found.id },
+    ...about,
+  })
   return { outcome: outcome === 'failed' ? 'failed' : 'done', kind: 'call', id: callId }
 }
 

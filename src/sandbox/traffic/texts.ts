@@ -1,6 +1,8 @@
-import { type Locale, translator } from '../../lib/web/locale.ts'
+import { type Locale, type Translate, translator } from '../../lib/web/locale.ts'
+import type { CallCause } from '../../partner-calls/index.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
+import { messageName } from '../interface-title.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import { reasonText, recordStateText, stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
@@ -34,6 +36,30 @@ const FORGED = {
   date: 'sandbox.traffic.forged_date',
   client: 'sandbox.traffic.forged_client',
 } as const satisfies Record<NonNullable<TrafficSummary['forged']>, string>
+
+const OPERATORS = {
+  command: 'sandbox.traffic.cause_operator_command',
+  console: 'sandbox.traffic.cause_operator_console',
+  api: 'sandbox.traffic.cause_operator_api',
+} as const satisfies Record<Extract<CallCause, { kind: 'operator' }>['ref'], string>
+
+/** Why a call of ours was made, in words; what is kept fits CallCause, as that is what was given. */
+function causeText(cause: CallCause, t: Translate): string {
+  if (cause.kind === 'notice') {
+    if (cause.ref === null) return t('sandbox.traffic.cause_notice')
+    return t('sandbox.traffic.cause_notice_of', { notice: messageName(cause.ref, t) })
+  }
+  if (cause.kind === 'operator') return t(OPERATORS[cause.ref])
+  if (cause.kind === 'step') return t('sandbox.traffic.cause_step', { step: stepName(cause.ref, t) })
+  return t(CAUSES[cause.kind])
+}
+
+const CAUSES = {
+  schedule: 'sandbox.traffic.cause_schedule',
+  playground: 'sandbox.traffic.cause_playground',
+  replay: 'sandbox.traffic.cause_replay',
+  'new-secret': 'sandbox.traffic.cause_new_secret',
+} as const
 
 const REPLAYED = {
   accepted: 'sandbox.traffic.replayed_accepted',
@@ -73,6 +99,9 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     outcome: ({ name }: TrafficOutcome): string => t(OUTCOMES[name]),
     /** Empty of a call that was not forged. */
     forged: (forged: TrafficSummary['forged']): string => (forged === null ? '' : t(FORGED[forged])),
+    /** Empty of a call whose cause is not known, and of the partner's own. */
+    cause: ({ cause: kind, cause_ref: ref }: Pick<TrafficSummary, 'cause' | 'cause_ref'>): string =>
+      kind === null ? '' : causeText({ kind, ref } as CallCause, t),
     leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>
       t(verified ? 'sandbox.traffic.left_out' : LEFT_OUT_UNVERIFIED[reader], {
         count: left_out?.toLocaleString(locale) ?? '',

@@ -109,16 +109,17 @@ describe('the page of a run', () => {
     expect(textOf(refused)).toContain('Add them on the Functions page')
   })
 
-  it('does not claim that anybody was told when nobody was', async () => {
+  it('says that nobody was told when nobody was, and where contacts are added', async () => {
     const runId = randomUUID()
     await lab.world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at)
        values ($1, $2, 1, '{"functions":[],"products":{"main":"DEMO-OPEN"},"quantity":2}', $3, $3)`,
       [runId, partner.partner_id, lab.world.clock.now()],
     )
-    const shown = textOf(await me.open(`/sandbox/run/${runId}`))
-    expect(shown).toContain('No message was sent')
-    expect(shown).not.toContain('Messages to your contacts')
+    const shown = await me.open(`/sandbox/run/${runId}`)
+    expect(textOf(shown)).toContain('Who was told Nobody: no contact was registered')
+    expect(shown.body.match(/functions#contacts/g)).toHaveLength(1)
+    expect(shown.body).not.toContain('class="told"')
   })
 })
 

@@ -3,24 +3,53 @@ import type { LogLine } from '../../../src/sandbox/pages/log-line.ts'
 import { withFolded } from '../../../src/sandbox/pages/shown-log.ts'
 
 const line = (seq: number, kind: LogLine['kind'], tone: LogLine['tone'] = 'plain'): LogLine => ({
-  ...{ seq, kind, tone, word: '', at: '', after: '', text: '', facts: [], doc: '', docText: '', open: false },
+  ...{ seq, kind, tone, word: '', at: '', after: '', text: kind, facts: [], doc: '', docText: '', open: false },
 })
 const ok = (seq: number) => line(seq, 'check', 'good')
 
-it('passed checks in a row are folded; what failed, and a single one, stays in sight', () => {
+/** What is shown: the number of a line, or the numbers of lines that are folded. */
+const shown = (lines: readonly LogLine[], running = false) =>
+  withFolded(lines, running).map((one) => ('folded' in one ? one.folded.map(({ seq }) => seq) : one.seq))
+
+const called = (seq: number) => [line(seq, 'calling'), line(seq + 1, 'call')]
+
+it('a call that went well is one line, with its checks', () => {
   const lines = [
     line(1, 'started'),
-    line(2, 'call'),
-    ok(3),
+    ...called(2),
     ok(4),
-    line(5, 'check', 'bad'),
-    ok(6),
-    line(7, 'check', 'warning'),
-    ok(8),
+    ok(5),
+    line(6, 'call'),
+    ...called(7),
     ok(9),
-    ok(10),
+    line(10, 'ended'),
   ]
-  const shown = withFolded(lines).map((one) => ('folded' in one ? one.folded.map(({ seq }) => seq) : one.seq))
-  expect(shown).toEqual([1, 2, [3, 4], 5, 6, 7, [8, 9, 10]])
-  expect(withFolded([])).toEqual([])
+  expect(shown(lines)).toEqual([1, [2, 3, 4, 5], [6], [7, 8, 9], 10])
+  expect(withFolded(lines, false)[1]).toMatchObject({ seq: 2, title: 'call', checks: 2 })
+  expect(withFolded(lines, false)[2]).toMatchObject({ seq: 6, title: 'call', checks: 0 })
+  expect(shown([])).toEqual([])
+})
+
+it.each([
+  ['failed', 'bad'],
+  ['is warned of', 'warning'],
+] as const)('of a call with a check that %s only other checks are folded, two or more in a row', (_name, tone) => {
+  const lines = [...called(1), ok(3), ok(4), line(5, 'check', tone), ok(6), ...called(7), ok(9)]
+  expect(shown(lines)).toEqual([1, 2, [3, 4], 5, 6, [7, 8, 9]])
+})
+
+it('a call without an answer, and one that has none yet, stay in sight', () => {
+  expect(shown([line(1, 'calling'), line(2, 'call', 'bad'), ok(3)])).toEqual([1, 2, 3])
+  expect(shown([line(1, 'calling'), line(2, 'waiting')])).toEqual([1, 2])
+})
+
+it('what the seller sent stays in sight: only its checks are folded', () => {
+  const lines = [line(1, 'waiting'), line(2, 'rejected', 'warning'), line(3, 'notice'), ok(4), ok(5), line(6, 'ended')]
+  expect(shown(lines)).toEqual([1, 2, 3, [4, 5], 6])
+})
+
+it('what is going on is not folded until something else comes', () => {
+  const lines = [...called(1), ok(3), ...called(4), ok(6), ok(7)]
+  expect(shown(lines, true)).toEqual([[1, 2, 3], 4, 5, 6, 7])
+  expect(shown([...lines, line(8, 'waiting')], true)).toEqual([[1, 2, 3], [4, 5, 6, 7], 8])
 })

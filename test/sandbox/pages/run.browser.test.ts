@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { currentRun, nextStep, showRun } from '../../../src/certification/run.ts'
 import { violations } from '../../axe.ts'
 import { browsing, fits, LOOKS, type Look, picture, signInAs, tabTo } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
-import { useTickets } from '../walk.ts'
+import { EVERYTHING, useTickets } from '../walk.ts'
 import { unlock } from './visitor.ts'
 
 const browser = browsing()
@@ -140,7 +142,7 @@ describe('while a step is made', () => {
     })
     await lab.make(runId, 'product-pull')
     await page.waitForSelector('#lines > li.is-ended')
-    expect(await page.locator('#lines > li').count()).toBeGreaterThan(4)
+    expect(await page.locator('#lines li.event').count()).toBeGreaterThan(4)
     await expect.poll(() => asked.length).toBe(2)
     await asked[1]?.()
     await next(page).waitFor()
@@ -232,6 +234,177 @@ describe('while a step is made', () => {
     await next(page).waitFor()
     await page.waitForSelector('#lines > li.is-ended')
     expect(await page.locator('#lines > li.is-notice').count()).toBe(1)
+  })
+})
+
+/** Runs a command of the page as the seller's engineer does, at a platform whose clock stands still. */
+async function runCommand(command: string): Promise<string> {
+  const { clock, deps } = lab.world
+  const here = command
+    .replaceAll(deps.config.PARTNER_URL, lab.url)
+    .replace(/^DATE=.*$/m, `DATE='${clock.now().toUTCString()}'`)
+  const env = { PATH: process.env.PATH, CLIENT_SECRET: lab.secret }
+  return (await promisify(execFile)('sh', ['-c', here], { env })).stdout
+}
+
+describe('the panel of what a step waits for', () => {
+  const waiting = async (look: Look) => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const page = await open(runPath(runId), look)
+    await start(page).click()
+    await page.waitForSelector('.waiting pre.body')
+    return page
+  }
+
+  it('is as wide as the page lets it, and copies the notice, or a command that ends the wait', async () => {
+    const page = await waiting(DESKTOP)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const widthOf = (selector: string) => page.locator(selector).evaluate((element) => element.clientWidth)
+    expect(await widthOf('.waiting')).toBeGreaterThan((await widthOf('#now')) - 50)
+    const copy = page.locator('#now .copy')
+    expect(await copy.allTextContents()).toEqual(['Copy', 'Copy as cURL'])
+    const copied = async (at: number) => {
+      await copy.nth(at).click()
+      await expect.poll(() => copy.nth(at).textContent()).toBe('Copied')
+      return page.evaluate(() => navigator.clipboard.readText())
+    }
+    expect(await copied(0)).toBe(await page.textContent('.waiting pre.body'))
+    const command = await copied(1)
+    expect(command).not.toContain(lab.secret)
+    expect(JSON.parse(await runCommand(command))).toMatchObject({ code: 200 })
+    await next(page).waitFor()
+  })
+
+  it('without JavaScript shows the same command, and has no button that does nothing', async () => {
+    const page = await waiting({ ...DESKTOP, javaScriptEnabled: false })
+    expect(await page.locator('.copy').count()).toBe(0)
+    const command = String(await page.textContent('#waiting-curl pre'))
+    expect(JSON.parse(await runCommand(command))).toMatchObject({ code: 200 })
+    await next(page).waitFor()
+    // What passed is folded; a click shows it.
+    const folded = page.locator('#lines > li.folded').last()
+    expect(await folded.locator('li.event').first().isVisible()).toBe(false)
+    await folded.locator('summary').first().click()
+    await folded.locator('li.event').first().waitFor()
+  })
+})
+
+describe('on a laptop', () => {
+  /** By how much the page is longer than the window. */
+  const tooLong = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
+  const inView = (page: Page, selector: string) =>
+    page.locator(selector).evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect()
+      const list = element.closest('ol')?.getBoundingClientRect()
+      return top >= Math.max(0, list?.top ?? 0) && bottom <= Math.min(window.innerHeight, list?.bottom ?? Infinity) + 1
+    })
+  const LAST = '#steps li:last-child'
+  const CURRENT = '#steps li[aria-current=step]'
+
+  const runAt = async (step: string): Promise<Page> => {
+    const runId = await lab.run(EVERYTHING)
+    await lab.world.pool.query('update sandbox_run set current_step = $2 where run_id = $1', [runId, step])
+    return open(runPath(runId))
+  }
+
+  it.each([
+    [1366, 768],
+    [1366, 600],
+    [1024, 640],
+    [1920, 1080],
+  ])(
+    'of %i × %i the page does not scroll; its steps do, to the current one and to their end',
+    async (width, height) => {
+      const page = await runAt('refund-at-once')
+      await page.setViewportSize({ width, height })
+      await page.reload()
+      expect(await page.locator('#steps li').count()).toBeGreaterThan(20)
+      expect(await tooLong(page)).toBe(0)
+      expect(await inView(page, CURRENT)).toBe(true)
+      await page.locator(LAST).scrollIntoViewIfNeeded()
+      expect(await inView(page, LAST)).toBe(true)
+      await page.click('.chosen > summary')
+      await page.waitForSelector('.chosen[open]')
+      expect(await tooLong(page)).toBe(0)
+    },
+  )
+
+  it('where the window is low, or narrow, the page scrolls as any other, and all can be reached', async () => {
+    const page = await runAt('refund-at-once')
+    for (const [width, height] of [
+      [1366, 400],
+      [700, 768],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      expect(await tooLong(page)).toBeGreaterThan(0)
+      await page.locator(LAST).scrollIntoViewIfNeeded()
+      expect(await inView(page, LAST)).toBe(true)
+      await page.locator('.chosen > summary').scrollIntoViewIfNeeded()
+      expect(await inView(page, '.chosen > summary')).toBe(true)
+    }
+  })
+
+  it('the list of steps stays where a person scrolled it while lines come, and follows the run to its next step', async () => {
+    const page = await runAt('product-pull')
+    await page.setViewportSize({ width: 1366, height: 600 })
+    const list = page.locator('#steps ol')
+    await list.evaluate((ol) => ol.scrollTo(0, ol.scrollHeight))
+    const before = await list.evaluate((ol) => ol.scrollTop)
+    expect(before).toBeGreaterThan(0)
+    await start(page).click()
+    await next(page).waitFor()
+    expect(await list.evaluate((ol) => ol.scrollTop)).toBe(before)
+    await next(page).click()
+    await page.waitForSelector(`${CURRENT} a:not([href$="step=product-pull"])`)
+    expect(await inView(page, CURRENT)).toBe(true)
+  })
+})
+
+describe('a run that was accepted', () => {
+  it('is one card: what was accepted, who was told, one report, what comes next', async () => {
+    const runId = await lab.run()
+    const page = await open(runPath(runId))
+    await walkTo(lab, runId, 'consumption')
+    await start(page).click()
+    await page.waitForSelector('.waiting')
+    await sellerActs(runId)
+    await next(page).waitFor()
+    await walkToEnd(runId)
+    await page.reload()
+    await accept(page).click()
+    const card = page.locator('#acceptance')
+    await card.locator('.success').waitFor()
+    // The form changed the page in place; loading it anew shows the same.
+    for (const again of [false, true]) {
+      if (again) await page.reload()
+      expect(await page.locator('#run > *').evaluateAll((parts) => parts.map(({ id }) => id))).toEqual([
+        'acceptance',
+        'steps',
+      ])
+      expect(await page.locator('#main a[href*="/verify/"], #main a[href$="/report"]').count()).toBe(1)
+      expect(await card.locator('h3').allTextContents()).toEqual([
+        'What was accepted',
+        'Who was told',
+        'Report',
+        'What happens next',
+      ])
+      expect(await card.textContent()).toContain('An operator of the platform then sets you live')
+    }
+    // A step can still be looked at, and what was accepted stays below it.
+    await page.click('#steps li:first-child a')
+    await page.waitForSelector('#log')
+    expect(await card.locator('.success').count()).toBe(1)
+  })
+
+  it('says to a partner that sells that it is live', async () => {
+    const { pool } = lab.world
+    const { rows } = await pool.query('select run_id from sandbox_run where passed_at is not null limit 1')
+    await pool.query(`update partner set stage = 'live'`)
+    const page = await open(runPath(rows[0].run_id))
+    await pool.query(`update partner set stage = 'sandbox'`)
+    expect(await page.textContent('#acceptance ol')).toContain('You are live.')
+    expect(await page.textContent('#acceptance ol')).not.toContain('sets you live')
   })
 })
 

@@ -1,5 +1,4 @@
 import type { Deps } from '../../../deps.ts'
-import { OPERATOR } from '../../../history/index.ts'
 import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../../../orders/index.ts'
 import { askUntil } from '../../ask-until.ts'
 import { runOrderInput } from '../../order-input.ts'
@@ -21,7 +20,7 @@ export const lostAnswer = defineStep({
   async perform(context) {
     const input = await runOrderInput(context, 'lost', context.choice.products.main)
     const orderId = input.order_id
-    const create = (deps: Deps) => createOrder(deps, input, OPERATOR, 'test-run')
+    const create = (deps: Deps) => createOrder(deps, input, context.cause, 'test-run')
     context.beginTest()
     await context.loseAnswer('order-create', create)
     const { order } = (await context.operate('order-create', create)).result
@@ -42,13 +41,13 @@ export const lostAnswer = defineStep({
 const ISSUED_WITHIN_S = 60
 
 async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: bigint): Promise<Order> {
-  const pay = (deps: Deps) => payOrder(deps, orderId, OPERATOR)
+  const pay = (deps: Deps) => payOrder(deps, orderId, context.cause)
   await context.loseAnswer('order-pay', pay)
   await askUntil(
     context,
     ISSUED_WITHIN_S,
     async () => {
-      const { result } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))
+      const { result } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, context.cause))
       // The payment has not arrived.
       if (result.order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
       return (await showOrder(context.deps, orderId)).order.state === 'paid'

@@ -1,4 +1,3 @@
-import { OPERATOR } from '../../../history/index.ts'
 import { closeOrder, createOrder, newOrderId } from '../../../orders/index.ts'
 import { offers } from '../../../test-plan/index.ts'
 import { runOrderInput } from '../../order-input.ts'
@@ -55,7 +54,7 @@ export const ordersAtOnce = defineStep({
     while (inputs.length < AT_ONCE) inputs.push({ ...first, order_id: await context.newOrder('parallel') })
     context.beginTest()
     const { result: answers } = await context.operate('order-create', (deps) =>
-      Promise.all(inputs.map((input) => createOrder(deps, input, OPERATOR, 'test-run'))),
+      Promise.all(inputs.map((input) => createOrder(deps, input, context.cause, 'test-run'))),
     )
     const created = answers.map(({ order }) => order).filter(({ state }) => state === 'created')
     const other = answers.find(({ order }) => order.state !== 'created')?.order.state ?? 'created'
@@ -68,6 +67,6 @@ export const ordersAtOnce = defineStep({
     })
     if (!offers(context.choice, 'order-close')) return
     // So that they hold no tickets which a later step may need.
-    for (const { order_id } of created) await context.prepare((deps) => closeOrder(deps, order_id, OPERATOR))
+    for (const { order_id } of created) await context.prepare((deps) => closeOrder(deps, order_id, context.cause))
   },
 })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { findProduct } from '../../../catalogue/index.ts'
 import type { Expectation } from '../../../checks/index.ts'
 import { MOUNT } from '../../../config/mounts.ts'
-import { OPERATOR } from '../../../history/index.ts'
 import { beijingTime } from '../../../lib/time-zone.ts'
 import { PATH } from '../../../mws-wire/index.ts'
 import { codesIn, refundOrder, showOrder } from '../../../orders/index.ts'
@@ -41,7 +40,7 @@ export const refundOfRest = defineStep({
     // A product without partial refunds may keep the rest.
     if (product?.details.partlyRefund === true) {
       const input = refundOrder.input.parse({ order_id: orderId, quantity: order.quantity - 1 })
-      await context.operate('order-refund', (deps) => refundOrder(deps, input, OPERATOR), { codes: [200, 602] })
+      await context.operate('order-refund', (deps) => refundOrder(deps, input, context.cause), { codes: [200, 602] })
       await checkRefund(context, orderId, ASKED)
     }
     await checkCounts(context, orderId)

@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
+import { appEventsRoom } from './app-events/plugin.ts'
 import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
 import type { Config } from './config/index.ts'
@@ -127,6 +128,7 @@ export async function buildApp({
   await app.register(partnersRoom, { ...givenTo('operators'), testCallWith: heartbeatWith })
   await app.register(membersRoom, givenTo('operators'))
   await app.register(accountRoom, givenTo('oauth'))
+  await app.register(appEventsRoom, givenTo('operators'))
   await app.register(oauthRoom, givenTo('oauth'))
   await app.register(oidcRoom, givenTo('oauth'))
   await app.register(resourceRoom, givenTo('resource'))

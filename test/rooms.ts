@@ -82,6 +82,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   jobs: [
     'explain',
+    'people',
     'audit',
     'account',
     'app-events',
@@ -194,6 +195,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   user_credential: 'account',
   user_profile: 'account',
   app_event: 'app-events',
+  deletion_request: 'people',
   data_access: 'resource',
   micro_app: 'registry',
   micro_app_secret: 'registry',

@@ -5,7 +5,7 @@ import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { importUsers } from './import.ts'
 import { resetPassword } from './password.ts'
-import { removeFactors, showFactors } from './remove-factors.ts'
+import { FACTORS } from './remove-factors.ts'
 import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
 import { maskedUser, userKey, userPathInput } from './wire.ts'
 
@@ -44,11 +44,15 @@ export function userRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   )
 
   app.get('/users/:cid/:user_id/factors', async (request, reply) =>
-    answerSuccess(request, reply, await showFactors(depsFor(request), parseInput(factorsPath, request.params))),
+    answerSuccess(request, reply, await FACTORS.show(depsFor(request), parseInput(factorsPath, request.params))),
   )
 
   app.post('/users/remove-factors', async (request, reply) =>
-    answerSuccess(request, reply, await removeFactors(depsFor(request), parseInput(removeFactors.input, request.body))),
+    answerSuccess(
+      request,
+      reply,
+      await FACTORS.remove(depsFor(request), parseInput(FACTORS.remove.input, request.body)),
+    ),
   )
 
   app.post('/users/block', async (request, reply) =>

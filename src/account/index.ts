@@ -4,8 +4,9 @@ export { fileUser, importUsers } from './import.ts'
 export { ACCOUNT_MESSAGES } from './messages.ts'
 export { endOtherSessions, endOwnSession, ownSessions, signInsOf } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
-export { removeFactors, showFactors } from './remove-factors.ts'
+export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
+export { signInFor } from './sign-in-asker.ts'
 export {
   ACCOUNT_OF_PERSON,
   ACCOUNT_RETENTION,

@@ -15,7 +15,7 @@ import { routingKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** What operators see of a person's second factor and passkeys, and what they do for whoever has lost it. */
 
-export interface ShownFactors extends UserKey {
+interface ShownFactors extends UserKey {
   /** Since when codes of an authenticator are needed; null without one. */
   readonly totp_since: Date | null
   /** Of those not used. */
@@ -35,7 +35,7 @@ async function shown({ db }: Deps, { cid, user_id }: UserKey): Promise<ShownFact
 }
 
 /** Throws 20007 (404) when there is no such user, as does what follows. */
-export const showFactors = operation(userKey, async (deps: Deps, user: UserKey): Promise<ShownFactors> => {
+const showFactors = operation(userKey, async (deps: Deps, user: UserKey): Promise<ShownFactors> => {
   if (!(await findUser(deps.db, keyOf(user)))) throw noSuchUser()
   return shown(deps, user)
 })
@@ -48,7 +48,7 @@ type FactorRemoval = z.output<typeof factorRemoval>
  * password alone. The person is told by mail, if their passport is an address; the audit log keeps the reason. Returns
  * what was removed.
  */
-export const removeFactors = operation(
+const removeFactors = operation(
   factorRemoval,
   (deps: Deps, { reason, ...user }: FactorRemoval): Promise<ShownFactors> =>
     deps.db.tx(async (db) => {
@@ -63,3 +63,6 @@ export const removeFactors = operation(
       return before
     }),
 )
+
+/** What operators do about the second factor of a person. */
+export const FACTORS = { show: showFactors, remove: removeFactors }

@@ -16,6 +16,7 @@ import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie, signOut } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
+import { readAsker } from './sign-in-asker.ts'
 import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
 import { originOf } from './step-up-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
@@ -25,6 +26,8 @@ const ACCOUNT_PATH = '/account'
 
 interface SignInPage {
   readonly returnTo: string
+  /** Which app has asked, as it came; empty where none has. */
+  readonly app: string
   readonly passport?: string | undefined
   readonly alert?: string
   /** Somebody who is signed in is asked again. */
@@ -44,19 +47,18 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   const withPasskeys = hasPasskeys(config)
   async function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-    const query = String(new URLSearchParams({ return_to: page.returnTo, ...(page.confirm ? { confirm: '1' } : {}) }))
+    const appName = readAsker(deps.keys, page.app, page.returnTo)
+    const query = new URLSearchParams({
+      return_to: page.returnTo,
+      ...(appName === undefined ? {} : { app: page.app }),
+      ...(page.confirm ? { confirm: '1' } : {}),
+    })
     const forgotten = config.PASSWORD_RESET !== 'off'
     const passkey = withPasskeys ? await signInOptions(deps) : ''
-    const data = {
-      passport: '',
-      alert: '',
-      confirm: false,
-      ...page,
-      passkey,
-      forgotten,
-      cookieSet: cookies.offer(request, reply),
-    }
-    return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true, scripts: withPasskeys })
+    const cookieSet = cookies.offer(request, reply)
+    const data = { passport: '', alert: '', confirm: false, ...page, appName, passkey, forgotten, cookieSet }
+    const options = { query: String(query), formsEndOutside: true, scripts: withPasskeys }
+    return sendPage(request, reply, 'account/sign-in', data, options)
   }
 
   // Of somebody who is signed in: their account.
@@ -71,24 +73,24 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   )
 
   app.get('/sign-in', async (request, reply) => {
-    const { return_to, login_hint = '', confirm } = signInQuery.parse(request.query)
-    const returnTo = localPath(return_to, config.PUBLIC_URL)
+    const { return_to, login_hint = '', app: asker = '', confirm } = signInQuery.parse(request.query)
+    const shown = { returnTo: localPath(return_to, config.PUBLIC_URL), app: asker }
     const session = confirm ? await findSession(deps, cookie.read(request)) : null
-    if (!session) return sendSignIn(request, reply, { returnTo, passport: login_hint })
-    return sendSignIn(request, reply, { returnTo, passport: await ownPassport(deps, session), confirm: true })
+    if (!session) return sendSignIn(request, reply, { ...shown, passport: login_hint })
+    return sendSignIn(request, reply, { ...shown, passport: await ownPassport(deps, session), confirm: true })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const asked = signInQuery.parse(request.body)
-    const returnTo = localPath(asked.return_to, config.PUBLIC_URL)
-    const shown = { returnTo, confirm: asked.confirm === '1' }
+    const { return_to, app: asker = '', confirm } = signInQuery.parse(request.body)
+    const returnTo = localPath(return_to, config.PUBLIC_URL)
+    const again = { returnTo, app: asker, confirm: confirm === '1' }
     const t = translator(localeOfRequest(request))
     const form = signInForm.safeParse(request.body)
-    if (!form.success) return sendSignIn(request, reply.code(400), { ...shown, alert: t('sign_in.incomplete') })
+    if (!form.success) return sendSignIn(request, reply.code(400), { ...again, alert: t('sign_in.incomplete') })
     const { passport, password } = form.data
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
-      return sendSignIn(request, reply.code(400), { ...shown, passport, alert: t('sign_in.cookies') })
+      return sendSignIn(request, reply.code(400), { ...again, passport, alert: t('sign_in.cookies') })
     }
     try {
       const device = deviceCookie.read(request)
@@ -114,11 +116,11 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       }
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
-      if (!error.retryAt) return sendSignIn(request, reply.code(403), { ...shown, passport, alert: t('sign_in.wrong') })
+      if (!error.retryAt) return sendSignIn(request, reply.code(403), { ...again, passport, alert: t('sign_in.wrong') })
       const seconds = secondsUntil(error.retryAt, clock.now())
       const alert = t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) })
       reply.code(429).header('Retry-After', String(Math.max(1, seconds)))
-      return sendSignIn(request, reply, { ...shown, passport, alert })
+      return sendSignIn(request, reply, { ...again, passport, alert })
     }
   })
 
@@ -136,7 +138,12 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
         if (!(error instanceof SignInRefused)) throw error
         noteForLog(request, { detail: 'passkey refused' })
         const alert = translator(localeOfRequest(request))('passkey.refused')
-        return sendSignIn(request, reply.code(403), { returnTo, confirm: asked.confirm === '1', alert })
+        return sendSignIn(request, reply.code(403), {
+          returnTo,
+          app: asked.app ?? '',
+          confirm: asked.confirm === '1',
+          alert,
+        })
       }
     })
     app.get('/sign-in/passkey', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/sign-in', 303))

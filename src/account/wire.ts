@@ -68,15 +68,16 @@ const newPassword = newPasswordOf(8)
 export const newPasswordForm = z.object({ password: newPassword, password_again: repeatedPassword })
 export const ownPasswordForm = newPasswordForm.extend({ current_password: typedPassword })
 
-/** Where to go on, and whom to expect, in a query or a form; anything unusable counts as not given. */
+/** Where to go on, whom to expect and which app has asked, in a query or a form; anything unusable counts as not given. */
 export const signInQuery = z
   .object({
     return_to: z.string().optional().catch(undefined),
     login_hint: passport.optional().catch(undefined),
+    app: z.string().max(1_000).optional().catch(undefined),
     /** Whoever is signed in is asked again. */
     confirm: z.literal('1').optional().catch(undefined),
   })
-  .catch({ return_to: undefined, login_hint: undefined, confirm: undefined })
+  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined })
 
 /** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })

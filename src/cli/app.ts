@@ -12,6 +12,7 @@ import {
   suspendMicroApp,
   updateMicroApp,
 } from '../registry/index.ts'
+import { appWebhookCommands, webhookSecretText } from './app-webhook.ts'
 import type { CliContext } from './context.ts'
 import { endTokensCommand } from './ending.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
@@ -30,6 +31,7 @@ export function appCommands(program: Command, context: CliContext): void {
   listCommand(app, context)
   updateCommand(app, context)
   rotateSecretCommand(app, context)
+  appWebhookCommands(app, context)
   const byKey = { input: one, inputFrom: (_: unknown, app_key: string | undefined) => ({ app_key }), flags: NAMED }
   defineCommand(withKeyArgument(app, 'show', 'one micro-app and the dates of its secrets'), context, {
     ...byKey,
@@ -87,7 +89,7 @@ function updateCommand(app: Command, context: CliContext): void {
     input: updateMicroApp.input.extend(one.shape),
     inputFrom: (options, app_key) => ({ ...fieldsFrom(options, MICRO_APP_FIELDS, 'changed'), app_key }),
     run: (deps, { app_key, ...changes }) => updateMicroApp(deps, app_key, changes),
-    text: details,
+    text: (shown) => details(shown) + webhookSecretText(shown.webhook_secret),
     flags: { ...flagsOf(MICRO_APP_FIELDS), ...NAMED },
   })
 }
@@ -107,9 +109,9 @@ function rotateSecretCommand(app: Command, context: CliContext): void {
   })
 }
 
-type Shown = MicroApp & { secrets?: readonly SecretDates[]; app_secret?: string | null }
+type Shown = MicroApp & { secrets?: readonly SecretDates[]; app_secret?: string | null; webhook_secret?: string }
 
-function details({ secrets = [], app_secret: _, ...app }: Shown): string {
+function details({ secrets = [], app_secret: _, webhook_secret: __, ...app }: Shown): string {
   const rows = Object.entries(app).map(([field, value]) => [field, readable(value)])
   const dates = secrets.map((secret) => [
     'secret',
@@ -119,9 +121,10 @@ function details({ secrets = [], app_secret: _, ...app }: Shown): string {
 }
 
 const withSecret = (app: Shown): string =>
-  app.app_secret === null
+  (app.app_secret === null
     ? details(app)
-    : `${details(app)}\n\napp_secret  ${app.app_secret}\n\nThe secret is shown only once. Keep it on the server; never give it to a client.`
+    : `${details(app)}\n\napp_secret  ${app.app_secret}\n\nThe secret is shown only once. Keep it on the server; never give it to a client.`) +
+  webhookSecretText(app.webhook_secret)
 
 function table(apps: readonly MicroApp[]): string {
   if (apps.length === 0) return 'no micro-apps yet'

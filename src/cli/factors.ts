@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { removeFactors, showFactors } from '../account/index.ts'
+import { FACTORS } from '../account/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { defineCommand } from './operation.ts'
 import { readable } from './text.ts'
 
+const { show: showFactors, remove: removeFactors } = FACTORS
 type Factors = OutputOf<typeof showFactors>
 
 /** `gatehouse user factors` and `remove-factors`: the second factor of a person. */

@@ -2,7 +2,15 @@ import { once } from 'node:events'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { userKey } from '../account/index.ts'
-import { countErasable, type Erasable, eraseUser, exportedUser, exportUser, type Receipt } from '../people/index.ts'
+import {
+  countErasable,
+  type Erasable,
+  eraseUser,
+  exportedUser,
+  exportUser,
+  listDeletionRequests,
+  type Receipt,
+} from '../people/index.ts'
 import { accessFilter, listAccesses } from '../resource/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
@@ -11,9 +19,10 @@ import { defineCommand, defineCustomCommand } from './operation.ts'
 import { streamRemote } from './remote.ts'
 import { aligned, readable } from './text.ts'
 
-/** `gatehouse user accesses`, `erase` and `export`: what there is about one person. */
+/** `gatehouse user accesses`, `deletion-requests`, `erase` and `export`: what there is about one person. */
 export function personCommands(user: Command, context: CliContext): void {
   accessesCommand(user, context)
+  deletionRequestsCommand(user, context)
   eraseCommand(user, context)
   exportCommand(user, context)
 }
@@ -39,6 +48,28 @@ function accessesCommand(user: Command, context: CliContext): void {
         readable(last_at),
       ])
       return aligned([['HOUR', 'APP_KEY', 'WHAT', 'READS', 'LAST'], ...rows])
+    },
+  })
+}
+
+function deletionRequestsCommand(user: Command, context: CliContext): void {
+  const command = user
+    .command('deletion-requests')
+    .description('who has asked for the deletion of the account, oldest first; user erase does it')
+  defineListCommand(command, context, {
+    plural: 'requests',
+    input: listDeletionRequests.input,
+    inputFrom: () => ({}),
+    page: listDeletionRequests,
+    table: (requests) => {
+      if (requests.length === 0) return 'nobody has asked'
+      const rows = requests.map(({ cid, user_id, requested_at, due_at }) => [
+        String(cid),
+        user_id,
+        readable(requested_at),
+        readable(due_at),
+      ])
+      return aligned([['CID', 'USER_ID', 'ASKED', 'DELETED BY ITSELF'], ...rows])
     },
   })
 }

@@ -26,6 +26,12 @@ export const operatorSettings = {
   OPERATOR_IDLE_S: whole(60, 86_400)
     .default(1_800)
     .describe('seconds without a request after which such a session ends'),
+  ACCOUNT_DELETION: z
+    .enum(['off', 'request', 'after-14-days'], 'must be off, request or after-14-days')
+    .default('request')
+    .describe(
+      'what people can do about their account at `/account/data`: nothing (`off`), ask for its deletion, which an operator confirms by erasing them (`request`), or have it deleted 14 days after they asked (`after-14-days`)',
+    ),
   ACCESS_LEDGER_DAYS: whole(1, 36_500)
     .default(365)
     .describe('days for which it is kept which app has read whose profile or phone number'),

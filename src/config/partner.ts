@@ -15,7 +15,7 @@ export const partnerSettings = {
   PARTNER_ADDRESS_ALLOW: allowedAddresses
     .optional()
     .describe(
-      'private addresses that partner URLs, and URLs of clients’ keys, may use: hosts, addresses or networks, each with or without `:port`, separated by commas (default: none; with the demo `127.0.0.1:DEMO_PARTNER_PORT`). Addresses of cloud metadata must be listed one by one',
+      'private addresses that partner URLs, URLs of clients’ keys and webhooks of apps may use: hosts, addresses or networks, each with or without `:port`, separated by commas (default: none; with the demo `127.0.0.1:DEMO_PARTNER_PORT`). Addresses of cloud metadata must be listed one by one',
     ),
   PARTNER_PORTS: ports
     .default([])

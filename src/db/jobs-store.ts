@@ -12,6 +12,7 @@ import { type Db, sql } from './sql.ts'
 const PRIORITIES = {
   purge: 0,
   'purge-often': 0,
+  'erase-due': 0,
   'send-notification': 0,
   'send-member-mail': 0,
   'member-password': 0,

@@ -8,6 +8,7 @@ import { int64 } from '../lib/json/fields.ts'
 import { maskedReason } from '../lib/masked-reason.ts'
 import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
+import { eraseDue } from '../people/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
 import { forgottenPasswordTask } from './forgotten-password.ts'
 import { sendPersonMailTask } from './person-mail.ts'
@@ -98,6 +99,12 @@ const ofForgotten = z.object({ clientId: z.string(), mail: z.string() })
 /** Whether there is such a member is found out here, so that the answer to whoever asked does not tell. */
 const memberPasswordTask: Task = (deps, payload) => sendPasswordLink(deps, ofForgotten.parse(payload))
 
+/** People whose time to think is over are erased. */
+const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
+  const erased = await eraseDue(deps, signal)
+  if (erased > 0) log.info({ erased }, 'accounts were deleted, as their owners had asked')
+}
+
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   'pull-due': pullDueTask,
@@ -113,10 +120,12 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,
   'send-app-events': sendAppEventsTask,
+  'erase-due': eraseDueTask,
 }
 
 /** What is queued by the clock, in UTC. */
 export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
+  { task: 'erase-due', match: '37 * * * *' },
   { task: 'purge-often', match: '*/2 * * * *' },
 ]

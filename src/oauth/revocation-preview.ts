@@ -7,7 +7,7 @@ import { countTokensOfApp, countTokensOfUser } from './revocation-preview-store.
 const COUNTED_WITHIN_S = 60
 
 /** What the revocation of everything of a user would end: access and refresh tokens, the apps that hold them, browser sessions. */
-export interface UserRevocationPreview extends UserKey {
+interface UserRevocationPreview extends UserKey {
   readonly tokens: number
   readonly apps: number
   readonly sessions: number
@@ -21,7 +21,7 @@ async function ofUser(deps: Deps, { cid, user_id }: UserKey): Promise<UserRevoca
 }
 
 /** What the revocation of everything of an app would end: tokens, and how many people have allowed them. */
-export interface AppRevocationPreview {
+interface AppRevocationPreview {
   readonly app_key: string
   readonly tokens: number
   readonly people: number

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
+import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
@@ -39,7 +39,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     if (!session) {
-      const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`
+      const signIn = signInFor(deps, authorization.app, request.raw.url ?? '/')
       return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
     }
     if (session.status !== 'active') throw oauthFailure('user_blocked')

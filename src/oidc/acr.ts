@@ -1,4 +1,4 @@
-import { type SignedIn, showFactors } from '../account/index.ts'
+import { FACTORS, type SignedIn } from '../account/index.ts'
 import type { Config } from '../config/index.ts'
 import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
@@ -45,7 +45,7 @@ export async function couldProveMore(deps: Deps, session: SignedIn, asked: reado
   const known = asked.filter((value) => offered.includes(value))
   const satisfied = satisfiedBy(session)
   if (known.length === 0 || known.some((value) => satisfied.includes(value))) return false
-  const { totp_since, passkeys } = await showFactors(deps, { cid: session.cid, user_id: session.userId })
+  const { totp_since, passkeys } = await FACTORS.show(deps, { cid: session.cid, user_id: session.userId })
   if (passkeys > 0 && hasPasskeys(deps.config)) return true
   return totp_since !== null && deps.config.SECOND_FACTOR !== 'off' && known.includes(MULTI_FACTOR_ACR)
 }

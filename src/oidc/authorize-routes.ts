@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { findSession, sessionCookie } from '../account/index.ts'
+import { findSession, sessionCookie, signInFor } from '../account/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { standardNames } from '../lib/scope.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
@@ -103,12 +103,11 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   function sendToSignIn(reply: FastifyReply, asked: StandardRequest, pushed: string | null) {
     const { query, loginHint, uiLocales } = asked
     const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now(), pushed })
-    const parameters = new URLSearchParams({
-      return_to: `${AUTHORIZE}?continue=${signed}`,
+    const signIn = signInFor(deps, asked.app, `${AUTHORIZE}?continue=${signed}`, {
       ...(loginHint === undefined ? {} : { login_hint: loginHint }),
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
     })
-    return reply.headers(AREA_A_HEADERS).redirect(`/sign-in?${parameters}`, 303)
+    return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
   }
 
   const fromAnotherSite = () => oauthFailure('form_from_another_site')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SignedIn } from '../account/index.ts'
+import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { isSubject } from '../lib/subject.ts'
@@ -58,10 +58,15 @@ export async function nextAuthorizationStep(
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
-  const code = await deps.db.tx((db) =>
-    issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID(), true),
-  )
-  return { step: 'answer', code }
+  const code = await deps.db.tx(async (db) => {
+    // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
+    const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
+    if (isSignedIn && (await mustAsk({ ...deps, db }, request, session))) return undefined
+    return issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID(), true)
+  })
+  if (code !== undefined) return { step: 'answer', code }
+  if (silent) throw refused('consent_required')
+  return { step: 'consent', session }
 }
 
 function isTooLongAgo({ clock }: Deps, { prompt, maxAge }: StandardRequest, { signedInAt }: SignedIn): boolean {

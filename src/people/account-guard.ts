@@ -10,10 +10,10 @@ import { limitPages } from '../throttle/index.ts'
 const FORM_LIMIT = 16 * 1024
 
 /** Which link of the navigation is the current one; views/people/banner.eta has them all. */
-export type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
+type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
 
 /** A request of somebody who is signed in, and how it is answered. */
-export interface PersonRequest {
+interface PersonRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly person: SignedIn

@@ -6,6 +6,7 @@ import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { sendDownload } from '../lib/web/download.ts'
 import { answerSuccess, JSON_TYPE } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
+import { listDeletionRequests } from './deletion.ts'
 import { countErasable, eraseUser } from './erase.ts'
 import { exportedUser, exportUser } from './export.ts'
 
@@ -14,6 +15,14 @@ const erasable = userPathInput.omit({ reason: true })
 /** Operators erase a person, after GET has said what would go, and give a person their data. */
 export function peopleRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   const ownQuery = { config: { readsQuery: true } }
+
+  app.get('/users/deletion-requests', ownQuery, async (request, reply) =>
+    answerSuccess(
+      request,
+      reply,
+      await listDeletionRequests(depsFor(request), parseInput(listDeletionRequests.input, request.query)),
+    ),
+  )
 
   app.get('/users/erase', ownQuery, async (request, reply) =>
     answerSuccess(request, reply, await countErasable(depsFor(request), parseInput(erasable, request.query))),

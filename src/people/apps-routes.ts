@@ -6,7 +6,7 @@ import { type Translate, translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { accountGuard } from './account-guard.ts'
-import { scopesInWords, times } from './account-texts.ts'
+import { readInWords, scopesInWords } from './account-texts.ts'
 import { type KnownApp, knownApps } from './known-apps.ts'
 
 const PATH = '/account'
@@ -54,9 +54,6 @@ function shownApp({ scopes, since, withdrawnAt, reads, ...app }: KnownApp, t: Tr
     may: scopesInWords(scopes, t),
     since: since?.toISOString() ?? null,
     withdrawnAt: withdrawnAt?.toISOString() ?? null,
-    reads: reads.map(({ kind, reads: count, last_at }) => ({
-      at: last_at.toISOString(),
-      text: t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times: times(count, t), when: '\n' }),
-    })),
+    reads: reads.map((one) => ({ at: one.last_at.toISOString(), text: readInWords(one.kind, one.reads, t) })),
   }
 }

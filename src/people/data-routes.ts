@@ -9,7 +9,8 @@ import { translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { readsByDay } from '../resource/index.ts'
 import { accountGuard } from './account-guard.ts'
-import { times } from './account-texts.ts'
+import { kindsInWords, readInWords } from './account-texts.ts'
+import { cancelDeletion, deletionOf, requestDeletion } from './deletion.ts'
 import { countErasable } from './erase.ts'
 import { exportUser } from './export.ts'
 import { appsByKey } from './known-apps.ts'
@@ -37,16 +38,20 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const begin = addSeconds(end, -DAYS_A_PAGE * DAY_S)
       const { days, more } = await readsByDay(deps.db, person, { begin, end })
       const apps = await appsByKey(deps, [...new Set(days.map(({ app_key }) => app_key))])
-      const rows = days.map(({ day, app_key, kind, reads, last_at }) => ({
+      const listed = days.map(({ day, app_key, kind, reads, last_at }) => ({
         day,
         app: apps.get(app_key)?.name ?? app_key,
-        what: t(kind === 'phone' ? 'scope.phone_number' : 'scope.user_info'),
-        times: times(reads, t),
+        logoUrl: apps.get(app_key)?.logo_url ?? null,
+        text: readInWords(kind, reads, t),
         at: last_at.toISOString(),
+      }))
+      const byDay = [...new Set(listed.map(({ day }) => day))].map((day) => ({
+        day,
+        reads: listed.filter((one) => one.day === day),
       }))
       const older = more ? begin.toISOString().slice(0, 10) : null
       return page('reads', 'people/reads', {
-        rows,
+        byDay,
         older,
         isNewest: !before,
         days: String(deps.config.ACCESS_LEDGER_DAYS),
@@ -56,10 +61,32 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   app.get(
     DATA,
-    forPerson(DATA, async ({ person, page }) => {
+    forPerson(DATA, async ({ request, person, page }) => {
       const user = { cid: person.cid, user_id: person.userId }
       const { rows } = await countErasable(deps, user)
-      return page('data', 'people/data', { rows: Object.entries(rows) })
+      const asked = await deletionOf(deps, person)
+      return page('data', 'people/data', {
+        rows: kindsInWords(rows, translator(localeOfRequest(request))),
+        mode: deps.config.ACCOUNT_DELETION,
+        askedAt: asked?.requested_at.toISOString() ?? null,
+        dueAt: asked?.due_at?.toISOString() ?? null,
+      })
+    }),
+  )
+
+  app.post(
+    '/account/deletion',
+    forPerson(DATA, async ({ person, deps: acting, goTo }) => {
+      await requestDeletion(acting, person)
+      return goTo(`${DATA}#deletion`)
+    }),
+  )
+
+  app.post(
+    '/account/deletion/cancel',
+    forPerson(DATA, async ({ person, deps: acting, goTo }) => {
+      await cancelDeletion(acting, person)
+      return goTo(`${DATA}#deletion`)
     }),
   )
 

@@ -1,2 +1,3 @@
+export { eraseDue, listDeletionRequests } from './deletion.ts'
 export { countErasable, type Erasable, eraseUser, type Receipt } from './erase.ts'
 export { exportedUser, exportUser } from './export.ts'

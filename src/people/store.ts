@@ -8,6 +8,7 @@ import { REFUSALS_OF_PERSON } from '../explain/index.ts'
 import { OAUTH_OF_PERSON } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { ACCESSES_OF_PERSON } from '../resource/index.ts'
+import { DELETION_OF_PERSON } from './deletion-store.ts'
 
 const appOfPerson = z.object({
   app_key: z.string(),
@@ -76,5 +77,6 @@ export const ROWS_OF_PERSON: readonly PersonalRows[] = [
   ...ACCESSES_OF_PERSON,
   ...REFUSALS_OF_PERSON,
   ...APP_EVENTS_OF_PERSON,
+  ...DELETION_OF_PERSON,
   ...ACCOUNT_OF_PERSON,
 ]

@@ -10,6 +10,7 @@ import {
   approveMicroApp,
   createMicroApp,
   listMicroApps,
+  rotateAppWebhookSecret,
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,
@@ -57,6 +58,10 @@ export function microAppRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): vo
 
   app.post<OneApp>('/apps/:app_key/suspend', async (request, reply) =>
     answerSuccess(request, reply, await suspendMicroApp(depsFor(request), request.params.app_key)),
+  )
+
+  app.post<OneApp>('/apps/:app_key/rotate-webhook-secret', async (request, reply) =>
+    answerSuccess(request, reply, await rotateAppWebhookSecret(depsFor(request), request.params.app_key)),
   )
 
   app.post<OneApp>('/apps/:app_key/rotate-secret', async (request, reply) => {

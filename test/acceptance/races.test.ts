@@ -1,5 +1,6 @@
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bodyOf, CALLBACK, StandardApp } from '../oidc/app.ts'
 import type { Browser } from './browser.ts'
 import { type App, Client, dataOf, envelopeOf, type TokenSet, tokenSetOf } from './client.ts'
 import { type Answer, httpWire } from './http.ts'
@@ -121,6 +122,47 @@ describe('other races', () => {
       if (rescode !== 0) expect(rescode).toBe(20006)
       else expect(envelopeOf(await first().userInfo(String(data.access_token))).rescode).toBe(20009)
     }
+  })
+
+  it('what a person withdraws while it is exchanged and refreshed is over in both dialects, in every process', async () => {
+    const app = await first().makeApp({ redirect_uris: [CALLBACK], webhook_url: 'https://hooks.example.com/' })
+    const user = await first().makeUser()
+    const browser = await first().signedIn(user, app)
+    const standard = clients.map((client) => new StandardApp(client, app))
+    const [rp] = standard
+    if (!rp) throw new Error('no process')
+    for (let round = 0; round < 4; round++) {
+      const contract = await first().getTokens(browser, app)
+      const tokens = await rp.tokens(browser, user)
+      const unspent = [await first().getCode(browser, app), await first().getCode(browser, app)]
+      const silent = await Promise.all([rp.code(browser, user), rp.code(browser, user)])
+      const [withdrawn, ...answers] = await Promise.all([
+        browser.send('POST', '/account/apps/withdraw', { app_key: app.app_key }),
+        ...unspent.map((code, index) => clients[index % 2]?.exchange(app, code)),
+        ...silent.map((code, index) => standard[index % 2]?.exchange(code)),
+        ...clients.map((client) => client.refresh(app, contract.refresh_token)),
+        ...standard.map((each) => each.refresh(tokens.refresh_token)),
+      ])
+      expect(withdrawn.status).toBe(303)
+      const issued = answers.map((answer) => JSON.parse(answer?.text ?? '{}')).map(({ data, ...body }) => data ?? body)
+      for (const { access_token, refresh_token } of [contract, tokens, ...issued].filter((one) => one.access_token)) {
+        for (const client of clients) {
+          expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
+          expect(envelopeOf(await client.refresh(app, refresh_token)).rescode).toBe(20006)
+        }
+        for (const each of standard) {
+          expect((await each.userInfo(access_token)).status).toBe(401)
+          expect((await each.refresh(refresh_token)).status).toBe(400)
+          for (const token of [access_token, refresh_token])
+            expect(bodyOf(await each.post('introspect', { ...each.credentials, token }))).toEqual({ active: false })
+        }
+      }
+    }
+    const events = await system.query(
+      `select reason, all_ended from app_event where app_key = '${app.app_key}' order by created_at`,
+      [],
+    )
+    expect(events).toEqual(Array.from({ length: 4 }, () => ({ reason: 'user', all_ended: true })))
   })
 
   it('of a right exchange among wrong ones of the same code at most one wins, and a spent code stays spent', async () => {

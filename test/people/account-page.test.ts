@@ -6,6 +6,8 @@ import { expectFailure } from '../acceptance/expectations.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { StandardApp } from '../oidc/app.ts'
+import { until } from '../until.ts'
 
 /** What a person sees of the apps that use the account, and how they withdraw. */
 
@@ -68,12 +70,14 @@ describe('the apps of a person', () => {
     const { access_token } = await client.getTokens(browser, app)
     for (let n = 0; n < 3; n++) dataOf(await client.userInfo(access_token))
     const page = await textOf(browser, '/account/reads?ui_locales=en')
-    expect(page).toContain('2026-05-06 Star & Theatre Your basic information 3 times 2026-05-06 10:34:20 UTC')
+    expect(page).toContain(
+      '2026-05-06 S Star & Theatre Your basic information 3 times, last on 2026-05-06 10:34:20 UTC',
+    )
     expect(page).not.toContain('Older')
     await world.pool.query("update data_access set hour = '2026-03-01T23:00:00Z' where user_id = $1", [someone.user_id])
     expect(await textOf(browser, '/account/reads')).toContain('Nothing so far. Older')
     expect(await textOf(browser, '/account/reads?before=2026-04-06')).toContain('Nothing in that month. Older')
-    expect(await textOf(browser, '/account/reads?before=2026-03-06')).toContain('2026-03-01 Star & Theatre')
+    expect(await textOf(browser, '/account/reads?before=2026-03-06')).toContain('2026-03-01 S Star & Theatre')
     expect((await browser.open('/account/reads?before=0000-00-00')).status).toBe(200)
   })
 })
@@ -81,7 +85,7 @@ describe('the apps of a person', () => {
 describe('the data of a person', () => {
   it('can be seen by kind and downloaded by nobody else; the audit log says so', async () => {
     const browser = await client.signedIn(user, app)
-    expect(await textOf(browser, '/account/data?ui_locales=en')).toContain('sessions 1')
+    expect(await textOf(browser, '/account/data?ui_locales=en')).toContain('Browsers that are signed in 1')
     const file = await browser.open('/account/data/person.json')
     expect(header(file, 'content-disposition')).toContain('person.json')
     const data = JSON.parse(file.text)
@@ -165,6 +169,32 @@ describe('withdrawing', () => {
         expectFailure(await client.userInfo(String(data.access_token)), { rescode: 20009 })
         expectFailure(await client.refresh(app, String(data.refresh_token)), { rescode: 20006 })
       }
+    }
+  })
+
+  it('leaves no answer without a question that is under way to an app of OpenID Connect', async () => {
+    const someone = await client.makeUser()
+    const rp = new StandardApp(client, app)
+    const browser = client.newBrowser()
+    await rp.tokens(browser, someone)
+    const silent = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
+    expect((await browser.send('GET', rp.authorizeUrl(silent))).headers.location).toContain('code=')
+    const withdrawing = await world.pool.connect()
+    try {
+      await withdrawing.query('begin')
+      await withdrawing.query('select from user_profile where user_id = $1 for update', [someone.user_id])
+      const answers = [rp.authorizeUrl(silent), rp.authorizeUrl({ ...silent, prompt: 'none' })].map((url) =>
+        browser.send('GET', url),
+      )
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      await until(async () => (await withdrawing.query(waiting)).rowCount !== 0)
+      await withdrawing.query('delete from remembered_consent where user_id = $1', [someone.user_id])
+      await withdrawing.query('commit')
+      const [asked, refused] = await Promise.all(answers)
+      expect(asked?.text).toContain('name="authorization_request"')
+      expect(refused?.headers.location).toContain('error=consent_required')
+    } finally {
+      withdrawing.release()
     }
   })
 

@@ -73,6 +73,7 @@ const ROWS = {
   accesses: 1,
   refused_requests: 1,
   app_events: 0,
+  deletion_requests: 0,
   sessions: 1,
   sign_ins: 1,
   passkeys: 1,

@@ -83,6 +83,7 @@ const factsOf = (app: MicroApp, { t, role }: PageContext) => [
   { name: t('console.field.scopes'), cells: app.scopes.map(code) },
   { name: t('console.field.refresh_days'), cells: [text(`${app.refresh_days}, ${app.refresh_policy}`)] },
   { name: t('console.field.http_allowed'), cells: [yesNo(app.http_allowed, t)] },
+  { name: t('console.field.webhook'), cells: [orDash(app.webhook_url)] },
   { name: t('console.field.created'), cells: [time(app.created_at)] },
   { name: t('console.field.changed'), cells: [time(app.updated_at)] },
   {

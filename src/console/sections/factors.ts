@@ -1,10 +1,12 @@
-import { removeFactors, showFactors, type UserKey } from '../../account/index.ts'
+import { FACTORS, type UserKey } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import type { Action, Cell, PageContext } from '../page-model.ts'
 import { count, text, time } from '../texts.ts'
 import { keyOf, pageOf, personOf } from './people.ts'
 
 /** The second factor of one person. */
+
+const { show: showFactors, remove: removeFactors } = FACTORS
 
 const REMOVE = 'POST /users/remove-factors'
 

@@ -93,7 +93,7 @@ describe('a list from the network', () => {
       // Rows of runs.
       'test-plan/choice.ts': 1,
       // Forms that have been read, within their limit of bytes.
-    'account/wire.ts': 1,
+      'account/wire.ts': 1,
       'explain/refusals.ts': 1,
     }
     const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).filter(

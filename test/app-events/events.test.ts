@@ -1,0 +1,270 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendAppEvents } from '../../src/app-events/index.ts'
+import { listJobs } from '../../src/db/jobs-store.ts'
+import { type App, Client, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { hook } from '../sandbox/notify/post-office.ts'
+import { SHORT_LIVED } from '../start-options.ts'
+import { until } from '../until.ts'
+
+/** Apps are told over their webhooks of grants that have ended. */
+
+let world: World
+let strict: World
+let client: Client
+const closing: (() => void)[] = []
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  strict = await openWorld({ DEMO: 'off' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(async () => {
+  for (const close of closing) close()
+  await world?.close()
+  await strict?.close()
+})
+
+type AppWithWebhook = App & { readonly webhook_secret: string }
+
+async function receiver(...statuses: [number, ...number[]]) {
+  const opened = await hook(...statuses)
+  closing.push(opened.close)
+  return opened
+}
+
+async function makeApp(webhook_url: string | null, by = client): Promise<AppWithWebhook> {
+  const made = await by.admin('POST', '/apps', {
+    name: 'Told app',
+    hosts: ['app.example.com'],
+    scopes: ['USER_INFO', 'PHONE_NUMBER'],
+    webhook_url,
+  })
+  return { ...(made as unknown as AppWithWebhook), redirect_uri: 'https://app.example.com/callback' }
+}
+
+/** Somebody who has allowed the app something, and how they withdraw it. */
+async function allowed(app: App, by = client) {
+  const user = await by.makeUser()
+  const browser = await by.signedIn(user, app)
+  await by.getTokens(browser, app)
+  return { user, withdraw: () => browser.send('POST', '/account/apps/withdraw', { app_key: app.app_key }) }
+}
+
+const attempt = (app: App, where = world) => sendAppEvents(where.deps, app.app_key, new AbortController().signal)
+const eventsOf = async (app: App, by = client) =>
+  (await by.admin('GET', `/apps/${app.app_key}/events`)).events as Record<string, unknown>[]
+
+/** As the Standard Webhooks specification has it. By hand: its library, which signs, would look at the real clock. */
+function verifies(secret: string, { headers, body }: { headers: NodeJS.Dict<string | string[]>; body: string }) {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  return headers['webhook-signature'] === `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+}
+
+const keyOf = ({ cid, user_id }: User) => ({ cid, user_id })
+
+describe('an app with a webhook', () => {
+  it('is told who has withdrawn, signed with its secret, once', async () => {
+    const { url, deliveries } = await receiver(204)
+    const app = await makeApp(url)
+    const { user, withdraw } = await allowed(app)
+    await withdraw()
+    await withdraw()
+    expect(await attempt(app)).toEqual({})
+    expect(await attempt(app)).toEqual({})
+    expect(deliveries).toHaveLength(1)
+    const [delivery] = deliveries
+    expect(JSON.parse(String(delivery?.body))).toEqual({
+      type: 'grant.revoked',
+      timestamp: '2026-05-06T10:34:20.000Z',
+      data: {
+        app_key: app.app_key,
+        ...keyOf(user),
+        sub: `${user.cid}-${user.user_id}`,
+        reason: 'user',
+        all_ended: true,
+      },
+    })
+    expect(app.webhook_secret).toMatch(/^whsec_[0-9A-Za-z+/]{32}$/)
+    expect(delivery && verifies(app.webhook_secret, delivery)).toBe(true)
+    const [event] = await eventsOf(app)
+    expect(event).toMatchObject({ event_id: delivery?.headers['webhook-id'], state: 'sent', attempts: 1 })
+  })
+
+  it('is called again until it answers 2xx, with the same id and body', async () => {
+    const { url, deliveries } = await receiver(500, 302, 200)
+    const app = await makeApp(url)
+    await (await allowed(app)).withdraw()
+    for (const status of [500, 302]) {
+      expect(await attempt(app)).toEqual({ failure: `webhook: HTTP status ${status}` })
+      world.clock.advance(60)
+    }
+    expect(await attempt(app)).toEqual({})
+    expect(new Set(deliveries.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
+    for (const delivery of deliveries) expect(verifies(app.webhook_secret, delivery)).toBe(true)
+  })
+
+  it('that is away for a day is told later; after three days it is given up, and the list says so', async () => {
+    const { url, deliveries } = await receiver(503, 200)
+    const [app, dead] = [await makeApp(url), await makeApp((await receiver(503)).url)]
+    await (await allowed(app)).withdraw()
+    await (await allowed(dead)).withdraw()
+    await attempt(app)
+    world.clock.advance(86_400)
+    expect(await attempt(app)).toEqual({})
+    expect(deliveries).toHaveLength(2)
+    world.clock.advance(2 * 86_400)
+    expect(await attempt(dead)).toEqual({})
+    expect(await eventsOf(dead)).toMatchObject([
+      { state: 'failed', last_error: 'the webhook responded with HTTP status 503' },
+    ])
+  })
+
+  it('that refuses one event for ever gets the others', async () => {
+    const { url, deliveries } = await receiver(400, 400, 400, 200)
+    const app = await makeApp(url)
+    for (let n = 0; n < 5; n++) await (await allowed(app)).withdraw()
+    await attempt(app)
+    expect(deliveries).toHaveLength(3)
+    expect(await attempt(app)).toEqual({})
+    expect(deliveries).toHaveLength(8)
+    expect((await eventsOf(app)).map(({ state }) => state)).toEqual(Array(5).fill('sent'))
+  })
+
+  it('is told by whom: an operator, of one grant of two and of the last; an erasure; a code that was replayed', async () => {
+    const { url, deliveries } = await receiver(200)
+    const app = await makeApp(url)
+    const { user } = await allowed(app)
+    await client.getTokens(await client.signedIn(user, app), app)
+    await client.withdraw(user)
+    const erased = await allowed(app)
+    await client.admin('POST', '/users/erase', keyOf(erased.user))
+    const victim = await client.makeUser()
+    const consented = await client.getCode(await client.signedIn(victim, app), app)
+    await client.exchange(app, consented)
+    world.clock.advance(3_600)
+    await client.exchange(app, consented)
+    await attempt(app)
+    const told = deliveries.map(({ body }) => JSON.parse(body).data)
+    expect(told.map(({ user_id, reason, all_ended }) => [user_id, reason, all_ended])).toEqual([
+      [user.user_id, 'operator', false],
+      [user.user_id, 'operator', true],
+      [erased.user.user_id, 'erased', true],
+      [victim.user_id, 'security', true],
+    ])
+  })
+
+  it('is told nothing of a block, which ends no grant, nor of what it revokes itself', async () => {
+    const app = await makeApp((await receiver(200)).url)
+    const { user } = await allowed(app)
+    await client.block(user)
+    await client.unblock(user)
+    expect(await eventsOf(app)).toEqual([])
+  })
+
+  it('at a private address is not called, and reads like one where nobody listens', async () => {
+    const { url, deliveries } = await receiver(200)
+    const by = new Client(injectWire(strict.app), strict.deps.config.PUBLIC_URL)
+    for (const blocked of [
+      url,
+      `http://localhost:${new URL(url).port}/hook`,
+      'http://169.254.169.254/latest/meta-data',
+    ]) {
+      const app = await makeApp(blocked, by)
+      await (await allowed(app, by)).withdraw()
+      expect(await attempt(app, strict)).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
+      expect(await eventsOf(app, by)).toMatchObject([{ state: 'waiting', last_error: 'the webhook cannot be reached' }])
+    }
+    expect(deliveries).toEqual([])
+  })
+})
+
+describe('the webhook of an app', () => {
+  it('gets a secret with each new address, keeps it with the same one, and loses it with its address', async () => {
+    const app = await makeApp(null)
+    expect(app.webhook_secret).toBeUndefined()
+    const set = async (changes: object) => (await client.update(app, changes)) as { webhook_secret?: string }
+    const first = (await set({ webhook_url: 'https://a.example/hook?token=planted' })).webhook_secret
+    expect(first).toMatch(/^whsec_/)
+    expect(
+      (await set({ webhook_url: 'https://a.example/hook?token=planted', name: 'X' })).webhook_secret,
+    ).toBeUndefined()
+    const other = (await set({ webhook_url: 'https://b.example/hook' })).webhook_secret
+    expect(other).not.toBe(first)
+    const rotated = await client.admin('POST', `/apps/${app.app_key}/rotate-webhook-secret`)
+    expect([first, other]).not.toContain(rotated.webhook_secret)
+    await set({ webhook_url: null })
+    await expect(client.admin('POST', `/apps/${app.app_key}/rotate-webhook-secret`)).rejects.toThrow('no webhook')
+    for (const bad of ['ftp://a.example/', 'https://u:p@a.example/', 'not a url'])
+      await expect(set({ webhook_url: bad }), bad).rejects.toThrow('webhook_url')
+    const { rows } = await world.pool.query('select detail from audit_event where app_key = $1', [app.app_key])
+    const { rows: sealed } = await world.pool.query('select webhook_secret from micro_app where app_key = $1', [
+      app.app_key,
+    ])
+    expect(sealed).toEqual([{ webhook_secret: null }])
+    expect(JSON.stringify(rows) + world.logged()).not.toMatch(/planted|whsec_/)
+  })
+
+  it('is set and looked at on the command line', async () => {
+    const app = await makeApp(null)
+    const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
+    const set = await cli('app', 'update', app.app_key, '--webhook-url', 'https://a.example/hook')
+    expect(set.stdout).toMatch(/webhook_secret {2}whsec_/)
+    expect((await cli('app', 'rotate-webhook-secret', app.app_key)).stdout).toMatch(/webhook_secret {2}whsec_/)
+    expect((await cli('app', 'events', app.app_key)).stdout).toContain('no events')
+    expect((await cli('app', 'update', app.app_key, '--no-webhook-url')).stdout).not.toContain('whsec_')
+  })
+})
+
+describe('the worker', () => {
+  const workers: ChildProcess[] = []
+  afterAll(() => {
+    for (const worker of workers) worker.kill('SIGKILL')
+  })
+  function startWorker(): ChildProcess {
+    const program = fileURLToPath(new URL('../../.build/worker.js', import.meta.url))
+    const env = { DATABASE_URL: world.databaseUrl, SECRET_KEY, PARTNER_ADDRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'error' }
+    const worker = spawn(process.execPath, [...SHORT_LIVED, program], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: 'inherit',
+    })
+    workers.push(worker)
+    return worker
+  }
+
+  it('that is killed after the app has got the message sends it again, with the same id', async () => {
+    await world.pool.query('truncate graphile_worker._private_jobs cascade')
+    const ids: string[] = []
+    const server = createServer((request, response) => {
+      ids.push(String(request.headers['webhook-id']))
+      if (ids.length > 1) response.writeHead(204).end() // the first one gets no answer
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(
+      () => server.closeAllConnections(),
+      () => server.close(),
+    )
+    const app = await makeApp(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`)
+    await (await allowed(app)).withdraw()
+    const killed = startWorker()
+    await until(async () => ids.length === 1)
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    expect(await eventsOf(app)).toMatchObject([{ state: 'waiting' }])
+    // As if its lease of 30 s were over by the clock of the database.
+    await world.pool.query('update worker_lease set ends_at = now()')
+    startWorker()
+    await until(async () => (await eventsOf(app))[0]?.state === 'sent')
+    expect(ids).toHaveLength(2)
+    expect(new Set(ids).size).toBe(1)
+    await until(async () => (await listJobs(world.deps.db, { failed: false, limit: 9 })).length === 0)
+  })
+})

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purge } from '../../src/jobs/purge.ts'
+import { eraseDue } from '../../src/people/index.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, type User } from '../acceptance/client.ts'
+import { visibleText } from '../acceptance/form.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** A person's sessions and sign-ins. */
+
+let world: World
+let client: Client
+let app: App
+beforeAll(async () => {
+  world = await openWorld({ SIGN_IN_FAILURES_PER_PASSPORT: '2' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp()
+})
+afterAll(() => world?.close())
+
+const textOf = async (browser: Browser, path = '/account/security?ui_locales=en') =>
+  visibleText((await browser.open(path)).text).replace(/\s+/g, ' ')
+const idsOf = async (browser: Browser): Promise<string[]> =>
+  [...(await browser.open('/account/security')).text.matchAll(/name="session" value="([^"]+)"/g)].map(
+    ([, id = '']) => id,
+  )
+const isSignedIn = async (browser: Browser) => (await browser.open('/account')).text.includes('Test user')
+const wrongly = (user: User) => client.signedIn({ ...user, password: 'wrong-password' }, app).catch(() => {})
+
+describe('sessions', () => {
+  it('are ended one by one by their owner, and by nobody else', async () => {
+    const [user, stranger] = [await client.makeUser(), await client.makeUser()]
+    const [one, other] = [await client.signedIn(user, app), await client.signedIn(user, app)]
+    const theirs = await client.signedIn(stranger, app)
+    const ids = await idsOf(one)
+    expect(ids).toHaveLength(2)
+    const end = (browser: Browser, session: string) => browser.send('POST', '/account/sessions/end', { session })
+    for (const session of [...ids, '', 'x', 'a\0b']) expect((await end(theirs, session)).status).toBe(404)
+    expect(await isSignedIn(other)).toBe(true)
+    expect((await end(one, ids[1] ?? '')).status).toBe(303)
+    expect([await isSignedIn(one), await isSignedIn(other)]).toEqual([true, false])
+    expect((await end(one, ids[1] ?? '')).status).toBe(404)
+    expect((await end(one, ids[0] ?? '')).headers.location).toBe('/')
+    expect(await isSignedIn(one)).toBe(false)
+    expect(await isSignedIn(theirs)).toBe(true)
+  })
+
+  it('are all ended but this one, of nobody else', async () => {
+    const [user, stranger] = [await client.makeUser(), await client.makeUser()]
+    const browsers = [
+      await client.signedIn(user, app),
+      await client.signedIn(user, app),
+      await client.signedIn(user, app),
+    ]
+    const theirs = await client.signedIn(stranger, app)
+    await browsers[0]?.send('POST', '/account/sessions/end-others', {})
+    expect(await Promise.all([...browsers, theirs].map(isSignedIn))).toEqual([true, false, false, true])
+    const { rows } = await world.pool.query(
+      "select actor, detail from audit_event where event = 'user_sessions_ended' and user_id = $1",
+      [user.user_id],
+    )
+    expect(rows).toEqual([{ actor: 'user', detail: { sessions: 2 } }])
+  })
+
+  it('that were all ended by an operator are listed no more', async () => {
+    const user = await client.makeUser()
+    await client.signedIn(user, app)
+    await client.admin('POST', '/users/end-sessions', { cid: user.cid, user_id: user.user_id })
+    world.clock.advance(1)
+    expect(await idsOf(await client.signedIn(user, app))).toHaveLength(1)
+  })
+})
+
+describe('the history of sign-ins', () => {
+  it('has failed ones too, and the one that used up the limit', async () => {
+    const user = await client.makeUser()
+    for (let n = 0; n < 3; n++) {
+      await wrongly(user)
+      world.clock.advance(1)
+    }
+    world.clock.advance(16 * 60)
+    const page = await textOf(await client.signedIn(user, app))
+    expect(page).toMatch(/Signed in 2026.*127\.0\.0\.1.*Refused after too many wrong passwords.*Wrong password/)
+    const { rows } = await world.pool.query("select user_id from sign_in where user_agent like '%password%'")
+    expect(rows).toEqual([])
+  })
+
+  it('goes back page by page, for 90 days, and holds a User-Agent of any length', async () => {
+    const user = await client.makeUser()
+    const browser = await client.signedIn(user, app)
+    await world.pool.query(
+      `insert into sign_in (routing_key, cid, user_id, at, outcome)
+       select routing_key, cid, user_id, at - n * interval '1 day', 'failed' from sign_in, generate_series(1, 100) n
+       where user_id = $1`,
+      [user.user_id],
+    )
+    await purge(world.deps, {})
+    const { rows } = await world.pool.query('select count(*)::int as left from sign_in where user_id = $1', [
+      user.user_id,
+    ])
+    expect(rows[0].left).toBeGreaterThanOrEqual(90)
+    expect(rows[0].left).toBeLessThanOrEqual(91)
+    let pages = 0
+    for (let path: string | undefined = '/account/security'; path; pages++) {
+      path = /href="(\/account\/security\?after=[^"#]+)/.exec((await browser.open(path)).text)?.[1]
+    }
+    expect(pages).toBe(5)
+    expect((await browser.open('/account/security?after=x')).status).toBe(200)
+    const payload = new URLSearchParams({ passport: user.passport, password: user.password }).toString()
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'user-agent': `Firefox/1 ${'x'.repeat(2_000)}`,
+    }
+    expect((await world.app.inject({ method: 'POST', url: '/sign-in', payload, headers })).statusCode).toBe(303)
+    expect(await textOf(browser)).toContain('Firefox')
+  })
+})
+
+describe('the ways in', () => {
+  it('the sign-in page names the app that asked, in both dialects, and believes nobody else', async () => {
+    const trips = await client.makeApp({
+      name: 'Sunny <Day> Trips',
+      redirect_uris: ['https://app.example.com/callback'],
+    })
+    const says = 'Use your Gatehouse account to continue to Sunny &lt;Day&gt; Trips.'
+    const query = new URLSearchParams({
+      ...{ client_id: trips.app_key, redirect_uri: 'https://app.example.com/callback', response_type: 'code' },
+      ...{ scope: 'openid', state: 'ä "q"', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    })
+    for (const path of [client.authorizePath(client.request(trips)), `/oauth2/authorize?${query}`]) {
+      const page = await client.newBrowser().open(path)
+      expect(page.text).toContain(says)
+      const again = await client.newBrowser().send('POST', '/sign-in', {
+        passport: 'nobody',
+        password: 'wrong',
+        return_to: /name="return_to" value="([^"]*)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '',
+        app: /name="app" value="([^"]*)"/.exec(page.text)?.[1] ?? '',
+      })
+      expect(again.status).toBe(403)
+      expect(again.text).toContain(says)
+      const elsewhere = new URLSearchParams({
+        return_to: '/account',
+        app: /name="app" value="([^"]*)"/.exec(page.text)?.[1] ?? '',
+      })
+      expect((await client.newBrowser().open(`/sign-in?${elsewhere}`)).text).toContain('Use your Gatehouse account.')
+    }
+    for (const forged of ['x', 'U3Vubnk.x', '.', 'a'.repeat(2_000)])
+      expect((await client.newBrowser().open(`/sign-in?app=${forged}`)).text).toContain('Use your Gatehouse account.')
+  })
+
+  it('home is the account of who is signed in, password managers find the password page, errors lead home', async () => {
+    const browser = await client.signedIn(await client.makeUser(), app)
+    const moved = async (path: string, by = browser) => (await by.send('GET', path)).headers.location
+    expect(await moved('/')).toBe('/account')
+    expect(await moved('/', client.newBrowser())).toBeUndefined()
+    expect(await moved('/.well-known/change-password')).toBe('/password')
+    expect((await browser.open('/.well-known/change-password')).text).toContain('name="current_password"')
+    for (const path of ['/oauth/v2/authorize', '/oauth2/authorize?client_id=x', '/no-such-page'])
+      expect((await browser.send('GET', path)).text, path).toContain('<a href="/">Go to Gatehouse</a>')
+  })
+})
+
+describe('the deletion of an account', () => {
+  const requests = async (by = client) =>
+    (await by.admin('GET', '/users/deletion-requests')).requests as { user_id: string; due_at: string | null }[]
+
+  it('is asked for once, listed for operators until one erases the person, and can be taken back', async () => {
+    const [user, other] = [await client.makeUser(), await client.makeUser()]
+    const [browser, hers] = [await client.signedIn(user, app), await client.signedIn(other, app)]
+    for (const each of [browser, browser, hers]) {
+      expect((await each.send('POST', '/account/deletion', {})).status).toBe(303)
+      world.clock.advance(1)
+    }
+    expect(await textOf(browser, '/account/data?ui_locales=en')).toContain(
+      'Gatehouse support has not confirmed it yet.',
+    )
+    const asked = [user, other].map(({ user_id }) => expect.objectContaining({ user_id, due_at: null }))
+    expect(await requests()).toEqual(asked)
+    await hers.send('POST', '/account/deletion/cancel', {})
+    expect(await textOf(hers, '/account/data')).not.toContain('Keep my account')
+    await client.admin('POST', '/users/erase', { cid: user.cid, user_id: user.user_id })
+    expect(await requests()).toEqual([])
+    const { rows } = await world.pool.query(
+      "select event from audit_event where event like 'user_deletion%' and user_id = $1 order by at",
+      [other.user_id],
+    )
+    expect(rows.map(({ event }) => event)).toEqual(['user_deletion_requested', 'user_deletion_cancelled'])
+  })
+
+  it('happens by itself 14 days later where the setting says so, and never where it is off', async () => {
+    const [sooner, never] = [
+      await openWorld({ ACCOUNT_DELETION: 'after-14-days' }),
+      await openWorld({ ACCOUNT_DELETION: 'off' }),
+    ]
+    try {
+      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const [user, other] = [await by.makeUser(), await by.makeUser()]
+      const theirs = await by.makeApp()
+      const browser = await by.signedIn(user, theirs)
+      await browser.send('POST', '/account/deletion', {})
+      const second = await by.signedIn(other, theirs)
+      await second.send('POST', '/account/deletion', {})
+      await second.send('POST', '/account/deletion/cancel', {})
+      const due = () => eraseDue(sooner.deps, new AbortController().signal)
+      sooner.clock.advance(14 * 86_400 - 1)
+      expect(await due()).toBe(0)
+      sooner.clock.advance(1)
+      expect([await due(), await due()]).toEqual([1, 0])
+      await expect(by.admin('GET', `/users/${user.cid}/${user.user_id}`)).rejects.toThrow('404')
+      await by.admin('GET', `/users/${other.cid}/${other.user_id}`)
+      const off = new Client(injectWire(never.app), never.deps.config.PUBLIC_URL)
+      const visitor = await off.signedIn(await off.makeUser(), await off.makeApp())
+      expect((await visitor.send('POST', '/account/deletion', {})).status).toBe(404)
+      expect(await textOf(visitor, '/account/data')).not.toContain('Delete my account')
+    } finally {
+      await sooner.close()
+      await never.close()
+    }
+  })
+})

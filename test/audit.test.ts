@@ -222,6 +222,15 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     return () => client.admin('POST', '/users/import', { dry_run: false, users: [{ ...profile, password_hash }] })
   }),
   'POST /admin/v1/users/reset-password': operator('user_password_link_made', onUser('/reset-password')),
+  'POST /admin/v1/users/remove-factors': operator('user_factors_removed', async () => {
+    const { cid, user_id } = await client.makeUser()
+    await world.pool.query(
+      `insert into user_totp (routing_key, cid, user_id, sealed, created_at, confirmed_at)
+       select routing_key, cid, user_id, '', now(), now() from user_profile where user_id = $1`,
+      [user_id],
+    )
+    return () => client.admin('POST', '/users/remove-factors', { cid, user_id, reason: 'lost the phone' })
+  }),
   'POST /admin/v1/users/erase': operator('user_erased', onUser('/erase')),
   'POST /admin/v1/apps/:app_key/end-tokens': operator('app_tokens_ended', async () => {
     const { app_key } = await client.makeApp()
@@ -348,6 +357,7 @@ const state = async () =>
       'operator_token',
       'signing_key',
       'password_link',
+      'user_totp',
     ].map(async (table) => (await world.pool.query(`select t::text from ${table} t order by 1`)).rows),
   )
 

@@ -5,11 +5,14 @@ import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { importUsers } from './import.ts'
 import { resetPassword } from './password.ts'
+import { FACTORS } from './remove-factors.ts'
 import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
 import { maskedUser, userKey, userPathInput } from './wire.ts'
 
 /** Bytes: as many users as one import may have, each of the longest. */
 const IMPORT_LIMIT = 4 * 1024 * 1024
+
+const factorsPath = userPathInput.omit({ reason: true })
 
 /** The operator's routes for users, below /admin/v1. */
 export function userRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
@@ -38,6 +41,18 @@ export function userRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
 
   app.post('/users/reset-password', async (request, reply) =>
     answerSuccess(request, reply, await resetPassword(depsFor(request), parseInput(userKey, request.body))),
+  )
+
+  app.get('/users/:cid/:user_id/factors', async (request, reply) =>
+    answerSuccess(request, reply, await FACTORS.show(depsFor(request), parseInput(factorsPath, request.params))),
+  )
+
+  app.post('/users/remove-factors', async (request, reply) =>
+    answerSuccess(
+      request,
+      reply,
+      await FACTORS.remove(depsFor(request), parseInput(FACTORS.remove.input, request.body)),
+    ),
   )
 
   app.post('/users/block', async (request, reply) =>

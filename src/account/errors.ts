@@ -1,5 +1,6 @@
 import { InvalidInput } from '../lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
+import type { Credential } from './passport-store.ts'
 
 /** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
 export class SignInRefused extends Error {
@@ -9,6 +10,17 @@ export class SignInRefused extends Error {
   constructor(retryAt?: Date) {
     super(retryAt ? 'too many failed sign-ins' : 'wrong passport or password')
     this.retryAt = retryAt
+  }
+}
+
+/** Passport and password were right; a second factor is needed, or has to be added, before there is a session. */
+export class SecondStepNeeded extends Error {
+  override readonly name = 'SecondStepNeeded'
+  readonly credential: Credential
+
+  constructor(credential: Credential) {
+    super('a second factor is needed')
+    this.credential = credential
   }
 }
 

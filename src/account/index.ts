@@ -1,9 +1,11 @@
 export { DEMO_USERS } from './demo-store.ts'
+export { ACCOUNT_SEALED } from './factors.ts'
 export { fileUser, importUsers } from './import.ts'
-export { endOtherSessions, endOwnSession, type OwnSession, ownSessions, signInsOf } from './own-sessions.ts'
+export { ACCOUNT_MESSAGES } from './messages.ts'
+export { endOtherSessions, endOwnSession, ownSessions, signInsOf } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
+export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
-export type { SignIn } from './session-list-store.ts'
 export { signInFor } from './sign-in-asker.ts'
 export {
   ACCOUNT_OF_PERSON,

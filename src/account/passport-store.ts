@@ -3,7 +3,14 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { normalName } from '../lib/precis.ts'
 
-const credentialRow = z.object({ passwordHash: z.string(), cid: z.number(), userId: z.string() })
+const credentialRow = z.object({
+  passwordHash: z.string(),
+  cid: z.number(),
+  userId: z.string(),
+  /** Whether an authenticator is in force. */
+  hasTotp: z.boolean(),
+})
+export type Credential = z.output<typeof credentialRow>
 
 /** A passport as it is stored: to be found by its normal form, and to be shown. */
 export interface StoredPassport {
@@ -26,13 +33,15 @@ export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
  */
 export const spellingsOf = (typed: string): readonly string[] => [...new Set([typed, normalName(typed)])]
 
-export async function findCredential(db: Db, typed: string) {
+export async function findCredential(db: Db, typed: string): Promise<Credential | undefined> {
   for (const passport of spellingsOf(typed)) {
     const found = await db.maybe(
       credentialRow,
       sql`
-      select password_hash as "passwordHash", cid, user_id as "userId" from user_credential
-      where passport = ${passport}`,
+      select c.password_hash as "passwordHash", c.cid, c.user_id as "userId",
+        exists (select from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
+                  and t.confirmed_at is not null) as "hasTotp"
+      from user_credential c where c.passport = ${passport}`,
     )
     if (found) return found
   }

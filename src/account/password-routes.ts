@@ -3,18 +3,16 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { hasWrongCharacters } from '../lib/json/input.ts'
-import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, type Translate, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
-import { limitPages } from '../throttle/index.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
+import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
 import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
 
-const FORM_LIMIT = 16 * 1024
 /** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
 const REFERRER = 'strict-origin'
 const REFUSALS = {
@@ -35,13 +33,20 @@ interface Shown {
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
-    const data = { token: '', passport: '', alert: '', done: false, refused: false, referrer: REFERRER, ...shown }
+    const forgotten = deps.config.PASSWORD_RESET !== 'off'
+    const data = {
+      token: '',
+      passport: '',
+      alert: '',
+      done: false,
+      refused: false,
+      referrer: REFERRER,
+      forgotten,
+      ...shown,
+    }
     return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
   }
   const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
@@ -63,9 +68,8 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         const { passport } = await openPasswordLink(deps, token)
         return show(request, reply, { token, passport })
       }
-      if (await findSession(deps, cookie.read(request))) return show(request, reply, {})
-      const signIn = `/sign-in?return_to=${encodeURIComponent(PASSWORD_PATH)}`
-      return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
+      if (!(await freshSession(deps, request, reply, PASSWORD_PATH))) return reply
+      return show(request, reply, {})
     }),
   )
 
@@ -90,6 +94,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
     const session = await findSession(deps, cookie.read(request))
     if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    if (!isFresh(deps, session)) return askToSignIn(reply, PASSWORD_PATH, true)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
     if (!form.success || alert) return show(request, reply.code(400), { alert })

@@ -3,20 +3,25 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
 
-/** Earlier ones of the person that were not used are taken away: one works at a time. */
+/** Those that were not used. */
+export const deleteLinks = (db: Db, key: UserRowKey): Promise<number> =>
+  db.exec(
+    sql`delete from password_link
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
+  )
+
+/** Earlier ones of the person that were not used are taken away: one works at a time. 0 for one that was used. */
 export async function insertLink(
   db: Db,
   key: UserRowKey,
   link: { hash: Buffer; expiresAt: Date },
   now: Date,
-): Promise<void> {
-  await db.exec(
-    sql`delete from password_link
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
-  )
-  await db.exec(
+): Promise<number> {
+  await deleteLinks(db, key)
+  return db.exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
-        values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})`,
+        values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})
+        on conflict do nothing`,
   )
 }
 

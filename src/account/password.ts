@@ -76,6 +76,10 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
   })
 }
 
+/** What the person signs in with, as it was typed. */
+export const ownPassport = async ({ db }: Deps, session: UserRowKey): Promise<string> =>
+  (await store.passportOf(db, session)) ?? ''
+
 interface Change {
   readonly current: string
   readonly password: string
@@ -116,6 +120,7 @@ async function replacePassword(
 ): Promise<void> {
   const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
+  await store.deleteLinks(deps.db, key)
   await store.deleteOtherSessions(deps.db, key, kept)
   await recordAudit(deps, { event, actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` }, ...key })
 }

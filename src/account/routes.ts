@@ -1,23 +1,26 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { cookieCheck } from '../lib/web/cookie-check.ts'
-import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
-import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
-import { ownCookie } from '../lib/web/own-cookie.ts'
-import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
+import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
-import { DEVICE_LIFETIME_S, limitPages, rememberDevice } from '../throttle/index.ts'
-import { SignInRefused } from './errors.ts'
-import { PASSWORD_PATH } from './password.ts'
+import { rememberDevice } from '../throttle/index.ts'
+import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
+import { signInOptions, signInWithPasskey } from './passkeys.ts'
+import { ownPassport, PASSWORD_PATH } from './password.ts'
+import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie, signOut } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { signInForm, signInQuery } from './wire.ts'
+import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
+import { originOf } from './step-up-guard.ts'
+import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
-const FORM_LIMIT = 16 * 1024
 /** Of the room people. */
 const ACCOUNT_PATH = '/account'
 
@@ -25,8 +28,10 @@ interface SignInPage {
   readonly returnTo: string
   /** Which app has asked, as it came; empty where none has. */
   readonly app: string
-  readonly passport?: string
+  readonly passport?: string | undefined
   readonly alert?: string
+  /** Somebody who is signed in is asked again. */
+  readonly confirm?: boolean
 }
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
@@ -35,24 +40,25 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
-  const deviceCookie = ownCookie(config.PUBLIC_URL, {
-    name: 'gatehouse_device',
-    path: '/sign-in',
-    maxAgeS: DEVICE_LIFETIME_S,
-  })
-
+  const deviceCookie = deviceCookieOf(config)
   const cookies = cookieCheck(config.PUBLIC_URL)
 
-  await acceptForms(app, FORM_LIMIT)
-  app.addHook('onRequest', limitPages(app, config))
-  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await preparePages(app, config)
 
-  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+  const withPasskeys = hasPasskeys(config)
+  async function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
     const appName = readAsker(deps.keys, page.app, page.returnTo)
-    const query = `return_to=${encodeURIComponent(page.returnTo)}${appName === undefined ? '' : `&app=${page.app}`}`
-    const data = { passport: '', alert: '', ...page, appName, cookieSet: cookies.offer(request, reply) }
-    return sendPage(request, reply, 'account/sign-in', data, { query, formsEndOutside: true })
+    const query = new URLSearchParams({
+      return_to: page.returnTo,
+      ...(appName === undefined ? {} : { app: page.app }),
+      ...(page.confirm ? { confirm: '1' } : {}),
+    })
+    const forgotten = config.PASSWORD_RESET !== 'off'
+    const passkey = withPasskeys ? await signInOptions(deps) : ''
+    const cookieSet = cookies.offer(request, reply)
+    const data = { passport: '', alert: '', confirm: false, ...page, appName, passkey, forgotten, cookieSet }
+    const options = { query: String(query), formsEndOutside: true, scripts: withPasskeys }
+    return sendPage(request, reply, 'account/sign-in', data, options)
   }
 
   // Of somebody who is signed in: their account.
@@ -66,16 +72,18 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     reply.headers(AREA_A_HEADERS).redirect(PASSWORD_PATH, 303),
   )
 
-  app.get('/sign-in', (request, reply) => {
-    const { return_to, login_hint = '', app: asker = '' } = signInQuery.parse(request.query)
-    const returnTo = localPath(return_to, config.PUBLIC_URL)
-    return sendSignIn(request, reply, { returnTo, app: asker, passport: login_hint })
+  app.get('/sign-in', async (request, reply) => {
+    const { return_to, login_hint = '', app: asker = '', confirm } = signInQuery.parse(request.query)
+    const shown = { returnTo: localPath(return_to, config.PUBLIC_URL), app: asker }
+    const session = confirm ? await findSession(deps, cookie.read(request)) : null
+    if (!session) return sendSignIn(request, reply, { ...shown, passport: login_hint })
+    return sendSignIn(request, reply, { ...shown, passport: await ownPassport(deps, session), confirm: true })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const { return_to, app: asker = '' } = signInQuery.parse(request.body)
+    const { return_to, app: asker = '', confirm } = signInQuery.parse(request.body)
     const returnTo = localPath(return_to, config.PUBLIC_URL)
-    const again = { returnTo, app: asker }
+    const again = { returnTo, app: asker, confirm: confirm === '1' }
     const t = translator(localeOfRequest(request))
     const form = signInForm.safeParse(request.body)
     if (!form.success) return sendSignIn(request, reply.code(400), { ...again, alert: t('sign_in.incomplete') })
@@ -101,6 +109,11 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
+      if (error instanceof SecondStepNeeded) {
+        secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
+        const query = new URLSearchParams({ return_to: returnTo })
+        return reply.headers(AREA_A_HEADERS).redirect(`${SECOND_STEP}?${query}`, 303)
+      }
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return sendSignIn(request, reply.code(403), { ...again, passport, alert: t('sign_in.wrong') })
@@ -110,6 +123,31 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       return sendSignIn(request, reply, { ...again, passport, alert })
     }
   })
+
+  if (withPasskeys) {
+    app.post('/sign-in/passkey', async (request, reply) => {
+      const asked = signInQuery.parse(request.body)
+      const returnTo = localPath(asked.return_to, config.PUBLIC_URL)
+      const form = passkeyAnswer.safeParse(request.body)
+      try {
+        if (!form.success) throw new SignInRefused()
+        const input = { response: form.data.credential, formerSession: cookie.read(request), from: originOf(request) }
+        cookie.set(reply, await signInWithPasskey(acting(request), input))
+        return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+      } catch (error) {
+        if (!(error instanceof SignInRefused)) throw error
+        noteForLog(request, { detail: 'passkey refused' })
+        const alert = translator(localeOfRequest(request))('passkey.refused')
+        return sendSignIn(request, reply.code(403), {
+          returnTo,
+          app: asked.app ?? '',
+          confirm: asked.confirm === '1',
+          alert,
+        })
+      }
+    })
+    app.get('/sign-in/passkey', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/sign-in', 303))
+  }
 
   // Opened directly, where nobody is signed out without a form of ours: the page that has one.
   app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))

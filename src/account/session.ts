@@ -6,6 +6,7 @@ import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { SignInRefused } from './errors.ts'
+import { AMR } from './factors.ts'
 import * as store from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
@@ -17,8 +18,10 @@ export interface SignedIn extends UserRowKey {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
-  /** When the password was last proved: each sign-in opens a session of its own. */
+  /** When the person last proved who they are: each sign-in opens a session of its own. */
   readonly signedInAt: Date
+  /** How, as `amr` has it (RFC 8176). */
+  readonly amr: readonly string[]
   /** The hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }
@@ -28,12 +31,14 @@ export async function startSession(
   deps: Deps,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
   from: SignInOrigin,
+  amr: readonly string[] = AMR.password,
 ): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from }
+  const proof = amr === AMR.password ? null : amr
+  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof }
   const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
   if (known === 0) throw new SignInRefused()
   return session.text
@@ -45,7 +50,8 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
-  return found ? { ...found, routingKey: read.routingKey, sessionHash: read.hash } : null
+  if (!found) return null
+  return { ...found, amr: found.amr ?? AMR.password, routingKey: read.routingKey, sessionHash: read.hash }
 }
 
 /** The person ends the session of this cookie. */

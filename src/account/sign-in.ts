@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts'
 import { verifyPassword } from '../lib/crypto/password.ts'
 import { normalName } from '../lib/precis.ts'
 import { signInLimits } from '../throttle/index.ts'
-import { SignInRefused } from './errors.ts'
-import { findCredential } from './passport-store.ts'
+import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { type Credential, findCredential } from './passport-store.ts'
 import { endSession, startSession } from './session.ts'
 import { insertSignIn } from './session-list-store.ts'
-import { routingKeyOf } from './wire.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 export interface SignInInput {
   readonly passport: string
@@ -24,7 +24,8 @@ export interface SignInInput {
 }
 
 /**
- * Opens a session for passport and password and returns its id; throws SignInRefused.
+ * Opens a session for passport and password and returns its id; throws SignInRefused, and SecondStepNeeded where the
+ * password was right and does not suffice (second-step.ts).
  *
  * The limits are read again after the password was found right, and a wrong password counted above a limit is answered
  * as limited. So of guesses that race, no more are answered than the limit allows.
@@ -36,7 +37,8 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
 export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
 
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
-  const { passport, address, device } = input
+  const { passport, address, device, userAgent } = input
+  const from = { address, userAgent }
   const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
   const refuseExhausted = async () => {
     const until = await limits.exhausted()
@@ -47,33 +49,69 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
     const until = await limits.failed()
-    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', input)
+    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', {
+      from,
+      method: 'password',
+    })
     throw new SignInRefused(until)
   }
   await refuseExhausted()
+  // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
+  if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   await limits.forget()
   await endSession(deps, input.formerSession)
-  return deps.db.tx(async (db) => {
-    await recordSignIn({ ...deps, db }, credential, 'succeeded', input)
-    const session = await startSession({ ...deps, db }, credential, { address, userAgent: input.userAgent })
-    // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
-    const now = await findCredential(db, passport)
-    if (now?.passwordHash !== credential.passwordHash) throw new SignInRefused()
-    return session
-  })
+  const isPassword = (now: string | undefined) => now === credential.passwordHash
+  const opening = { isPassword, amr: undefined, method: 'password', from } as const
+  return deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+}
+
+const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
+  SECOND_FACTOR === 'required' || (SECOND_FACTOR === 'offered' && hasTotp)
+
+interface Opening {
+  /** Whether the password is still the one that was right. */
+  readonly isPassword: (hash: string | undefined) => boolean
+  readonly amr: readonly string[] | undefined
+  readonly method: SignInMethod
+  readonly from: SignInOrigin
+}
+
+/** The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile. */
+export async function openSession(
+  deps: Deps,
+  passport: string,
+  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  { isPassword, amr, method, from }: Opening,
+): Promise<string> {
+  await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...(amr ? { detail: { amr } } : {}) })
+  const session = await startSession(deps, { cid, userId }, from, amr)
+  // Whoever changes the password has ended the sessions that there were.
+  const now = await findCredential(deps.db, passport)
+  if (!isPassword(now?.passwordHash)) throw new SignInRefused()
+  return session
 }
 
 const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
+
+/** What was tried last, or decided. */
+type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey'
+
+interface Told {
+  readonly from: SignInOrigin
+  readonly method: SignInMethod
+  /** For the audit log. */
+  readonly detail?: object
+}
 
 /**
  * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts
  * through. A passport that nobody has is not kept: it may be a password.
  */
-async function recordSignIn(
+export async function recordSignIn(
   deps: Deps,
   user: Omit<UserRowKey, 'routingKey'> | undefined,
   outcome: keyof typeof EVENTS,
-  { address, userAgent }: SignInInput,
+  { from: { address, userAgent }, method, detail }: Told,
 ): Promise<void> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
   await recordAudit(deps, {
@@ -81,8 +119,9 @@ async function recordSignIn(
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
     ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
+    ...(detail ? { detail } : {}),
   })
   if (!who) return
   const from = { address, userAgent }
-  await insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method: 'password', from })
+  await insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method, from })
 }

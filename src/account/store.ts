@@ -20,6 +20,7 @@ const SIGN_IN_DAYS = 90
 /** A session says itself when it ends. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'used_challenge', key: ['challenge_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'password_link', key: ['routing_key', 'link_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   {
     table: 'sign_in',
@@ -34,7 +35,7 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     what: 'sessions',
     table: 'browser_session',
     key: { session_hash: 'bytea' },
-    shown: ['created_at', 'expires_at', 'address', 'user_agent'],
+    shown: ['created_at', 'expires_at', 'address', 'user_agent', 'amr'],
   },
   {
     what: 'sign_ins',
@@ -42,6 +43,14 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     key: { at: 'timestamptz', sign_in_id: 'uuid' },
     shown: ['at', 'outcome', 'method', 'address', 'user_agent'],
   },
+  {
+    what: 'passkeys',
+    table: 'passkey',
+    key: { credential_id: 'bytea' },
+    shown: ['name', 'created_at', 'last_used_at'],
+  },
+  { what: 'recovery_codes', table: 'recovery_code', key: { code_hash: 'bytea' }, shown: ['created_at', 'used_at'] },
+  { what: 'authenticators', table: 'user_totp', key: {}, shown: ['created_at', 'confirmed_at'] },
   {
     what: 'password_links',
     table: 'password_link',
@@ -62,18 +71,20 @@ interface NewSession {
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly from: SignInOrigin
+  /** Null: with a password alone. */
+  readonly amr: readonly string[] | null
 }
 
 /** 0 when the user was erased meanwhile. */
 export const insertSession = (
   db: Db,
   key: UserRowKey,
-  { sessionHash, createdAt, expiresAt, from }: NewSession,
+  { sessionHash, createdAt, expiresAt, from, amr }: NewSession,
 ): Promise<number> =>
   db.exec(sql`
-    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent)
+    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent, amr)
     select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
-           ${expiresAt}::timestamptz, ${from.address}::text, ${keptUserAgent(from)}::text
+           ${expiresAt}::timestamptz, ${from.address}::text, ${keptUserAgent(from)}::text, ${amr}::text[]
     from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
 
 const sessionRow = z.object({
@@ -83,6 +94,7 @@ const sessionRow = z.object({
   avatarUrl: z.string(),
   status: user.shape.status,
   signedInAt: z.date(),
+  amr: z.array(z.string()).nullable(),
 })
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
@@ -90,9 +102,9 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
-           s.created_at as "signedInAt"
+           s.created_at as "signedInAt", s.amr
     from (
-      select cid, user_id, created_at, expires_at from browser_session
+      select cid, user_id, created_at, expires_at, amr from browser_session
       where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
     ) s
     cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u

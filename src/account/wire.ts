@@ -9,8 +9,57 @@ import { webUrl } from '../lib/web/web-url.ts'
 const passport = visibleLine(128)
 const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
 
+const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
+
 /** The sign-in form; a field that comes twice arrives as a list and is refused. */
 export const signInForm = z.object({ passport, password: typedPassword })
+
+export const forgottenForm = signInForm.pick({ passport: true })
+
+/** A code of an authenticator, or a recovery code, as it is typed. */
+export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
+
+/** Only what is read of an answer of `navigator.credentials`; all of it is verified. */
+const base64url = z.string().regex(/^[\w-]{1,8192}$/)
+const answer = z.object({
+  id: base64url,
+  rawId: base64url,
+  type: z.literal('public-key'),
+  clientExtensionResults: z.object({}).catch({}),
+})
+const json = z.string().transform((text, context) => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' })
+    return z.NEVER
+  }
+})
+export const passkeyAnswer = z.object({
+  credential: json.pipe(
+    answer.extend({
+      response: z.object({
+        clientDataJSON: base64url,
+        authenticatorData: base64url,
+        signature: base64url,
+        userHandle: base64url,
+      }),
+    }),
+  ),
+})
+export const passkeyName = z.object({ name: visibleLine(50) })
+export const newPasskeyForm = passkeyName.extend({
+  credential: json.pipe(
+    answer.extend({
+      response: z.object({
+        clientDataJSON: base64url,
+        attestationObject: base64url,
+        transports: z.array(z.enum(TRANSPORTS)).max(8).catch([]),
+      }),
+    }),
+  ),
+})
+export const onePasskey = z.object({ passkey_id: z.uuid() })
 
 /** The token of a link to a new password; anything unusable counts as not given. */
 export const passwordQuery = z.object({ token: z.string().max(100).optional().catch('') }).catch({ token: undefined })
@@ -25,8 +74,10 @@ export const signInQuery = z
     return_to: z.string().optional().catch(undefined),
     login_hint: passport.optional().catch(undefined),
     app: z.string().max(1_000).optional().catch(undefined),
+    /** Whoever is signed in is asked again. */
+    confirm: z.literal('1').optional().catch(undefined),
   })
-  .catch({ return_to: undefined, login_hint: undefined, app: undefined })
+  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined })
 
 /** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })

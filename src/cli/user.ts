@@ -3,6 +3,7 @@ import { blockUser, createUser, listUsers, resetPassword, showUser, unblockUser,
 import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { endSessionsCommand } from './ending.ts'
+import { factorCommands } from './factors.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { importCommand } from './import.ts'
 import { defineListCommand } from './list.ts'
@@ -19,6 +20,7 @@ export function userCommands(program: Command, context: CliContext): void {
   createCommand(user, context)
   endSessionsCommand(user, context)
   resetCommand(user, context)
+  factorCommands(user, context)
   importCommand(user, context)
   personCommands(user, context)
   const list = user

@@ -3,11 +3,11 @@ import { loadSettings } from './load.ts'
 import { logSettings } from './log.ts'
 import { operatorSettings } from './operators.ts'
 import { partnerSettings } from './partner.ts'
+import { peopleSettings } from './people.ts'
 import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 
 /** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */
-
 export const settings = z.object({
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be development, production or test')
@@ -122,22 +122,6 @@ export const settings = z.object({
   PHONE_COUNTRY_CODE: whole(1, 999)
     .default(86)
     .describe('country code that OpenID Connect puts before phone numbers which are kept without one'),
-  SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
-  SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
-    .default(5)
-    .describe(
-      'failed sign-ins of one passport, or of one clientId or member in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
-    ),
-  SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
-    .default(50)
-    .describe(
-      'failed sign-ins of one passport, clientId or member from all networks together in 15 minutes before only browsers that have signed in before may try',
-    ),
-  SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
-    .default(50)
-    .describe(
-      'failed sign-ins from one address (IPv6: one /64, and sixteen times as many from its /48) in 15 minutes before it has to wait',
-    ),
   CLIENT_FAILURES: whole(1, 100_000)
     .default(20)
     .describe('failed authentications of one app from one address in 5 minutes before 20003'),
@@ -155,6 +139,7 @@ export const settings = z.object({
     .describe('lowest level that is logged'),
   ...logSettings,
   ...partnerSettings,
+  ...peopleSettings,
   HTTP_PROCESSES: whole(1, 64)
     .default(1)
     .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),

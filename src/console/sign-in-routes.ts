@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { encode } from 'uqr'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { cookieCheck } from '../lib/web/cookie-check.ts'
@@ -8,6 +7,7 @@ import { inMinutes, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { ownCookie } from '../lib/web/own-cookie.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
+import { qrPicture } from '../lib/web/qr.ts'
 import {
   ADMIN_TOKEN_NAME,
   confirmTotp,
@@ -123,13 +123,6 @@ function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply:
   return t('console.sign_in.limited', { when: inMinutes(locale, seconds) })
 }
 
-/** A QR code as one path, a square a module: no markup is taken over, and no style. */
-function pictureOf(content: string): { readonly size: number; readonly path: string } {
-  const { size, data } = encode(content, { border: 2 })
-  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
-  return { size, path: squares.join('') }
-}
-
 /** For an operator without an authenticator: makes one, which counts once a code of it was given. */
 export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = consoleCookie(deps.config)
@@ -147,7 +140,7 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
 
   app.post('/authenticator', async (request, reply) => {
     const made = await enrolTotp(deps, await pendingOperator(request))
-    return send(request, reply, { begun: true, made, picture: pictureOf(made.url) })
+    return send(request, reply, { begun: true, made, picture: qrPicture(made.url) })
   })
 
   app.post('/authenticator/confirm', async (request, reply) => {

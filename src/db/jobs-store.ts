@@ -16,6 +16,8 @@ const PRIORITIES = {
   'send-notification': 0,
   'send-member-mail': 0,
   'member-password': 0,
+  'send-person-mail': 0,
+  'forgotten-password': 0,
   'query-order': 10,
   'send-refunded-message': 10,
   'pull-due': 20,

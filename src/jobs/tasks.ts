@@ -10,6 +10,8 @@ import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
 import { eraseDue } from '../people/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
+import { forgottenPasswordTask } from './forgotten-password.ts'
+import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 
@@ -115,6 +117,8 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
   'member-password': memberPasswordTask,
+  'send-person-mail': sendPersonMailTask,
+  'forgotten-password': forgottenPasswordTask,
   'send-app-events': sendAppEventsTask,
   'erase-due': eraseDueTask,
 }

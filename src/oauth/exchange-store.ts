@@ -54,7 +54,7 @@ const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
 /** The same, with the sign-in behind the grant. */
 const GRANT_WITH_SIGN_IN = sql.part`lateral (
-  select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid, acr from user_grant
+  select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid, acr, amr from user_grant
   where routing_key = asked.routing_key and grant_id = c.grant_id offset 0)`
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
@@ -113,8 +113,8 @@ const exchanges = exchangesOf(FoundCode, GRANT, NOTHING, NOTHING)
 const exchangesWithSignIn = exchangesOf(
   FoundWithSignIn,
   GRANT_WITH_SIGN_IN,
-  sql.part`, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr`,
-  sql.part`, cid, user_id, auth_time, nonce, sid, acr`,
+  sql.part`, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr, g.amr`,
+  sql.part`, cid, user_id, auth_time, nonce, sid, acr, amr`,
 )
 
 /** A code as it was before, and whether this exchange has spent it and issued its tokens. */

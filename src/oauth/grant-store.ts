@@ -97,6 +97,7 @@ export const SignInBehindGrant = z.object({
   nonce: z.string().nullable(),
   sid: z.string().nullable(),
   acr: z.string().nullable(),
+  amr: z.array(z.string()).nullable(),
 })
 export type SignInBehindGrant = z.infer<typeof SignInBehindGrant>
 
@@ -112,10 +113,10 @@ const signIns: Batched<GrantKey, SignInBehindGrant> = {
   key: ({ grantId }) => grantId,
   duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.ordinal, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr
+    sql`select asked.ordinal, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr, g.amr
         from ${sql.rows('asked', asked, ASKED)}
         cross join lateral (
-          select cid, user_id, auth_time, nonce, sid, acr from user_grant
+          select cid, user_id, auth_time, nonce, sid, acr, amr from user_grant
           where routing_key = asked.routing_key and grant_id = asked.grant_id offset 0
         ) g`,
 }

@@ -24,6 +24,8 @@ export interface SignInOfGrant {
   readonly sid: string
   /** How the person did so; null where nobody asked. */
   readonly acr: string | null
+  /** The factors (RFC 8176); null where it was a password alone. */
+  readonly amr: readonly string[] | null
 }
 
 const inserted = (
@@ -31,9 +33,10 @@ const inserted = (
   now: Date,
 ): Fragment =>
   sql.part`insert into user_grant
-          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, silent)
+          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, amr, silent)
         values (${routingKey}, ${grantId}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now},
-                ${signIn?.at ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null}, ${silent})
+                ${signIn?.at ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null},
+                ${signIn?.amr ?? null}, ${silent})
         on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
         returning created_at, revoked_at`
 

@@ -22,8 +22,8 @@ export interface ResponseTarget {
 export interface StandardRequest extends AuthorizationRequest {
   readonly target: ResponseTarget
   readonly nonce: string | null
-  /** Whether the id_token is to say how the person signed in. */
-  readonly wantsAcr: boolean
+  /** How the person should have signed in, the most wanted first; null where the id_token need not say. */
+  readonly acrValues: readonly string[] | null
   readonly prompt: readonly string[]
   /** Seconds since the person last proved who they are, at most. */
   readonly maxAge: number | undefined
@@ -130,7 +130,7 @@ async function checkRest(
     remembered: true,
     target,
     nonce,
-    wantsAcr: parameters.has('acr_values'),
+    acrValues: parameters.get('acr_values')?.split(' ') ?? null,
     prompt: checkPrompt(parameters),
     maxAge: checkMaxAge(parameters),
     loginHint: parameters.get('login_hint'),

@@ -1,13 +1,15 @@
 import type { Config } from '../config/index.ts'
 import { SCOPES, STANDARD_SCOPES } from '../lib/scope.ts'
 import { TOKEN_AUTH_METHODS } from '../registry/index.ts'
+import { acrValuesOf } from './acr.ts'
 import { ASSERTION_ALGS } from './client-assertion.ts'
-import { PASSWORD_ACR } from './next-step.ts'
 import { ALGS } from './signing-key-store.ts'
 
 /** What OIDC Discovery §3 and RFC 8414 §2 tell of this server: only what is true. */
-export function discoveryDocument({ PUBLIC_URL }: Config): Readonly<Record<string, unknown>> {
+export function discoveryDocument(config: Config): Readonly<Record<string, unknown>> {
   const at = (path: string) => `${PUBLIC_URL}/oauth2/${path}`
+  const { PUBLIC_URL } = config
+  const acrValues = acrValuesOf(config)
   const withSecret = TOKEN_AUTH_METHODS.filter((method) => method !== 'none')
   return {
     issuer: PUBLIC_URL,
@@ -33,10 +35,11 @@ export function discoveryDocument({ PUBLIC_URL }: Config): Readonly<Record<strin
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    acr_values_supported: [PASSWORD_ACR],
+    acr_values_supported: acrValues,
     ui_locales_supported: ['en', 'zh-CN'],
     claims_supported: [
       ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'sid', 'acr'],
+      ...(acrValues.length > 1 ? ['amr'] : []),
       ...['name', 'preferred_username', 'gender', 'picture', 'updated_at', 'phone_number', 'phone_number_verified'],
     ],
     claims_parameter_supported: false,

@@ -43,6 +43,7 @@ export async function issueIdToken(
     ...(grant.auth_time ? { auth_time: epochSeconds(grant.auth_time) } : {}),
     ...(grant.sid ? { sid: grant.sid } : {}),
     ...(grant.acr ? { acr: grant.acr } : {}),
+    ...(grant.amr ? { amr: grant.amr } : {}),
     ...(withNonce && grant.nonce ? { nonce: grant.nonce } : {}),
   }
   return signCompact(signer, claims)

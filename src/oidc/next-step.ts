@@ -5,6 +5,7 @@ import { addSeconds } from '../lib/clock.ts'
 import { isSubject } from '../lib/subject.ts'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { issueCode, rememberedScopes } from '../oauth/index.ts'
+import { acrOf, couldProveMore } from './acr.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
 import { sidOf } from './id-token.ts'
@@ -13,9 +14,6 @@ export type NextStep =
   | { readonly step: 'sign-in' }
   | { readonly step: 'consent'; readonly session: SignedIn }
   | { readonly step: 'answer'; readonly code: string }
-
-/** How people sign in: with a password, about whose strength we promise nothing, so no level of ISO/IEC 29115 (OIDC Core §2). */
-export const PASSWORD_ACR = '0'
 
 /** What an id_token will say of this sign-in. */
 export const withSignIn = <Request extends StandardRequest>(
@@ -28,7 +26,8 @@ export const withSignIn = <Request extends StandardRequest>(
     at: session.signedInAt,
     nonce: request.nonce,
     sid: sidOf(keys, session),
-    acr: request.wantsAcr ? PASSWORD_ACR : null,
+    acr: request.acrValues && acrOf(session, request.acrValues),
+    amr: session.amr.length > 1 ? session.amr : null,
   },
 })
 
@@ -54,6 +53,7 @@ export async function nextAuthorizationStep(
     return { step: 'sign-in' }
   }
   if (session.status !== 'active') throw refused('user_blocked')
+  if (!fresh && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
   if (await mustAsk(deps, request, session)) {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }

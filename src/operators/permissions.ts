@@ -52,6 +52,8 @@ export const PERMISSIONS: readonly Permission[] = [
   editor('POST /users', 'user create'),
   editor('POST /users/import', 'user import'),
   editor('POST /users/reset-password', 'user reset-password'),
+  viewer('GET /users/:cid/:user_id/factors', 'user factors'),
+  editor('POST /users/remove-factors', 'user remove-factors'),
   editor('POST /users/block', 'user block'),
   editor('POST /users/unblock', 'user unblock'),
   viewer('GET /users/end-sessions'),

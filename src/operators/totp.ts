@@ -1,8 +1,8 @@
-import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '../audit/index.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
 import { decryptSecret, encryptSecret } from '../lib/crypto/keys.ts'
+import { newTotp, type TotpEnrolment, totpStep } from '../lib/crypto/totp.ts'
 import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -10,13 +10,6 @@ import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
 import { type OneOperator, oneOperator } from './wire.ts'
-
-/** Authenticators (RFC 6238), as every app for phones knows them: SHA-1, six digits, thirty seconds. */
-
-const PERIOD_S = 30
-/** Clocks of phones differ: the code before and the one after are accepted too. */
-const WINDOW = 1
-const SECRET_BYTES = 20
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
@@ -30,27 +23,14 @@ export const OPERATORS_SEALED: readonly SealedColumn[] = [
   },
 ]
 
-const totpOf = (secret: Secret, label = '') => new TOTP({ issuer: 'Gatehouse', label, secret, period: PERIOD_S })
-
-export interface TotpEnrolment {
-  /** Base32, to be typed. */
-  readonly secret: string
-  /** `otpauth://…`, for a QR code. */
-  readonly url: string
-}
-
 /** A new authenticator for an operator without one; in force once `confirmTotp` was given one of its codes. */
 export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<TotpEnrolment> {
   if (!session.pending) throw new OperatorSignInRefused()
-  const secret = new Secret({ size: SECRET_BYTES })
   const { operatorId, name } = session
-  const isSet = await store.setTotp(
-    deps.db,
-    operatorId,
-    encryptSecret(deps.keys, secret.base32, sealingContext(operatorId)),
-  )
-  if (isSet === 0) throw new OperatorSignInRefused()
-  return { secret: secret.base32, url: totpOf(secret, name).toString() }
+  const made = newTotp(name)
+  const sealed = encryptSecret(deps.keys, made.secret, sealingContext(operatorId))
+  if ((await store.setTotp(deps.db, operatorId, sealed)) === 0) throw new OperatorSignInRefused()
+  return made
 }
 
 /**
@@ -82,10 +62,9 @@ export async function confirmTotp(
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
   if (of.totp_sealed === null) return false
   const now = clock.now()
-  const secret = Secret.fromBase32(decryptSecret(keys, of.totp_sealed, sealingContext(of.operator_id)))
-  const delta = totpOf(secret).validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: WINDOW })
-  if (delta === null) return false
-  const step = Math.floor(now.getTime() / 1000 / PERIOD_S) + delta
+  const secret = decryptSecret(keys, of.totp_sealed, sealingContext(of.operator_id))
+  const step = totpStep(secret, code, now)
+  if (step === undefined) return false
   return (await store.spendTotpStep(db, of, step, now)) > 0
 }
 

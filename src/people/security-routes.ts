@@ -1,18 +1,15 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import {
-  endOtherSessions,
-  endOwnSession,
-  type OwnSession,
-  ownSessions,
-  type SignIn,
-  signInsOf,
-} from '../account/index.ts'
+import { endOtherSessions, endOwnSession, ownSessions, signInsOf } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { type Translate, translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { accountGuard } from './account-guard.ts'
 import { deviceInWords } from './account-texts.ts'
+
+type OwnSession = OutputOf<typeof ownSessions>[number]
+type SignIn = OutputOf<typeof signInsOf>['signIns'][number]
 
 const PATH = '/account/security'
 

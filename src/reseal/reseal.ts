@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ACCOUNT_SEALED } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import { currentKeySince, KEY_FOLLOWED_WITHIN_S, replaceKey } from '../db/installation.ts'
 import type { SealedColumn } from '../db/sealed.ts'
@@ -16,7 +17,13 @@ import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
 import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
 
 /** Every encrypted column, as the owner of its table declares it. */
-const SEALED: readonly SealedColumn[] = [...PARTNERS_SEALED, ...REGISTRY_SEALED, ...OIDC_SEALED, ...OPERATORS_SEALED]
+const SEALED: readonly SealedColumn[] = [
+  ...PARTNERS_SEALED,
+  ...REGISTRY_SEALED,
+  ...OIDC_SEALED,
+  ...OPERATORS_SEALED,
+  ...ACCOUNT_SEALED,
+]
 
 const BATCH_ROWS = 100
 /** How many rows and apps are named; the rest is only counted. */

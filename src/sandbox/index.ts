@@ -1,5 +1,7 @@
 export { junitCheckLine } from './api/junit.ts'
 export { DEMO_PRODUCTS, demoActionFor } from './demo-partner.ts'
+export { sendMail } from './notify/mail.ts'
+export { bilingual, messageFrom } from './notify/mail-message.ts'
 export { sendMemberMail } from './notify/member-mail.ts'
 export { sendNotification } from './notify/send.ts'
 export { SANDBOX_RETENTION } from './session-store.ts'

@@ -2,8 +2,8 @@
 
 export { countUse, countWithin, throttleKey } from './attempts.ts'
 export { CLIENT_WINDOW_S, countFailure, currentWindow, type Failures, failedAttemptByKey } from './attempts-store.ts'
-export { DEVICE_LIFETIME_S, rememberDevice } from './device.ts'
+export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
-export { networkOf, siteOf } from './network.ts'
+export { networkOf, siteOf, subnetOf } from './network.ts'
 export { openRateLimiter } from './rate-limiter.ts'
 export { signInLimits } from './sign-in.ts'

@@ -49,6 +49,9 @@ const formsOf = (html: string): Form[] => [...html.matchAll(/<form[\s\S]*?<\/for
 export const signInForm = (html: string): Form | undefined =>
   formsOf(html).find((form) => form.inputs.includes('passport') && form.inputs.includes('password'))
 
+/** Of the second step of signing in. */
+export const codeForm = (html: string): Form | undefined => formsOf(html).find((form) => form.inputs.includes('code'))
+
 export const consentForm = (html: string): Form | undefined =>
   formsOf(html).find((form) => form.buttons.some((button) => button.name === 'decision'))
 

@@ -37,6 +37,7 @@ describe('a browser session', () => {
       avatarUrl: 'https://pictures.example/alice.png',
       status: 'active',
       signedInAt: world.clock.now(),
+      amr: ['pwd'],
       sessionHash: expect.any(Buffer),
     })
     expect(await statements(() => findSession(world.deps, id))).toBe(1)

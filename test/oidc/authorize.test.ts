@@ -341,8 +341,8 @@ describe('acr', () => {
 
   it('is told by discovery', async () => {
     expect(bodyOf(await client.call('GET', '/.well-known/openid-configuration'))).toMatchObject({
-      acr_values_supported: ['0'],
-      claims_supported: expect.arrayContaining(['acr']),
+      acr_values_supported: ['0', 'http://schemas.openid.net/pape/policies/2007/06/multi-factor', 'phr'],
+      claims_supported: expect.arrayContaining(['acr', 'amr']),
     })
   })
 })

@@ -1,5 +1,5 @@
 import type { Browser } from '../acceptance/browser.ts'
-import { consentForm, signInForm } from '../acceptance/form.ts'
+import { codeForm, consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
 
 /** What a person does who comes from an app: signs in and allows, as far as the pages ask for it. */
@@ -8,29 +8,34 @@ export interface Visit {
   /** Where the browser left for. */
   readonly location: URL
   /** The pages that were shown on the way. */
-  readonly pages: readonly ('sign-in' | 'consent')[]
+  readonly pages: readonly ('sign-in' | 'code' | 'consent')[]
 }
 
 interface Habits {
   readonly user?: { readonly passport: string; readonly password: string }
   readonly decision?: 'approve' | 'refuse'
+  /** What the authenticator shows. */
+  readonly code?: () => string
 }
 
 /** Opens an authorization URL and goes on until the browser leaves for the app. */
 export async function visit(
   browser: Browser,
   url: string | URL,
-  { user, decision = 'approve' }: Habits = {},
+  { user, decision = 'approve', code }: Habits = {},
 ): Promise<Visit> {
   const { pathname, search } = new URL(url, 'http://service.example')
   const pages: Visit['pages'][number][] = []
   let answer = await browser.open(pathname + search)
   for (let turns = 0; turns < 5 && !leaves(answer); turns++) {
-    const [signIn, consent] = [signInForm(answer.text), consentForm(answer.text)]
+    const [signIn, second, consent] = [signInForm(answer.text), codeForm(answer.text), consentForm(answer.text)]
     if (signIn) {
       if (!user) throw new Error('nobody was said to sign in')
       pages.push('sign-in')
       answer = await browser.submit(signIn, { passport: user.passport, password: user.password })
+    } else if (second && code) {
+      pages.push('code')
+      answer = await browser.submit(second, { code: code() })
     } else if (consent) {
       pages.push('consent')
       answer = await browser.submit(consent, { decision })

@@ -109,6 +109,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app events': ['none'],
   'user show': ['--cid', '1', '--user-id', 'none'],
   'user accesses': ['--cid', '1', '--user-id', 'none'],
+  'user factors': ['--cid', '1', '--user-id', 'none'],
+  'user remove-factors': ['--cid', '1', '--user-id', 'none', '--reason', 'lost it'],
   'user deletion-requests': [],
   'user erase': ['--cid', '1', '--user-id', 'none', '--yes'],
   'user export': ['--cid', '1', '--user-id', 'none', '--reason', 'matrix'],

@@ -39,6 +39,19 @@ async function makePerson() {
   await world.app.accessLedger.flush()
   const person = [routingKeyOf(user.cid, user.user_id), user.cid, user.user_id]
   await client.admin('POST', '/users/reset-password', { cid: user.cid, user_id: user.user_id })
+  await world.pool.query(
+    `insert into user_totp (routing_key, cid, user_id, sealed, created_at) values ($1, $2, $3, '', now())`,
+    person,
+  )
+  await world.pool.query(
+    `insert into passkey (routing_key, credential_id, cid, user_id, public_key, counter, transports, name, created_at)
+     values ($1, convert_to($3, 'UTF8'), $2, $3, '', 0, '{}', 'Phone', now())`,
+    person,
+  )
+  await world.pool.query(
+    `insert into recovery_code (routing_key, cid, user_id, code_hash, created_at) values ($1, $2, $3, '', now())`,
+    person,
+  )
   await world.pool.query("insert into remembered_consent values ($1, $2, $3, 'app', '{openid}', now())", person)
   await world.pool.query(
     `insert into refused_request values ($1, gen_random_uuid(), now(), 'A5', 'POST', 200, 20016, 'user_blocked', null, '',
@@ -63,6 +76,9 @@ const ROWS = {
   deletion_requests: 0,
   sessions: 1,
   sign_ins: 1,
+  passkeys: 1,
+  recovery_codes: 1,
+  authenticators: 1,
   password_links: 1,
   credentials: 1,
   profile: 1,

@@ -5,6 +5,7 @@ import { listGrants, liveGrantsOf, previewRevocation } from '../../oauth/index.t
 import type { Action, PageContext, Section } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
+import { factorLinks, factorsInWords, removeFactorsAction } from './factors.ts'
 import { grantTable } from './grants.ts'
 import { accesses, keyOf, pageOf, personActions, personLinks, personOf } from './people.ts'
 
@@ -58,6 +59,7 @@ async function readOne(context: PageContext, reason?: string) {
       { name: t('console.field.phone'), cells: [orDash(user.phone_number)] },
       { name: t('console.field.avatar'), cells: [orDash(user.big_avatar_url)] },
       { name: t('console.field.state'), cells: [stateCell(user.status, t)] },
+      { name: t('console.users.factors'), cells: await factorsInWords(context, key) },
       { name: t('console.field.created'), cells: [time(user.created_at)] },
       {
         name: t('console.field.more'),
@@ -79,6 +81,7 @@ async function readOne(context: PageContext, reason?: string) {
       },
       { operation: END_SESSIONS, href: pageOf(key, 'end-sessions'), text: t('console.users.end') },
       { operation: PERSONAL_DATA, href: pageOf(key, 'unmask'), text: t('console.users.unmask') },
+      ...factorLinks(key, context),
       ...personLinks(key, context),
     ],
   }
@@ -166,5 +169,5 @@ export const users: Section = {
     accesses,
   ],
   details: [{ path: '/users/user', operation: 'GET /users/:cid/:user_id', read: (context) => readOne(context) }],
-  actions: [change('block'), change('unblock'), endSessions, unmask, ...personActions],
+  actions: [change('block'), change('unblock'), endSessions, unmask, removeFactorsAction, ...personActions],
 }

@@ -27,6 +27,7 @@ export const PREFIX = {
   sandboxSession: 'ghss',
   memberLink: 'ghml',
   passwordLink: 'ghpl',
+  passkeyChallenge: 'ghpc',
   sharedRun: 'ghsr',
   operatorToken: 'ghop',
   operatorSession: 'ghos',

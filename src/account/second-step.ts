@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../db/personal-rows.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
+import type { TotpEnrolment } from '../lib/crypto/totp.ts'
+import { signInLimits } from '../throttle/index.ts'
+import { SignInRefused } from './errors.ts'
+import { findFactors } from './factor-store.ts'
+import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
+import { type Credential, findCredential } from './passport-store.ts'
+import { endSession } from './session.ts'
+import { accountOf, openSession, recordSignIn } from './sign-in.ts'
+import { lockUserSignedInSince } from './store.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
+
+/**
+ * The second step of a sign-in. What stands between the two is no session: a signed text that says whose password was
+ * right, when, and which password that was. It ends with the password, and with everything that an operator ends.
+ */
+
+/** Seconds from the password to the code. */
+export const SECOND_STEP_S = 600
+
+const signed = z.object({
+  cid: z.number(),
+  userId: z.string(),
+  passport: z.string(),
+  at: z.number(),
+  /** Tells the password that was right. */
+  password: z.string(),
+})
+
+const macOf = (key: DerivedKeys, text: string): string =>
+  hmacSha256(key.form, `second step\n${text}`).toString('base64url')
+
+const markOf = (key: DerivedKeys, passwordHash: string): string =>
+  hmacSha256(key.form, `password\n${passwordHash}`).toString('base64url')
+
+/** What the browser keeps until the second step. */
+export function beginSecondStep({ keys, clock }: Deps, passport: string, credential: Credential): string {
+  const { cid, userId, passwordHash } = credential
+  const content = { cid, userId, passport, at: clock.now().getTime(), password: markOf(keys, passwordHash) }
+  const text = Buffer.from(JSON.stringify(content)).toString('base64url')
+  return `${text}.${macOf(keys, text)}`
+}
+
+export interface SecondStep extends UserRowKey {
+  readonly passport: string
+  readonly at: Date
+  /** Whether this is the hash of the password that was right. */
+  readonly isPassword: (passwordHash: string | undefined) => boolean
+}
+
+/** Undefined for what is forged or too old; costs no statement. */
+export function openSecondStep({ keys, clock }: Deps, kept: string | undefined): SecondStep | undefined {
+  const [text = '', mac = ''] = (kept ?? '').split('.', 2)
+  const key = everyKey(keys).find((one) => equalSecrets(mac, macOf(one, text)))
+  if (!key) return undefined
+  const { cid, userId, passport, at, password } = signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  const began = fromEpochMilliseconds(at)
+  if (addSeconds(began, SECOND_STEP_S) <= clock.now()) return undefined
+  const isPassword = (hash: string | undefined) => hash !== undefined && equalSecrets(password, markOf(key, hash))
+  return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
+}
+
+export interface SecondStepInput {
+  readonly step: SecondStep
+  readonly code: string
+  readonly from: SignInOrigin
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
+  /** The id of the session that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+/** Whether the person has an authenticator in force; without one the second step adds one. */
+export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
+  (await findFactors(db, step)).totpSince !== null
+
+/**
+ * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
+ * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not.
+ */
+export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
+  const { step, from, device, code } = input
+  const { address } = from
+  const limits = await signInLimits(deps, { ...accountOf(step.passport), address, device })
+  const refuseExhausted = async () => {
+    const until = await limits.exhausted()
+    if (until) throw new SignInRefused(until)
+  }
+  await refuseExhausted()
+  const amr = await spendFactor(deps, step, code)
+  if (!amr) {
+    const until = await limits.failed()
+    await recordSignIn(deps, step, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', {
+      ...{ from, method: 'code', detail: { by: 'code' } },
+    })
+    throw new SignInRefused(until)
+  }
+  await refuseExhausted()
+  await limits.forget()
+  return open(deps, input, amr)
+}
+
+/** A new authenticator where the platform demands one and the person has none. */
+export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
+  enrolTotp(deps, step, step.passport)
+
+/** A first code of that authenticator: a session and the recovery codes; undefined for a wrong code. */
+export async function confirmInSignIn(
+  deps: Deps,
+  input: SecondStepInput,
+): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
+  const { step, from, device, code } = input
+  const { address } = from
+  const acting = { ...deps, actor: { ...deps.actor, kind: 'user', name: `${step.cid}/${step.userId}` } as const }
+  const current = await findCredential(deps.db, step.passport)
+  if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
+  const codes = await confirmTotp(acting, step, code)
+  if (!codes) return undefined
+  await (await signInLimits(deps, { ...accountOf(step.passport), address, device })).forget()
+  return { session: await open(deps, input, ['pwd', 'otp', 'mfa']), codes }
+}
+
+/** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
+async function open(
+  deps: Deps,
+  { step, formerSession, from }: SecondStepInput,
+  amr: readonly string[],
+): Promise<string> {
+  const method = amr.includes('otp') ? 'code' : 'recovery code'
+  await endSession(deps, formerSession)
+  return deps.db.tx(async (db) => {
+    if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
+    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from })
+  })
+}

@@ -1,0 +1,19 @@
+import type { Config } from '../config/index.ts'
+import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
+import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
+import { SECOND_STEP_S } from './second-step.ts'
+
+/** What the pages of signing in keep in the browser, besides the session. */
+
+/** The path of the page that asks for a code. */
+export const SECOND_STEP = '/sign-in/code'
+/** The path of the page for a forgotten password; the cookie below is sent there. */
+export const FORGOTTEN = '/sign-in/forgotten'
+
+/** Marks the browser as one that has signed in before (src/throttle/device.ts). */
+export const deviceCookieOf = ({ PUBLIC_URL }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_device', path: '/sign-in', maxAgeS: DEVICE_LIFETIME_S })
+
+/** Whose password was right, until the second step is done. */
+export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in', maxAgeS: SECOND_STEP_S })

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
+import { findSession, type SignedIn, sessionCookie } from './session.ts'
+import type { SignInOrigin } from './wire.ts'
+
+/** From where somebody signs in. */
+export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
+  address: ip,
+  userAgent: headers['user-agent'],
+})
+
+/** How long after a sign-in a person may change what protects the account. */
+const FRESH_S = 900
+
+export const isFresh = ({ clock }: Deps, { signedInAt }: SignedIn): boolean =>
+  addSeconds(signedInAt, FRESH_S) > clock.now()
+
+/** Redirects to the sign-in page, and from there to `path`. */
+export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
+  const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
+  return reply.headers(AREA_A_HEADERS).redirect(`/sign-in?${query}`, 303)
+}
+
+/**
+ * The session of a sensitive action, if its person has signed in within the last quarter of an hour. Otherwise undefined:
+ * the answer, which asks to sign in again and then shows `path`, is sent.
+ */
+export async function freshSession(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+): Promise<SignedIn | undefined> {
+  const session = await findSession(deps, sessionCookie(deps.config).read(request))
+  if (session && isFresh(deps, session)) return session
+  askToSignIn(reply, path, session !== null)
+  return undefined
+}

@@ -1,0 +1,60 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
+import { onOff, whole } from './setting.ts'
+
+/** Settings about how people sign in. */
+export const peopleSettings = {
+  SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
+  SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
+    .default(5)
+    .describe(
+      'failed sign-ins of one passport, or of one clientId or member in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
+    ),
+  SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
+    .default(50)
+    .describe(
+      'failed sign-ins of one passport, clientId or member from all networks together in 15 minutes before only browsers that have signed in before may try',
+    ),
+  SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
+    .default(50)
+    .describe(
+      'failed sign-ins from one address (IPv6: one /64, and sixteen times as many from its /48) in 15 minutes before it has to wait',
+    ),
+  SECOND_FACTOR: z
+    .enum(['off', 'offered', 'required'], 'must be off, offered or required')
+    .default('offered')
+    .describe(
+      'authenticator apps of people: `offered` lets a person add one, whose codes are then needed after the password; `required` has everybody add one at the next sign-in; `off` neither offers nor asks for them',
+    ),
+  PASSKEYS: onOff
+    .default(true)
+    .describe(
+      '`off` offers no passkeys and accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine, and belong to that name: under another, those that people have are of no use',
+    ),
+  PASSWORD_RESET: z
+    .enum(['off', 'mail', 'hook'], 'must be off, mail or hook')
+    .default('off')
+    .describe(
+      'whether the sign-in page helps people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it to them; `off`: an operator makes a link',
+    ),
+  PASSWORD_RESET_HOOK: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .optional()
+    .describe(
+      'address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`',
+    ),
+  PASSWORD_RESET_HOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be whsec_ and at least 24 bytes in Base64')
+    .optional()
+    .describe(
+      'secret that signs these messages, `whsec_` and Base64; make one with: echo whsec_$(openssl rand -base64 32)',
+    ),
+}
+
+/** Whether people can have passkeys: browsers know them only of names, and only where the connection is safe. */
+export function hasPasskeys({ PASSKEYS, PUBLIC_URL }: { readonly PASSKEYS: boolean; readonly PUBLIC_URL: string }) {
+  const { protocol, hostname } = new URL(PUBLIC_URL)
+  return PASSKEYS && !isIP(hostname.replace(/^\[|\]$/g, '')) && (protocol === 'https:' || isLoopbackHost(hostname))
+}

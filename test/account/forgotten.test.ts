@@ -1,0 +1,267 @@
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { TASKS } from '../../src/jobs/tasks.ts'
+import { rememberDevice } from '../../src/throttle/index.ts'
+import { Client, type User } from '../acceptance/client.ts'
+import { type Answer, injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { hook, type PostOffice, postOffice, reply } from '../sandbox/notify/post-office.ts'
+import { FORM, form } from './people.ts'
+
+/** Forgotten passwords, with a real mail server. */
+
+let office: PostOffice
+let world: World
+let client: Client
+let refusing = false
+beforeAll(async () => {
+  office = await postOffice({
+    onMail: () => {
+      if (refusing) throw reply(451, 'later')
+    },
+  })
+  world = await openWorld({ SMTP_URL: office.url, PASSWORD_RESET: 'mail' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(async () => {
+  await world.close()
+  await office.close()
+})
+beforeEach(async () => {
+  await world.pool.query('delete from failed_attempt')
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  office.mails.length = 0
+  refusing = false
+})
+
+let serial = 0
+const newPerson = () => client.makeUser({ passport: `person${++serial}@example.com` })
+const ask = (passport: string, remoteAddress = '203.0.113.5', cookie?: string) =>
+  world.app.inject({
+    method: 'POST',
+    url: '/sign-in/forgotten',
+    headers: { ...FORM, ...(cookie ? { cookie } : {}) },
+    payload: form({ passport }),
+    remoteAddress,
+  })
+
+/** What the queue holds, run once each. */
+async function runJobs(deps = world.deps, task: 'forgotten-password' | 'send-person-mail' = 'forgotten-password') {
+  const { rows } = await world.pool.query(
+    `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+     where t.identifier = $1 order by j.id`,
+    [task],
+  )
+  for (const { payload } of rows) {
+    await TASKS[task](deps, payload, { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) })
+  }
+}
+const tokensTo = (passport: string): string[] =>
+  office.to(passport).map(({ mail }) => /token=(ghpl_[\w-]{48})/.exec(String(mail.text))?.[1] ?? '')
+async function linkFor({ passport }: User): Promise<string> {
+  await ask(passport)
+  await runJobs()
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  return tokensTo(passport).at(-1) ?? ''
+}
+const open = (token: string) => client.call('GET', `/password?token=${token}`, { accept: 'text/html' })
+const set = (token: string, password: string): Promise<Answer> =>
+  client.newBrowser().send('POST', '/password', { token, password, password_again: password })
+async function signsIn({ passport }: User, password: string): Promise<boolean> {
+  const browser = client.newBrowser()
+  await browser.send('POST', '/sign-in', { passport, password })
+  return (await browser.send('GET', '/account/security')).status === 200
+}
+
+describe('a link by mail', () => {
+  it('sets a new password once, ends all sessions and says so in both languages', async () => {
+    const user = await newPerson()
+    const before = client.newBrowser()
+    await before.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    expect((await client.call('GET', '/sign-in', { accept: 'text/html' })).text).toContain('href="/sign-in/forgotten"')
+    const token = await linkFor(user)
+    expect(office.mails).toHaveLength(1)
+    const mail = office.mails[0]?.mail
+    expect(mail?.subject).toBe('设置新密码 / Set a new password')
+    expect(mail?.text).toContain('until 2026-05-06 11:34 (UTC)')
+    expect(mail?.text).toContain('2026-05-06 19:34（北京时间）')
+    expect((await set(token, 'a password of today')).text).toContain('The password was changed')
+    expect((await before.send('GET', '/account/security')).status).toBe(303)
+    expect([await signsIn(user, user.password), await signsIn(user, 'a password of today')]).toEqual([false, true])
+    const again = await set(token, 'and another one')
+    expect([again.status, again.text.includes('href="/sign-in/forgotten"')]).toEqual([410, true])
+    expect(world.logged()).not.toContain(token.slice(5))
+  })
+
+  it('is used by exactly one of many at once', async () => {
+    const token = await linkFor(await newPerson())
+    const all = await Promise.all(['one password', 'two passwords', 'three passwords'].map((text) => set(token, text)))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 410, 410])
+  })
+
+  it('ends after an hour, with a later one, and with a change of the password by whoever is signed in', async () => {
+    const user = await newPerson()
+    const first = await linkFor(user)
+    const second = await linkFor(user)
+    expect((await open(first)).status).toBe(404)
+    expect((await open(second)).status).toBe(200)
+    const browser = client.newBrowser()
+    await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    const change = { current_password: user.password, password: 'changed by hand', password_again: 'changed by hand' }
+    expect((await browser.send('POST', '/password', change)).status).toBe(200)
+    expect((await set(second, 'by the old link')).status).toBe(404)
+    expect(await signsIn(user, 'changed by hand')).toBe(true)
+    const third = await linkFor(await newPerson())
+    world.clock.advance(3_600)
+    expect((await set(third, 'too late by now')).status).toBe(410)
+  })
+
+  it('changes the account that it was made for, whoever uses it, and leaves a second factor as it is', async () => {
+    const [alice, bob] = [await newPerson(), await newPerson()]
+    await world.pool.query(
+      `insert into user_totp (routing_key, cid, user_id, sealed, created_at, confirmed_at)
+       select routing_key, cid, user_id, '', now(), now() from user_profile where user_id = $1`,
+      [alice.user_id],
+    )
+    const token = await linkFor(alice)
+    const browser = client.newBrowser()
+    await browser.send('POST', '/sign-in', { passport: bob.passport, password: bob.password })
+    await browser.send('POST', '/password', { token, password: 'of alice alone', password_again: 'of alice alone' })
+    expect(await signsIn(bob, bob.password)).toBe(true)
+    const page = await client
+      .newBrowser()
+      .send('POST', '/sign-in', { passport: alice.passport, password: 'of alice alone' })
+    expect(page.headers.location).toMatch(/^\/sign-in\/code/)
+  })
+
+  it('is the same one when the server puts the mail off', async () => {
+    const user = await newPerson()
+    await ask(user.passport)
+    refusing = true
+    await expect(runJobs()).rejects.toThrow('SMTP DATA EMESSAGE 451')
+    refusing = false
+    await runJobs()
+    await runJobs() // the process died before the job was done
+    const [one = '', other] = tokensTo(user.passport)
+    expect(other).toBe(one)
+    expect((await set(one, 'a password of today')).status).toBe(200)
+    await runJobs()
+    expect((await set(one, 'a password of today')).status).toBe(410)
+  })
+})
+
+describe('a mail about the account', () => {
+  it('tells the person that an operator has removed their second factor', async () => {
+    const { cid, user_id, passport } = await newPerson()
+    await world.pool.query(
+      `insert into user_totp (routing_key, cid, user_id, sealed, created_at, confirmed_at)
+       select routing_key, cid, user_id, '', now(), now() from user_profile where user_id = $1`,
+      [user_id],
+    )
+    await client.admin('POST', '/users/remove-factors', { cid, user_id, reason: 'a reason for colleagues' })
+    await runJobs(world.deps, 'send-person-mail')
+    expect(office.to(passport)).toHaveLength(1)
+    const mail = office.mails[0]?.mail
+    expect(mail?.subject).toBe('您账号的第二重验证已被移除 / The second factor of your account was removed')
+    expect(mail?.text).toContain('On 2026-05-06')
+    expect(mail?.text).toContain('/account/security/sign-in')
+    expect(mail?.text).not.toContain('a reason for colleagues')
+  })
+})
+
+describe('whoever asks', () => {
+  it('learns nothing of whether there is such a person, nor does the queue hold what was typed', async () => {
+    const { passport } = await newPerson()
+    const unknown = 'nobody000@example.com'
+    const [known, other, nameless] = [await ask(passport), await ask(unknown), await ask('no mail address')]
+    const shown = ({ body }: { body: string }) => body.replaceAll(/“[^”]*”/g, '')
+    expect([other.statusCode, shown(other)]).toEqual([known.statusCode, shown(known)])
+    expect([nameless.statusCode, shown(nameless)]).toEqual([known.statusCode, shown(known)])
+    const { rows } = await world.pool.query('select payload::text from graphile_worker._private_jobs')
+    expect(rows).toHaveLength(3)
+    for (const typed of [passport, unknown, 'no mail']) expect(JSON.stringify(rows)).not.toContain(typed)
+    await runJobs()
+    expect(office.mails.map(({ recipients }) => recipients)).toEqual([[passport]])
+  })
+
+  it('is limited for one person, from one network and in a day, and a known browser keeps a share', async () => {
+    const { passport } = await newPerson()
+    const statuses = async (count: number, address: (index: number) => string, cookie?: string) => {
+      const all: number[] = []
+      for (let index = 0; index < count; index++) all.push((await ask(passport, address(index), cookie)).statusCode)
+      return all
+    }
+    expect(await statuses(4, () => '203.0.113.5')).toEqual([200, 200, 200, 429])
+    expect(await statuses(5, (index) => `198.51.${index}.1`)).toEqual([200, 200, 200, 429, 429])
+    const own = rememberDevice(world.deps, { kind: 'passport', name: passport }, undefined)
+    expect(await statuses(4, () => '192.0.2.1', `gatehouse_device=${own}`)).toEqual([200, 200, 200, 429])
+    const limited = await ask(passport, '203.0.113.5')
+    expect(limited.headers['retry-after']).toMatch(/^\d+$/)
+    const others: number[] = []
+    for (let index = 0; index < 32; index++) others.push((await ask(`p${index}@example.com`, '192.0.2.9')).statusCode)
+    expect(others.filter((status) => status === 429)).toHaveLength(2)
+  })
+
+  it('is not heard from another site, nor with nothing typed', async () => {
+    const from = { ...FORM, 'sec-fetch-site': 'cross-site' }
+    const foreign = { method: 'POST', url: '/sign-in/forgotten', headers: from, payload: 'passport=x' } as const
+    expect((await world.app.inject(foreign)).statusCode).toBe(403)
+    expect((await ask('')).statusCode).toBe(400)
+  })
+})
+
+describe('the setting', () => {
+  it('hook gives the link to the platform, signed, and needs an address and a secret', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const receiver = await hook(500, 204)
+    const environment = {
+      PASSWORD_RESET: 'hook',
+      PASSWORD_RESET_HOOK: receiver.url,
+      PASSWORD_RESET_HOOK_SECRET: secret,
+    }
+    expect(() => readConfig({ PASSWORD_RESET: 'hook' })).toThrow('PASSWORD_RESET_HOOK')
+    const other = await openWorld({ ...environment, PARTNER_ADDRESS_ALLOW: new URL(receiver.url).host })
+    try {
+      const people = new Client(injectWire(other.app), other.deps.config.PUBLIC_URL)
+      const user = await people.makeUser({ passport: 'without a mail address' })
+      await other.app.inject({ method: 'POST', url: '/sign-in/forgotten', headers: FORM, payload: form(user as never) })
+      const { rows } = await other.pool.query(
+        `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+         where t.identifier = 'forgotten-password'`,
+      )
+      const run = () =>
+        TASKS['forgotten-password'](other.deps, rows[0].payload, {
+          id: '1',
+          log: other.log,
+          signal: AbortSignal.timeout(10_000),
+        })
+      await expect(run()).rejects.toThrow('PASSWORD_RESET_HOOK: the webhook responded with HTTP status 500')
+      await run()
+      const sent = receiver.deliveries.at(-1)
+      if (!sent) throw new Error('nothing was sent')
+      const { headers, body } = sent
+      const now = Math.floor(other.clock.now().getTime() / 1000)
+      expect(headers['webhook-timestamp']).toBe(String(now))
+      const signature = new Webhook(secret).sign(String(headers['webhook-id']), other.clock.now(), body)
+      expect(headers['webhook-signature']).toBe(signature)
+      const { type, data } = JSON.parse(body)
+      expect([type, data.cid, data.user_id]).toEqual(['user.password_forgotten', user.cid, user.user_id])
+      expect((await people.call('GET', new URL(data.url).pathname + new URL(data.url).search)).status).toBe(200)
+    } finally {
+      await other.close()
+      receiver.close()
+    }
+  })
+
+  it('off has no such page, and no link to it', async () => {
+    const other = await openWorld()
+    try {
+      expect((await other.app.inject({ url: '/sign-in/forgotten' })).statusCode).toBe(404)
+      const { body } = await other.app.inject({ url: '/sign-in', headers: { accept: 'text/html' } })
+      expect(body).not.toContain('forgotten')
+    } finally {
+      await other.close()
+    }
+  })
+})

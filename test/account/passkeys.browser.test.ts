@@ -1,0 +1,295 @@
+import { TOTP } from 'otpauth'
+import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { Client, pkcePair, type User } from '../acceptance/client.ts'
+import { injectWire, queryOf } from '../acceptance/http.ts'
+import { violations } from '../axe.ts'
+import { sharedBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
+import { openWorld, type World } from '../harness.ts'
+import { StandardApp, tokensOf } from '../oidc/app.ts'
+import { fits, LOOKS, visit as openContext } from '../sandbox/browse.ts'
+import { FORM } from './people.ts'
+
+/**
+ * Second factors and passkeys in Chromium, with the policies of the pages in force; passkeys by Chromium's virtual
+ * authenticator.
+ */
+
+const SCREENSHOTS = process.env.SCREENSHOTS
+const PHR = 'phr'
+
+let world: World
+let origin: string
+let client: Client
+let rp: StandardApp
+beforeAll(async () => {
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  world = await openWorld({ PUBLIC_URL: origin, AUTHORIZE_PER_MINUTE: '1000000' })
+  client = new Client(injectWire(world.app), origin)
+  rp = await StandardApp.make(client, { redirect_uris: [`${origin}/arrived`] })
+  await world.app.listen({ host: '127.0.0.1', port })
+})
+afterAll(() => world.close())
+
+const complaints: string[] = []
+let context: BrowserContext
+let page: Page
+let device: CDPSession
+let authenticatorId: string
+let user: User
+beforeEach(async () => {
+  await world.pool.query('delete from failed_attempt')
+  user = await client.makeUser()
+  context = await (await sharedBrowser()).newContext({ locale: 'en' })
+  page = await context.newPage()
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  device = await context.newCDPSession(page)
+  await device.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+  } as const
+  authenticatorId = (await device.send('WebAuthn.addVirtualAuthenticator', { options })).authenticatorId
+})
+afterEach(async () => {
+  for (const one of (await sharedBrowser()).contexts()) await one.close()
+  expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
+})
+
+const shoot = async (name: string): Promise<void> => {
+  if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
+}
+
+async function signIn(
+  { passport, password }: User,
+  path = '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in',
+): Promise<void> {
+  await page.goto(origin + path)
+  await page.fill('#passport', passport)
+  await page.fill('#password', password)
+  await page.click('form[action="/sign-in"] button')
+}
+
+/** Adds a passkey as a person does. */
+async function addPasskey(name = 'Laptop'): Promise<void> {
+  await signIn(user)
+  await page.fill('#passkey-name', name)
+  await page.click('form[data-passkey] button')
+  await page.waitForSelector(`.passkey input[value="${name}"]`)
+}
+
+/** What the browser would send, held back. */
+async function heldAnswer(): Promise<{ readonly body: string; readonly path: string }> {
+  const sent = new Promise<{ body: string; path: string }>((resolve) => {
+    void page.route('**/sign-in/passkey', async (route) => {
+      resolve({ body: route.request().postData() ?? '', path: new URL(route.request().url()).pathname })
+      await route.abort()
+    })
+  })
+  await page.goto(`${origin}/sign-in`)
+  const answer = await sent // offered by the field of the username, and taken at once
+  await page.unroute('**/sign-in/passkey')
+  return answer
+}
+
+const submit = (body: string, app = world.app) =>
+  app.inject({ method: 'POST', url: '/sign-in/passkey', headers: FORM, payload: body })
+const isSignedIn = async () => (await context.cookies(origin)).some(({ name }) => name.includes('session'))
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+
+describe('a passkey', () => {
+  it('is added, named, renamed and removed on the page about security', async () => {
+    await addPasskey()
+    expect((await device.send('WebAuthn.getCredentials', { authenticatorId })).credentials).toMatchObject([
+      { isResidentCredential: true, rpId: 'localhost' },
+    ])
+    await page.fill('.passkey input[name=name]', 'Phone, blue')
+    await page.click('form[action$="/rename"] button')
+    await page.waitForSelector('.passkey input[value="Phone, blue"]')
+    expect(await violations(page)).toEqual([])
+    await shoot('security-passkey')
+    await page.click('form[action$="/remove"] button')
+    await page.waitForFunction(() => !document.querySelector('.passkey'))
+    const { rows } = await world.pool.query(`select event from audit_event where user_id = $1`, [user.user_id])
+    const events = rows.map(({ event }) => event)
+    expect(events).toEqual(expect.arrayContaining(['user_passkey_added', 'user_passkey_removed']))
+  })
+
+  it('signs in without a password, in one tap or none, and returns to the app with phr', async () => {
+    await addPasskey()
+    await context.clearCookies()
+    const { verifier, challenge } = pkcePair()
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+    const request = rp.request({ ...pkce, redirect_uri: `${origin}/arrived`, acr_values: PHR, state: 'state1' })
+    await page.goto(`${origin}/oauth2/authorize?${queryOf(request)}`)
+    await page.waitForSelector('button[value=approve]')
+    await page.click('button[value=approve]')
+    await page.waitForURL('**/arrived?**')
+    const { searchParams } = new URL(page.url())
+    expect(searchParams.get('state')).toBe('state1')
+    const answer = await rp.exchange(
+      { code: searchParams.get('code') ?? '', verifier },
+      { redirect_uri: `${origin}/arrived` },
+    )
+    expect(claimsOf(tokensOf(answer).id_token)).toMatchObject({ acr: PHR, amr: ['pop', 'mfa'] })
+  })
+
+  it('signs in by the button where the browser does not offer it in the field', async () => {
+    await addPasskey()
+    await context.clearCookies()
+    await page.addInitScript(() => {
+      Object.assign(window.PublicKeyCredential, { isConditionalMediationAvailable: async () => false })
+    })
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await shoot('sign-in-passkey')
+    expect(await page.getAttribute('#passport', 'autocomplete')).toBe('username webauthn')
+    await page.click('form[data-passkey] button')
+    await page.waitForURL('**/account/security/sign-in')
+  })
+
+  it('suffices where an authenticator is demanded after a password', async () => {
+    await addPasskey()
+    const [made, secret] = [page.click('form[action$="/authenticator"] button'), page.textContent('#secret')]
+    await made
+    const code = new TOTP({ secret: (await secret) ?? '', period: 30 }).generate({
+      timestamp: world.clock.now().getTime(),
+    })
+    await page.fill('#code', code)
+    await page.click('form[action$="/confirm"] button')
+    await page.waitForSelector('.codes')
+    await context.clearCookies()
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await page.waitForURL('**/account/security/sign-in')
+  })
+
+  it('is not asked for where it is off, and what is sent then is not read', async () => {
+    const deps = { ...world.deps, config: { ...world.deps.config, PASSKEYS: false } }
+    const off = await buildApp({ deps, log: world.log, readiness: { draining: false } })
+    const shown = await off.inject({ url: '/sign-in', headers: { accept: 'text/html' } })
+    expect(shown.body).not.toContain('passkey')
+    expect(shown.headers['content-security-policy']).not.toContain('script-src')
+    expect((await submit('credential=1', off)).statusCode).toBe(404)
+    await off.close()
+  })
+})
+
+describe('an answer of a passkey', () => {
+  beforeEach(async () => {
+    await addPasskey()
+    await context.clearCookies()
+  })
+
+  it('counts once, also of many at once, and is refused later', async () => {
+    const { body } = await heldAnswer()
+    const all = await Promise.all(Array.from({ length: 6 }, () => submit(body)))
+    expect(all.map(({ statusCode }) => statusCode).sort()).toEqual([303, 403, 403, 403, 403, 403])
+    expect((await submit(body)).statusCode).toBe(403)
+    const { rows } = await world.pool.query(
+      `select distinct detail->>'problem' as problem from audit_event where user_id = $1 and event = 'user_sign_in_failed'`,
+      [user.user_id],
+    )
+    expect(rows).toEqual([{ problem: 'used before, or a copy' }])
+  })
+
+  it.each([
+    ['another origin of the same host', 'http://localhost:1'],
+    ['another host, so a foreign RP id', 'https://gate.example'],
+  ])('is refused by a service at %s', async (_, PUBLIC_URL) => {
+    const { body } = await heldAnswer()
+    const deps = { ...world.deps, config: { ...world.deps.config, PUBLIC_URL } }
+    const elsewhere = await buildApp({ deps, log: world.log, readiness: { draining: false } })
+    expect((await submit(body, elsewhere)).statusCode).toBe(403)
+    await elsewhere.close()
+    expect((await submit(body)).statusCode).toBe(303) // the answer itself was in order
+  })
+
+  it('is refused with a counter that is not above the last one: a copied key', async () => {
+    const { body } = await heldAnswer()
+    await world.pool.query('update passkey set counter = 1000 where user_id = $1', [user.user_id])
+    expect((await submit(body)).statusCode).toBe(403)
+    expect(await isSignedIn()).toBe(false)
+  })
+
+  it('is refused after an hour, after the passkey was removed, altered, and as nonsense', async () => {
+    const { body } = await heldAnswer()
+    const fields = new URLSearchParams(body)
+    const credential = JSON.parse(fields.get('credential') ?? '')
+    const altered = (response: object) => {
+      const text = JSON.stringify({ ...credential, response: { ...credential.response, ...response } })
+      return submit(String(new URLSearchParams({ credential: text })))
+    }
+    const { signature, authenticatorData } = credential.response
+    const data = Buffer.from(authenticatorData, 'base64url')
+    data[32] = (data[32] ?? 0) & ~4 // without user verification
+    for (const change of [
+      { userHandle: 'AAAA' },
+      { signature: `AA${signature.slice(2)}` },
+      { authenticatorData: data.toString('base64url') },
+      { clientDataJSON: Buffer.from('{}').toString('base64url') },
+    ]) {
+      expect((await altered(change)).statusCode, JSON.stringify(change)).toBe(403)
+    }
+    for (const nonsense of ['', 'credential=', 'credential=%7B%7D', 'credential=x', 'credential=1&credential=2'])
+      expect((await submit(nonsense)).statusCode, nonsense).toBe(403)
+    world.clock.advance(3_600)
+    expect((await submit(body)).statusCode).toBe(403)
+    const fresh = await heldAnswer()
+    await world.pool.query('delete from passkey where user_id = $1', [user.user_id])
+    expect((await submit(fresh.body)).statusCode).toBe(403)
+  })
+
+  it('of somebody else changes nothing of theirs: names and removals are by one’s own id', async () => {
+    const { rows } = await world.pool.query('select passkey_id from passkey where user_id = $1', [user.user_id])
+    const stranger = await client.makeUser()
+    const browser = client.newBrowser()
+    await browser.send('POST', '/sign-in', { passport: stranger.passport, password: stranger.password })
+    const passkey_id = rows[0].passkey_id
+    await browser.send('POST', '/account/security/passkeys/remove', { passkey_id })
+    await browser.send('POST', '/account/security/passkeys/rename', { passkey_id, name: 'mine now' })
+    const after = await world.pool.query('select name from passkey where user_id = $1', [user.user_id])
+    expect(after.rows).toEqual([{ name: 'Laptop' }])
+  })
+})
+
+describe('the pages', () => {
+  it.each(LOOKS)('fit and are accessible: $size, $locale', async (look) => {
+    const made = await openContext(await sharedBrowser(), look)
+    page = await made.newPage()
+    const checked = async (name: string) => {
+      expect(await violations(page), name).toEqual([])
+      expect(await fits(page), name).toBe(true)
+      await shoot(`${name}-${look.size}-${look.locale}`)
+    }
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await checked('sign-in')
+    await signIn(user)
+    await page.waitForSelector('form[action$="/authenticator"]')
+    await checked('security')
+    await page.click('form[action$="/authenticator"] button')
+    const secret = (await page.textContent('#secret')) ?? ''
+    await checked('authenticator')
+    const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    await page.fill('#code', show())
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.codes')
+    await checked('recovery-codes')
+    world.clock.advance(60)
+    await made.clearCookies()
+    await signIn(user)
+    await page.waitForSelector('#code')
+    await checked('second-step')
+    await page.keyboard.type(show()) // it has the focus
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/account/security/sign-in')
+    await checked('security-protected')
+  })
+})

@@ -1,0 +1,427 @@
+import { TOTP } from 'otpauth'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/account/second-step.ts'
+import { buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config/index.ts'
+import { connectionSettings, openPool } from '../../src/db/pool.ts'
+import { dbOf } from '../../src/db/sql.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { Browser } from '../acceptance/browser.ts'
+import { Client, pkcePair, type User } from '../acceptance/client.ts'
+import { codeForm, consentForm, type Form, signInForm } from '../acceptance/form.ts'
+import { type Answer, header, injectWire } from '../acceptance/http.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { StandardApp, tokensOf } from '../oidc/app.ts'
+import { visit } from '../oidc/person.ts'
+import { SECRET_KEY } from '../secrets.ts'
+
+/** Signing in with password and authenticator, in both dialects. */
+
+const MULTI = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
+
+let world: World
+let client: Client
+let rp: StandardApp
+beforeAll(async () => {
+  world = await openWorld({
+    ...MANY_CONNECTIONS,
+    AUTHORIZE_PER_MINUTE: '1000000',
+    SIGN_IN_FAILURES_PER_PASSPORT: '4',
+    SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: '6',
+  })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  rp = await StandardApp.make(client)
+})
+afterAll(() => world.close())
+beforeEach(() => world.pool.query('delete from failed_attempt'))
+
+const from = (address: string) => ({ address, userAgent: undefined })
+const showsNow = (secret: string): string =>
+  new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+const secretOn = ({ text }: Answer): string => /id="secret">([A-Z2-7]+)</.exec(text)?.[1] ?? ''
+const codesOn = ({ text }: Answer): string[] => text.match(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g) ?? []
+const post = (browser: Browser, path: string, fields: Record<string, string> = {}) => browser.send('POST', path, fields)
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+const formOn = (find: (html: string) => Form | undefined, { text, status }: Answer): Form => {
+  const form = find(text)
+  if (!form) throw new Error(`no such form: ${status} ${text.slice(0, 1_000)}`)
+  return form
+}
+
+interface Protected {
+  readonly user: User
+  readonly secret: string
+  readonly codes: readonly string[]
+  readonly browser: Browser
+  readonly show: () => string
+}
+
+/** Somebody who has added an authenticator on their own page. */
+async function protectedPerson(changes: Record<string, unknown> = {}): Promise<Protected> {
+  const user = await client.makeUser(changes)
+  const browser = await signedIn(user)
+  const secret = secretOn(await post(browser, '/account/security/authenticator'))
+  const code = showsNow(secret)
+  const answer = await post(browser, '/account/security/authenticator/confirm', { code })
+  const codes = codesOn(answer)
+  expect(codes).toHaveLength(10)
+  world.clock.advance(60)
+  return { user, secret, codes, browser, show: () => showsNow(secret) }
+}
+
+/** The page after a right password. */
+async function passwordOf({ passport, password }: User, browser = client.newBrowser(), path = '/sign-in') {
+  const form = formOn(signInForm, await browser.open(path))
+  return browser.follow(await browser.submit(form, { passport, password }))
+}
+const signedIn = async (user: User) => {
+  const browser = client.newBrowser()
+  await passwordOf(user, browser)
+  return browser
+}
+const withCode = async (browser: Browser, page: Answer, code: string) =>
+  browser.submit(formOn(codeForm, page), { code })
+const isSignedIn = async (browser: Browser) => (await browser.send('GET', '/account/security/sign-in')).status === 200
+
+describe('adding an authenticator', () => {
+  it('shows secret and ten recovery codes once, keeps the one sealed and of the others a hash', async () => {
+    const { user, secret, codes, browser } = await protectedPerson()
+    const tables = ['user_totp', 'recovery_code', 'audit_event', 'browser_session']
+    const rows = await Promise.all(tables.map((table) => world.pool.query(`select t::text from ${table} t`)))
+    const kept = JSON.stringify(rows.map((found) => found.rows))
+    for (const shown of [secret, ...codes, ...codes.map((code) => code.replaceAll('-', ''))]) {
+      expect(kept.includes(shown)).toBe(false)
+      expect(world.logged().includes(shown)).toBe(false)
+    }
+    const page = await browser.send('GET', '/account/security/sign-in')
+    expect(page.text).toContain('not used: 10')
+    expect(secretOn(page) + codesOn(page).join()).toBe('')
+    expect(await isSignedIn(browser)).toBe(true)
+    const { rows: told } = await world.pool.query(`select event from audit_event where user_id = $1`, [user.user_id])
+    expect(told.map(({ event }) => event)).toContain('user_totp_added')
+  })
+
+  it('needs a first code, and cannot replace one that is in force', async () => {
+    const user = await client.makeUser()
+    const browser = await signedIn(user)
+    await post(browser, '/account/security/authenticator')
+    const wrong = await post(browser, '/account/security/authenticator/confirm', { code: '000000' })
+    expect([wrong.status, codesOn(wrong)]).toEqual([403, []])
+    expect(await isSignedIn(await signedIn(user))).toBe(true) // the password alone suffices
+    const { browser: other, show } = await protectedPerson()
+    expect((await post(other, '/account/security/authenticator')).status).toBe(303)
+    expect((await post(other, '/account/security/authenticator/confirm', { code: show() })).status).toBe(403)
+  })
+
+  it('takes no form of another site', async () => {
+    const { browser } = await protectedPerson()
+    for (const path of ['/authenticator', '/authenticator/confirm', '/authenticator/remove', '/recovery-codes']) {
+      const answer = await client.call(
+        'POST',
+        `/account/security${path}`,
+        {
+          cookie: browser.cookieHeader,
+          'sec-fetch-site': 'cross-site',
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        'code=1',
+      )
+      expect(answer.status, path).toBe(403)
+    }
+    expect((await browser.send('GET', '/account/security/sign-in')).text).toContain('not used: 10')
+  })
+})
+
+describe('the second step', () => {
+  it('holds what the standard dialect promises: state, login_hint, max_age, prompt, remembered consent', async () => {
+    const { user, show } = await protectedPerson()
+    const browser = client.newBrowser()
+    const { verifier, challenge } = pkcePair()
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+    const first = await browser.open(rp.authorizeUrl({ ...pkce, login_hint: user.passport }))
+    expect(formOn(signInForm, first).fields.passport).toBe(user.passport)
+    const once = await visit(browser, rp.authorizeUrl(pkce), { user, code: show })
+    expect(once.pages).toEqual(['sign-in', 'code', 'consent'])
+    expect(once.location.searchParams.get('state')).toBe('a state, with äöü')
+    const code = once.location.searchParams.get('code') ?? ''
+    const claims = claimsOf(tokensOf(await rp.exchange({ code, verifier })).id_token)
+    expect(claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], auth_time: world.clock.now().getTime() / 1000 })
+    expect(claims).not.toHaveProperty('acr')
+    const signedInAt = claims.auth_time
+    world.clock.advance(60)
+    // Remembered: nothing is asked, and the id_token still says when and how.
+    const again = await rp.tokens(browser, user, { acr_values: `phr ${MULTI} 0` })
+    expect(claimsOf(again.id_token)).toMatchObject({ acr: MULTI, amr: ['pwd', 'otp', 'mfa'], auth_time: signedInAt })
+    for (const changes of [{ prompt: 'login' }, { max_age: '30' }, { prompt: 'select_account' }]) {
+      world.clock.advance(60)
+      const asked = await visit(browser, rp.authorizeUrl({ ...pkce, ...changes }), { user, code: show })
+      expect(asked.pages, JSON.stringify(changes)).toEqual(['sign-in', 'code'])
+      expect(asked.location.searchParams.get('code')).toMatch(/^ghac_/)
+    }
+    const silent = await visit(browser, rp.authorizeUrl({ ...pkce, prompt: 'none' }))
+    expect(silent.location.searchParams.get('code')).toMatch(/^ghac_/)
+  })
+
+  it('does not count as signed in before the code, for prompt=none too', async () => {
+    const { user } = await protectedPerson()
+    const browser = client.newBrowser()
+    const page = await passwordOf(user, browser)
+    formOn(codeForm, page)
+    expect(await isSignedIn(browser)).toBe(false)
+    const pkce = { code_challenge: pkcePair().challenge, code_challenge_method: 'S256' }
+    const silent = await visit(browser, rp.authorizeUrl({ ...pkce, prompt: 'none' }))
+    expect(silent.location.searchParams.get('error')).toBe('login_required')
+  })
+
+  it('holds what A1 promises, state and consent', async () => {
+    const { user, show } = await protectedPerson()
+    const app = await client.makeApp()
+    const browser = client.newBrowser()
+    const request = client.request(app)
+    const page = await passwordOf(user, browser, client.authorizePath(request))
+    const consent = await browser.follow(await withCode(browser, page, show()))
+    const answer = await browser.submit(formOn(consentForm, consent), { decision: 'approve' })
+    const { searchParams } = new URL(header(answer, 'location'))
+    expect(searchParams.get('state')).toBe(request.state)
+    const consented = { code: searchParams.get('code') ?? '', state: request.state ?? '' }
+    expect(JSON.parse((await client.exchange(app, consented)).text)).toMatchObject({ rescode: 0 })
+  })
+
+  it('is asked for where acr_values wishes it and the session has a password alone', async () => {
+    const user = await client.makeUser()
+    const browser = client.newBrowser()
+    const wish = { acr_values: MULTI }
+    const without = await rp.tokens(browser, user, wish)
+    expect(claimsOf(without.id_token)).toMatchObject({ acr: '0' })
+    expect(claimsOf(without.id_token)).not.toHaveProperty('amr')
+    const secret = secretOn(await post(browser, '/account/security/authenticator'))
+    await post(browser, '/account/security/authenticator/confirm', { code: showsNow(secret) })
+    world.clock.advance(60)
+    const { verifier, challenge } = pkcePair()
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+    const silent = await visit(browser, rp.authorizeUrl({ ...pkce, ...wish, prompt: 'none' }))
+    const code = silent.location.searchParams.get('code') ?? ''
+    expect(claimsOf(tokensOf(await rp.exchange({ code, verifier })).id_token)).toMatchObject({ acr: '0' })
+    const asked = await visit(browser, rp.authorizeUrl({ ...pkce, ...wish }), { user, code: () => showsNow(secret) })
+    expect(asked.pages).toEqual(['sign-in', 'code'])
+    const second = asked.location.searchParams.get('code') ?? ''
+    expect(claimsOf(tokensOf(await rp.exchange({ code: second, verifier })).id_token)).toMatchObject({ acr: MULTI })
+  })
+
+  it('ends with the password, with the sessions, with the person, and after ten minutes', async () => {
+    const ends: Record<string, (user: User) => Promise<unknown>> = {
+      password: async ({ cid, user_id }) => {
+        const { url } = (await client.admin('POST', '/users/reset-password', { cid, user_id })) as { url: string }
+        const token = new URL(url).searchParams.get('token') ?? ''
+        const password = 'another password of theirs'
+        return post(client.newBrowser(), '/password', { token, password, password_again: password })
+      },
+      sessions: async ({ cid, user_id }) => {
+        world.clock.advance(1)
+        await client.admin('POST', '/users/end-sessions', { cid, user_id })
+      },
+      person: ({ cid, user_id }) => client.admin('POST', '/users/erase', { cid, user_id }),
+      time: async () => world.clock.advance(600),
+    }
+    for (const [what, end] of Object.entries(ends)) {
+      const { user, show } = await protectedPerson()
+      const browser = client.newBrowser()
+      const page = await passwordOf(user, browser)
+      await end(user)
+      await withCode(browser, page, show())
+      expect(await isSignedIn(browser), what).toBe(false)
+    }
+  })
+
+  it('is bound to the browser: a forged or altered cookie begins again', async () => {
+    const { user, show } = await protectedPerson()
+    const browser = client.newBrowser()
+    const page = await passwordOf(user, browser)
+    const [name = '', value = ''] = [...browser.cookies].find(([known]) => known.includes('second_step')) ?? []
+    const [text = '', mac = ''] = value.split('.')
+    const content = JSON.parse(Buffer.from(text, 'base64url').toString())
+    const other = Buffer.from(JSON.stringify({ ...content, userId: 'somebody else' })).toString('base64url')
+    for (const forged of ['', 'x', `${other}.${mac}`, `${text}.${'A'.repeat(43)}`]) {
+      browser.cookies.set(name, forged)
+      expect(header(await withCode(browser, page, show()), 'location'), forged).toMatch(/^\/sign-in\?/)
+    }
+    browser.cookies.set(name, value)
+    await withCode(browser, page, show())
+    expect(await isSignedIn(browser)).toBe(true)
+  })
+})
+
+describe('a code', () => {
+  const step = async ({ user }: Protected) => {
+    const { rows } = await world.pool.query(`select password_hash from user_credential where user_id = $1`, [
+      user.user_id,
+    ])
+    const known = { cid: user.cid, userId: user.user_id, passwordHash: rows[0].password_hash, hasTotp: true }
+    const opened = openSecondStep(world.deps, beginSecondStep(world.deps, user.passport, known))
+    if (!opened) throw new Error('not opened')
+    return opened
+  }
+  const settled = async (work: readonly Promise<unknown>[]) =>
+    (await Promise.allSettled(work)).filter(({ status }) => status === 'fulfilled').length
+
+  it('counts once, of many at once in two processes, and not again later', async () => {
+    const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
+    const pool = openPool({ ...connectionSettings(config, world.databaseUrl), size: 5 }, world.log)
+    const elsewhere = { ...world.deps, db: dbOf(pool), keys: deriveKeys(SECRET_KEY) }
+    try {
+      const person = await protectedPerson()
+      const opened = await step(person)
+      const many = [person.show(), person.codes[3] ?? '']
+      for (const code of many) {
+        const tries = Array.from({ length: 8 }, (_, index) =>
+          finishSignIn(index % 2 ? elsewhere : world.deps, { step: opened, code, from: from(`203.0.${index}.7`) }),
+        )
+        expect(await settled(tries), code).toBe(1)
+        await world.pool.query('delete from failed_attempt')
+        expect(await settled([finishSignIn(elsewhere, { step: opened, code, from: from('203.0.113.9') })])).toBe(0)
+      }
+      expect((await person.browser.send('GET', '/account/security/sign-in')).text).toContain('not used: 9')
+    } finally {
+      await pool.end()
+    }
+  })
+
+  it('for recovery is taken as it is typed, says mfa and not otp, and ends with the next ten', async () => {
+    const { user, codes, browser: own, show } = await protectedPerson()
+    const browser = client.newBrowser()
+    const typed = ` ${(codes[0] ?? '').replaceAll('-', ' ').toUpperCase()} `
+    await withCode(browser, await passwordOf(user, browser), typed)
+    expect(claimsOf((await rp.tokens(browser, user)).id_token).amr).toEqual(['pwd', 'mfa'])
+    expect(codesOn(await post(own, '/account/security/recovery-codes'))).toHaveLength(10)
+    const later = client.newBrowser()
+    const page = await passwordOf(user, later)
+    expect((await withCode(later, page, codes[1] ?? '')).status).toBe(403)
+    await withCode(later, page, show())
+    expect(await isSignedIn(later)).toBe(true)
+  })
+
+  it('of somebody else is refused', async () => {
+    const [alice, bob] = [await protectedPerson(), await protectedPerson()]
+    const browser = client.newBrowser()
+    const page = await passwordOf(alice.user, browser)
+    for (const code of [bob.show(), bob.codes[0] ?? '']) expect((await withCode(browser, page, code)).status).toBe(403)
+  })
+
+  it('that is wrong counts as a wrong password, and a right password clears nothing', async () => {
+    const { user, show } = await protectedPerson()
+    const browser = client.newBrowser()
+    const seen: number[] = []
+    for (let tries = 0; tries < 5; tries++) {
+      const page = await passwordOf(user, browser)
+      if (!codeForm(page.text)) break
+      seen.push((await withCode(browser, page, '000000')).status)
+    }
+    expect(seen).toEqual([403, 403, 403, 403])
+    const locked = await passwordOf(user, browser)
+    expect([locked.status, locked.text.includes('too many')]).toEqual([429, true])
+    expect(
+      await settled([
+        finishSignIn(world.deps, { step: await step({ user } as Protected), code: show(), from: from('127.0.0.1') }),
+      ]),
+    ).toBe(0)
+    const { rows } = await world.pool.query(
+      `select event, detail from audit_event where user_id = $1 and event like 'user_sign_in_%' order by at`,
+      [user.user_id],
+    )
+    expect(rows[0]).toMatchObject({ event: 'user_sign_in_failed', detail: { by: 'code' } })
+  })
+})
+
+describe('what protects the account', () => {
+  it('is changed only within a quarter of an hour after signing in; otherwise by way of the sign-in page', async () => {
+    const { user, browser, show } = await protectedPerson()
+    world.clock.advance(900)
+    for (const path of ['/authenticator/remove', '/recovery-codes', '/authenticator']) {
+      const answer = await post(browser, `/account/security${path}`)
+      expect(header(answer, 'location'), path).toBe('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
+    }
+    expect(header(await browser.send('GET', '/password'), 'location')).toBe('/sign-in?return_to=%2Fpassword&confirm=1')
+    const change = { current_password: user.password, password: 'next password', password_again: 'next password' }
+    expect(header(await post(browser, '/password', change), 'location')).toContain('confirm=1')
+    const asks = await browser.open('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
+    expect([formOn(signInForm, asks).fields.passport, asks.text.includes('Confirm that it is you')]).toEqual([
+      user.passport,
+      true,
+    ])
+    const { passport, password } = user
+    const page = await browser.follow(await browser.submit(formOn(signInForm, asks), { passport, password }))
+    const back = await browser.follow(await withCode(browser, page, show()))
+    expect(back.text).toContain('In use since')
+    await post(browser, '/account/security/authenticator/remove')
+    expect(await isSignedIn(await signedIn(user))).toBe(true)
+  })
+})
+
+describe('the setting', () => {
+  const appWith = async (SECOND_FACTOR: 'off' | 'required') => {
+    const deps = { ...world.deps, config: { ...world.deps.config, SECOND_FACTOR, PASSKEYS: false } }
+    const app = await buildApp({ deps, log: world.log, readiness: { draining: false } })
+    await app.ready()
+    return { app, browser: () => new Browser(injectWire(app), world.deps.config.PUBLIC_URL) }
+  }
+
+  it('required has everybody add one while signing in, and returns to where they were going', async () => {
+    const { app, browser: open } = await appWith('required')
+    try {
+      const [user, browser] = [await client.makeUser(), open()]
+      const begin = await passwordOf(user, browser, '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in')
+      expect(await isSignedIn(browser)).toBe(false)
+      expect(codeForm(begin.text)).toBeUndefined()
+      const made = await post(browser, '/sign-in/code/authenticator', { return_to: '/account/security/sign-in' })
+      expect((await withCode(browser, made, '000000')).status).toBe(403)
+      const done = await withCode(browser, made, showsNow(secretOn(made)))
+      expect([done.status, codesOn(done).length]).toEqual([200, 10])
+      expect(done.text).toContain('href="/account/security/sign-in"')
+      expect(await isSignedIn(browser)).toBe(true)
+      world.clock.advance(60)
+      expect(codeForm((await passwordOf(user, open())).text)).toBeDefined()
+    } finally {
+      await app.close()
+    }
+  })
+
+  it('off neither offers nor asks', async () => {
+    const { app, browser: open } = await appWith('off')
+    try {
+      const { user } = await protectedPerson()
+      const browser = open()
+      await passwordOf(user, browser)
+      expect(await isSignedIn(browser)).toBe(true)
+      expect((await post(browser, '/account/security/authenticator')).status).toBe(404)
+      expect((await browser.send('GET', '/.well-known/openid-configuration')).text).toContain(
+        '"acr_values_supported":["0"]',
+      )
+    } finally {
+      await app.close()
+    }
+  })
+})
+
+describe('an operator', () => {
+  it('removes what somebody has lost, with a reason; sessions end and the person is told', async () => {
+    const passport = `somebody${Date.now()}@example.com`
+    const { user, browser } = await protectedPerson({ passport })
+    const { cid, user_id } = user
+    const shown = await client.admin('GET', `/users/${cid}/${user_id}/factors`)
+    expect(shown).toMatchObject({ recovery_codes: 10, totp_since: expect.any(String) })
+    const call = (reason?: string) => client.admin('POST', '/users/remove-factors', { cid, user_id, reason })
+    await expect(call()).rejects.toThrow()
+    expect(await call('lost the phone; called back')).toMatchObject({ recovery_codes: 10 })
+    expect(await isSignedIn(browser)).toBe(false)
+    expect(await isSignedIn(await signedIn(user))).toBe(true)
+    const { rows } = await world.pool.query(`select detail from audit_event where event = 'user_factors_removed'`)
+    expect(rows.at(-1)).toEqual({ detail: { reason: 'lost the phone; called back' } })
+    const { rows: jobs } = await world.pool.query(
+      `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+       where t.identifier = 'send-person-mail'`,
+    )
+    expect(jobs).toEqual([{ payload: expect.objectContaining({ userId: user_id, kind: 'factors_removed' }) }])
+    expect(JSON.stringify(jobs)).not.toContain('example.com')
+    expect(await call('again')).toMatchObject({ totp_since: null, recovery_codes: 0 })
+  })
+})

@@ -1,0 +1,56 @@
+/* Passkeys. The form's data-passkey is "create" or "get", data-options what the browser is asked, in JSON; its answer is sent with the form. */
+const form = document.querySelector('form[data-passkey]')
+
+const bytesOf = (text) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
+const textOf = (buffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(buffer)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+
+const optionsOf = () => {
+  const options = JSON.parse(form.dataset.options)
+  options.challenge = bytesOf(options.challenge)
+  if (options.user) options.user.id = bytesOf(options.user.id)
+  const withBytes = (list) => list?.map((one) => ({ ...one, id: bytesOf(one.id) }))
+  options.excludeCredentials = withBytes(options.excludeCredentials)
+  options.allowCredentials = withBytes(options.allowCredentials)
+  return options
+}
+
+const send = ({ id, rawId, type, response }) => {
+  const answer = { transports: response.getTransports?.() }
+  for (const name of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']) {
+    if (response[name]) answer[name] = textOf(response[name])
+  }
+  form.elements.credential.value = JSON.stringify({
+    id,
+    rawId: textOf(rawId),
+    type,
+    response: answer,
+    clientExtensionResults: {},
+  })
+  form.submit()
+}
+
+/* Whoever cancels stays on the page. */
+const ask = (how) =>
+  navigator.credentials[form.dataset.passkey]({ publicKey: optionsOf(), ...how }).then(send, () => undefined)
+
+if (form && window.PublicKeyCredential) {
+  form.hidden = false
+  let waiting = new AbortController()
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    waiting.abort()
+    waiting = new AbortController()
+    ask({ signal: waiting.signal })
+  })
+  /* The browser offers passkeys in the field of the username. */
+  if (form.dataset.passkey === 'get') {
+    PublicKeyCredential.isConditionalMediationAvailable?.().then((isAvailable) => {
+      if (isAvailable) ask({ mediation: 'conditional', signal: waiting.signal })
+    })
+  }
+}

@@ -46,7 +46,7 @@ const partner = async (): Promise<bigint> => {
 const onApp =
   (method: string, path: string, body?: object): Prepare =>
   async () => {
-    const { app_key } = await client.makeApp()
+    const { app_key } = await client.makeApp({ webhook_url: 'https://hooks.example.com/' })
     return () => client.admin(method, `/apps/${app_key}${path}`, body)
   }
 const onUser =
@@ -135,6 +135,10 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
   }),
   'POST /admin/v1/apps/:app_key/approve': operator('app_approved', onApp('POST', '/approve')),
   'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
+  'POST /admin/v1/apps/:app_key/rotate-webhook-secret': operator(
+    'app_webhook_secret_rotated',
+    onApp('POST', '/rotate-webhook-secret'),
+  ),
   'POST /admin/v1/apps/:app_key/rotate-secret': operator('app_secret_rotated', onApp('POST', '/rotate-secret')),
   'POST /admin/v1/users': operator('user_created', async () => {
     const user_id = `u${newState()}`

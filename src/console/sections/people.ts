@@ -119,6 +119,9 @@ const ROWS: Readonly<Record<string, string>> = {
   grants: 'console.erase.grants',
   accesses: 'console.erase.accesses',
   refused_requests: 'console.erase.refused_requests',
+  app_events: 'console.erase.app_events',
+  deletion_requests: 'console.erase.deletion_requests',
+  sign_ins: 'console.erase.sign_ins',
   sessions: 'console.erase.sessions',
   passkeys: 'console.erase.passkeys',
   recovery_codes: 'console.erase.recovery_codes',
@@ -141,6 +144,7 @@ const STAYS: Readonly<Record<Receipt['stays'][number]['what'], string>> = {
   'audit log': 'console.erase.stays_audit',
   orders: 'console.erase.stays_orders',
   'members of partners': 'console.erase.stays_members',
+  'messages to apps': 'console.erase.stays_messages',
   'counts of failed sign-ins': 'console.erase.stays_counts',
   backups: 'console.erase.stays_backups',
 }

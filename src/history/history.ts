@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LocalizedText } from '../lib/localized-text.ts'
+
 /** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. `id` finds it. */
 export interface Cause {
   readonly kind: 'notice' | 'call' | 'operator' | 'job'
@@ -22,7 +25,8 @@ export function difference(before: object | null, after: object): Difference {
   return Object.fromEntries(
     Object.entries(after).flatMap(([field, value]) => {
       const was = old[field] ?? null
-      return was === (value ?? null) ? [] : [[field, [was, value ?? null]]]
+      const isSame = was instanceof LocalizedText ? isDeepStrictEqual(was, value) : was === (value ?? null)
+      return isSame ? [] : [[field, [was, value ?? null]]]
     }),
   )
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { type Cause, type Change, ORDER_CHANGES } from '../history/index.ts'
+import { type Detail, storable, storedDetail } from '../lib/localized-text.ts'
 import { ORDER_STATE_NAMES, type OrderState, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
@@ -18,7 +19,7 @@ const orderRow = z.object({
   state_since: z.date(),
   revision: z.number(),
   last_code: z.number().nullable(),
-  last_describe: z.string().nullable(),
+  last_describe: storedDetail.nullable(),
   vouchers_open: z.boolean(),
   close_type: z.number().nullable(),
   quantity: z.number(),
@@ -33,7 +34,7 @@ const orderRow = z.object({
   /** Null while the visitors' data are there. */
   data_removed_at: z.date().nullable(),
   /** What the partner's last answer to order query says otherwise than our records. */
-  contradiction: z.string().nullable(),
+  contradiction: storedDetail.nullable(),
 })
 export type OrderRow = z.output<typeof orderRow>
 
@@ -119,7 +120,7 @@ export interface OrderUpdate {
   readonly refunded_quantity: number
   readonly partner_order_id: string | null
   readonly last_code: number | null
-  readonly last_describe: string | null
+  readonly last_describe: Detail | null
   readonly vouchers_open: boolean
   readonly close_type: number | null
   readonly vouchers: readonly VoucherRow[]
@@ -168,7 +169,7 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         ${saves.map(({ order }) => order.order_id)}::bigint[], ${updates.map((one) => one.state)}::text[],
         ${updates.map((one) => one.used_quantity)}::int[], ${updates.map((one) => one.refunded_quantity)}::int[],
         ${updates.map((one) => one.partner_order_id)}::text[], ${updates.map((one) => one.last_code)}::int[],
-        ${updates.map((one) => one.last_describe)}::text[], ${updates.map((one) => one.vouchers_open)}::boolean[],
+        ${updates.map((one) => storable(one.last_describe))}::jsonb[], ${updates.map((one) => one.vouchers_open)}::boolean[],
         ${updates.map((one) => one.close_type)}::int[], ${saves.map(({ now }) => now.toISOString())}::timestamptz[])
         as s (order_id, state, used_quantity, refunded_quantity, partner_order_id, last_code, last_describe,
           vouchers_open, close_type, at)

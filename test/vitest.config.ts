@@ -15,7 +15,7 @@ export default defineConfig({
     isolate: false,
     // Twice the cores of a small machine: tests also wait, for processes and for time to pass.
     maxWorkers: 4,
-    setupFiles: ['test/record-stacks.ts'],
+    setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts'],
     sequence: { sequencer: LongestFirst },
     // These only end what hangs, on the busiest machine.
     testTimeout: 600_000,

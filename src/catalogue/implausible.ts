@@ -8,12 +8,13 @@ import {
   pricesOf,
   productPull,
 } from '../interfaces/index.ts'
+import { localized } from '../lib/localized-text.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS } from './entries.ts'
 import { usualPrices } from './price-store.ts'
 import { type Entry, findProduct, type ProductKey } from './product-store.ts'
 
-const BEFORE = 'the median of the stored prices of this product'
+const BEFORE = localized('median-stored')
 
 /**
  * What looks like a mistake in the entries of an answer, by themselves and beside what is stored of their products
@@ -59,7 +60,10 @@ async function comparedWithProducts(
     const known = await findProduct(db, key)
     if (known)
       implausible.push(
-        ...implausiblePrices([entry], pricesOf(known.details), 'the previous price').map((one) => ({ ...one, index })),
+        ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((one) => ({
+          ...one,
+          index,
+        })),
       )
   }
   return implausible

@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import type { levelPrice } from '../interfaces/index.ts'
-import { LIST_LIMITS } from '../lib/json/shape.ts'
+import { LIST_LIMITS, problemText } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { countPrices } from './price-store.ts'
@@ -39,8 +40,12 @@ export async function applyLevelPrices(
   const range = { from: startTime, to: endTime }
   const today = beijingDate(deps.clock.now())
   const [first, last] = [addDays(today, -DAYS_BACK), addDays(today, DAYS_AHEAD)]
-  if (startTime < first) throw new RefusedRequest(`startTime must not be before ${first}`)
-  if (endTime > last) throw new RefusedRequest(`endTime must not be after ${last}`)
+  if (startTime < first)
+    throw new RefusedRequest(
+      problemText({ path: 'startTime', problem: localized('must-not-be-before', { day: first }) }),
+    )
+  if (endTime > last)
+    throw new RefusedRequest(problemText({ path: 'endTime', problem: localized('must-not-be-after', { day: last }) }))
   const good = body.map((entry, index) =>
     namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[index] ?? {}),
   )
@@ -50,7 +55,7 @@ export async function applyLevelPrices(
     await storePrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
-      throw new RefusedRequest(`with this body, product ${echo(partnerDealId)} would have more than ${most} entries`)
+      throw new RefusedRequest(localized('too-many-entries', { product: echo(partnerDealId), most }))
     }
   })
 }

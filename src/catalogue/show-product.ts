@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { type HistoryRow, historyOfProduct } from '../history/index.ts'
 import { operation } from '../lib/json/input.ts'
+import { localized } from '../lib/localized-text.ts'
 import { beijingDate } from '../lib/time-zone.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { pricesFrom, type ShownPrice } from './price-store.ts'
@@ -8,7 +9,7 @@ import { findProduct, type ProductSummary, listProducts as readProducts, type Wh
 import { type OnePartner, type OneProduct, onePartner, oneProduct } from './wire.ts'
 
 const noSuchProduct = (partnerDealId: string): RefusedRequest =>
-  new RefusedRequest(`product ${echo(partnerDealId)} does not exist`, { status: 404 })
+  new RefusedRequest(localized('no-product', { product: echo(partnerDealId) }), { status: 404 })
 
 const HISTORY = 50
 

@@ -1,7 +1,7 @@
 import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
-import type { Detail, LocalizedText } from '../lib/localized-text.ts'
+import { type Detail, type LocalizedText, withValues } from '../lib/localized-text.ts'
 import type { CallCause } from '../partner-calls/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import type { Choice } from '../test-plan/index.ts'
@@ -76,11 +76,7 @@ const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, 
 
 export function openAttemptLog({ deps, partner, attemptId, expects, advisory, signal }: Attempt): AttemptLog {
   const mask = masker(secretTexts(partner))
-  const maskText = ({ text, values }: LocalizedText): LocalizedText => ({
-    text,
-    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, maskDetail(value)])),
-  })
-  const maskDetail = (detail: Detail): Detail => (typeof detail === 'string' ? cut(mask(detail)) : maskText(detail))
+  const maskDetail = <Of extends Detail>(detail: Of): Of => withValues(detail, (value) => cut(mask(value)))
   let checked = 0
   let hasBegun = false
   let failed = 0
@@ -117,7 +113,7 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
     },
     hasBegunTest: () => hasBegun,
     mask,
-    maskText,
+    maskText: maskDetail,
   }
   return log
 }

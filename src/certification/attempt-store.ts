@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { finding } from '../checks/index.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { storedJson } from '../lib/localized-text.ts'
 import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
 /** The SQL of attempts at steps and of their log. */
@@ -97,12 +98,6 @@ export async function endAttempt(db: Db, attemptId: string, ending: Ending, now:
   return lines === 1
 }
 
-/** JSON that `jsonb` takes: it has no U+0000 and no half of a surrogate pair, which a text that was cut may end with. */
-const storable = (data: LogEntry['data']): string =>
-  JSON.stringify(data, (_name, value: unknown) =>
-    typeof value === 'string' ? value.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : value,
-  )
-
 /** Adds a line to the log of an open attempt; false when the attempt has ended. */
 export const appendEvent = async (db: Db, attemptId: string, { kind, data }: LogEntry, now: Date): Promise<boolean> =>
   (await db.exec(
@@ -111,7 +106,7 @@ export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Log
       returning run_id, last_seq
     )
     insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
-    select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${storable(data)}::jsonb from run`,
+    select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${storedJson(data)}::jsonb from run`,
   )) === 1
 
 /** Lines after `seq`, oldest first. */

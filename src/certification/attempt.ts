@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { reasonDetail } from '../lib/reason-detail.ts'
-import { RescodeError } from '../lib/web/rescode.ts'
+import { RefusedRequest, RescodeError } from '../lib/web/rescode.ts'
 import { findPartner } from '../partners/index.ts'
 import { faultsUnder, saidOf } from '../test-plan/index.ts'
 import { countUse } from '../throttle/index.ts'
@@ -134,7 +133,9 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
     if (error instanceof AttemptOver) return interrupt(deps, attemptId)
     // The person can act on what the platform itself refuses: no price is known, the order is in another state.
     if (error instanceof RescodeError) {
-      await context.check('platform', false, { actual: reasonDetail(error.message) }).catch(() => {})
+      await context
+        .check('platform', false, { actual: error instanceof RefusedRequest ? error.describe : error.message })
+        .catch(() => {})
     } else if (!(error instanceof StepFailed)) {
       await interrupt(deps, attemptId)
       throw error

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { finding, loggedObject, loggedSaid } from '../checks/index.ts'
+import { finding, loggedObject } from '../checks/index.ts'
+import { storedDetail, storedText } from '../lib/localized-text.ts'
 
 /** `not_tested`: the step came to an end before it had tested what it is there for. */
 export const OUTCOMES = ['passed', 'failed', 'not_tested', 'interrupted'] as const
@@ -24,8 +25,8 @@ export type Ending = Readonly<z.output<typeof ending>>
 const notAccepted = loggedObject({
   call_id: z.string(),
   path: z.string(),
-  reason: z.string(),
-  remark: loggedSaid.exactOptional(),
+  reason: storedDetail,
+  remark: storedText.exactOptional(),
 })
 
 /** The field `data` of each kind of line. */
@@ -36,11 +37,11 @@ const DATA = {
   /** An exchange is over. */
   call: loggedObject({ call_id: z.string(), interface: z.string() }),
   /** The platform does wrong what it can do wrong, on purpose. */
-  fault: loggedObject({ fault: loggedSaid }),
+  fault: loggedObject({ fault: storedText }),
   /** The partner's turn: what has to come, where, and until when (ISO 8601). */
   waiting,
   /** `remark`: why the step still waits after it. */
-  notice: loggedObject({ notice_id: z.string(), path: z.string(), remark: loggedSaid.exactOptional() }),
+  notice: loggedObject({ notice_id: z.string(), path: z.string(), remark: storedText.exactOptional() }),
   rejected: notAccepted,
   /** It names the partner, but anybody may have sent it. */
   unverified: notAccepted,

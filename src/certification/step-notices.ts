@@ -3,7 +3,6 @@ import { addSeconds } from '../lib/clock.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { type Detail, type LocalizedText, localized } from '../lib/localized-text.ts'
-import { reasonDetail } from '../lib/reason-detail.ts'
 import { receivedSince } from '../mtp/index.ts'
 import { WARNINGS } from '../mws/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
@@ -89,7 +88,7 @@ export function watchNotices(
       return false
     }
     if (!isAccepted) {
-      lastRefused = reasonDetail(call.reason ?? '')
+      lastRefused = call.reason ?? ''
       if (++others <= MAX_OTHERS) await logReceived(context, call, localized('refused-send-again'))
       return false
     }
@@ -171,7 +170,7 @@ export async function failRefused(context: StepContext<'notice-accepted'>, watch
 }
 
 const reasonIgnored = ({ wrong_path, path, reason: why }: ReceivedCall): LocalizedText => {
-  const reason = reasonDetail(why ?? '')
+  const reason = why ?? ''
   return wrong_path ? localized('only-wrong-path', { path, reason }) : localized('only-unverified', { reason })
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Detail, LocalizedText, TextId } from '../lib/localized-text.ts'
+import { storedDetail } from '../lib/localized-text.ts'
 
 /** Checks of every answer and notice, and what any step may find out before its own: they are in no step's `expects`. */
 export const COMMON_CHECKS = [
@@ -64,15 +64,6 @@ export const loggedObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.looseObject(shape) as unknown as z.ZodObject<Shape>
 const loggedId = <Id extends string>() => z.custom<Id>((id) => typeof id === 'string')
 
-/** A detail in words. */
-export const loggedSaid: z.ZodType<LocalizedText> = loggedObject({
-  text: loggedId<TextId>(),
-  get values() {
-    return z.record(z.string(), detail)
-  },
-})
-const detail: z.ZodType<Detail> = z.union([z.string(), loggedSaid])
-
 export const finding = loggedObject({
   id: loggedId<CheckId>(),
   passed: z.boolean(),
@@ -80,10 +71,10 @@ export const finding = loggedObject({
   level: level.exactOptional(),
   /** The field, such as `body.partnerOrderId`. */
   path: z.string().exactOptional(),
-  expected: detail.exactOptional(),
+  expected: storedDetail.exactOptional(),
   /** True where `expected` says what is wrong with the field (`is required`), not what it should be. */
   problem: z.boolean().exactOptional(),
-  actual: detail.exactOptional(),
+  actual: storedDetail.exactOptional(),
   /** Anchor in the field reference. */
   doc: z.string().exactOptional(),
 })

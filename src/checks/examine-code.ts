@@ -10,7 +10,7 @@ export type Codes = readonly number[] | 'failure'
 export interface Refusal {
   readonly check: CheckId
   /** How the log describes a partner that did not refuse; gets the code that it answered with as `said`. */
-  readonly accepted: LocalizedText
+  readonly accepted: (said: Detail) => LocalizedText
   /** Its answer to the same call correctly made, if that was no success either: the same answer again is no refusal. */
   readonly honest?: unknown
   /** The signature or its clientId is wrong, and `describe` has to say so. */
@@ -20,20 +20,24 @@ export interface Refusal {
 /** How a call that was forged in this way has to be refused, and the level of the check that it was. */
 export const REFUSAL_OF = {
   signature: {
-    refusal: { check: 'signature-checked', accepted: localized('accepted-signature'), ofSignature: true },
+    refusal: {
+      check: 'signature-checked',
+      accepted: (said) => localized('accepted-signature', { said }),
+      ofSignature: true,
+    },
     expects: { 'signature-checked': 'error' },
   },
   /** A warning only: no seller's program in the field looks at the age of the Date. */
   date: {
     refusal: {
       check: 'date-checked',
-      accepted: localized('accepted-date', { minutes: String(FORGED_DATE_AGE_S / 60) }),
+      accepted: (said) => localized('accepted-date', { minutes: FORGED_DATE_AGE_S / 60, said }),
     },
     expects: { 'date-checked': 'warning' },
   },
   /** A warning only: the signature is right, so nobody else can have sent the call. */
   client: {
-    refusal: { check: 'client-checked', accepted: localized('accepted-client'), ofSignature: true },
+    refusal: { check: 'client-checked', accepted: (said) => localized('accepted-client', { said }), ofSignature: true },
     expects: { 'client-checked': 'warning' },
   },
 } as const satisfies Record<Forgery, { readonly refusal: Refusal; readonly expects: ExpectedChecks }>
@@ -58,7 +62,7 @@ export function refusalFinding(
     passed,
     path: 'code',
     expected: localized('any-refusal'),
-    actual: passed ? answered : localized(accepted.text, { ...accepted.values, said: answered }),
+    actual: passed ? answered : accepted(answered),
     doc: `${definition.name}.answer.code`,
   }
 }

@@ -11,10 +11,8 @@ import {
   SUCCESS,
 } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
-import { problemDetail } from '../lib/json/problem-detail.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
 import { localized } from '../lib/localized-text.ts'
-import { reasonDetail } from '../lib/reason-detail.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { Finding } from './checks.ts'
 import type { ExaminedCall } from './examine.ts'
@@ -55,7 +53,7 @@ export function contentFindings(
       ...kind,
       passed: false,
       path,
-      expected: problemDetail(problem),
+      expected: problem,
       problem: true,
       actual: withRemark(shownDetail(valueAt(json, path)), path, json),
       doc: `${doc}.${withoutIndexes(path)}`,
@@ -126,7 +124,7 @@ export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<F
     level: 'warning',
     passed: false,
     path: `body[${index}].${path}`,
-    actual: reasonDetail(problem),
+    actual: problem,
     doc: `${definition.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
   }))
 }

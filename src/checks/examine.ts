@@ -4,8 +4,7 @@ import type { Deps } from '../deps.ts'
 import { interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
 import { MASK } from '../lib/crypto/masking.ts'
 import { parseLossless, placed } from '../lib/json/lossless.ts'
-import { localized } from '../lib/localized-text.ts'
-import { reasonDetail } from '../lib/reason-detail.ts'
+import { type Detail, localized } from '../lib/localized-text.ts'
 import { compressedText } from '../lib/web/body-text.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
@@ -77,9 +76,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   if (isCompressed(call) || ('value' in parsed && call.failure === 'json')) return [...about, notText(call)]
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
-    const actual = begin
-      ? localized('json-begins', { problem: reasonDetail(placed(parsed)), begin })
-      : localized('empty-body')
+    const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
     return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }
@@ -110,7 +107,7 @@ const notReached = ({ failure, failure_detail }: ExaminedCall): Finding => ({
   id: 'reached',
   passed: false,
   expected: localized('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
-  actual: failure === null ? localized('no-response') : reasonDetail(failure_detail ?? failure),
+  actual: failure === null ? localized('no-response') : (failure_detail ?? failure),
 })
 
 /** Nothing of it is kept. */
@@ -118,14 +115,14 @@ const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'answer-size',
   passed: false,
   expected: localized('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
-  actual: reasonDetail(failure_detail ?? ''),
+  actual: failure_detail ?? '',
 })
 
 const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'encryption',
   passed: false,
   expected: localized('json-or-encrypted'),
-  actual: reasonDetail(failure_detail ?? ''),
+  actual: failure_detail ?? '',
 })
 
 const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
@@ -136,8 +133,11 @@ const notText = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'json',
   passed: false,
   expected: 'JSON',
-  actual: reasonDetail((failure_detail ?? '').replace(/^the response is /, '')),
+  actual: problemOf(failure_detail ?? ''),
 })
+
+const problemOf = (reason: Detail): Detail =>
+  typeof reason === 'object' && reason.id === 'response-is' ? (reason.values.problem ?? '') : reason
 
 const headerOf = (headers: object | null, name: string): string | undefined =>
   (headers as Record<string, string> | null)?.[name]
@@ -183,7 +183,7 @@ function typeFinding(headers: object | null): Finding {
  */
 const NETWORK_FAILURES = ['address', 'dns', 'connect']
 
-const UNREACHABLE = 'the URL cannot be reached, or points to an address or port that the platform does not call'
+const UNREACHABLE = localized('unreachable')
 
 /**
  * Whether a failure of this kind is shown as `unreachable`. In production blocked, refused and unreachable look the
@@ -195,6 +195,6 @@ export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: s
 /** A failed call as its partner may see it. */
 export const redactFailure = (
   config: Pick<Config, 'NODE_ENV'>,
-  failure: { readonly kind: string; readonly detail: string },
-): { readonly kind: string; readonly detail: string } =>
+  failure: { readonly kind: string; readonly detail: Detail },
+): { readonly kind: string; readonly detail: Detail } =>
   isNetworkFailure(config, failure.kind) ? { kind: 'unreachable', detail: UNREACHABLE } : failure

@@ -6,7 +6,6 @@ export {
   type Finding,
   finding,
   loggedObject,
-  loggedSaid,
 } from './checks.ts'
 export {
   ANSWER_SLOW_MS,

@@ -12,12 +12,12 @@ type Voucher = OrderResult['order']['vouchers'][number]
 export function failureText(failure: CallProblem | null): string[] {
   if (!failure) return []
   const advice = failure.maybe_received ? 'the partner may have acted on it' : 'nothing has reached the partner'
-  const problems = (failure.problems ?? []).map(({ path, problem }) => [`  ${path}`, problem])
+  const problems = (failure.problems ?? []).map(({ path, problem }) => [`  ${path}`, String(problem)])
   const why = failure.kind === 'partner-code' ? 'the partner refused' : advice
   return [
     '',
     `The call failed: ${failure.kind} (${why})`,
-    `  ${printable(failure.detail)}`,
+    `  ${printable(String(failure.detail))}`,
     ...(problems.length > 1 ? [aligned(problems)] : []),
   ]
 }

@@ -92,7 +92,9 @@ const exitCode =
   }
 
 const problemLines = (problems: Readonly<OutputOf<typeof pullPrices>['problems']>, title = 'Not stored:'): string[] =>
-  problems.length > 0 ? ['', title, aligned(problems.map(({ entry, path, problem }) => [entry, path, problem]))] : []
+  problems.length > 0
+    ? ['', title, aligned(problems.map(({ entry, path, problem }) => [entry, path, String(problem)]))]
+    : []
 
 const pullText = ({ expected, received, refused, pulled, problems, warnings, failure }: PullReport): string =>
   [

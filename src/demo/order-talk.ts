@@ -1,6 +1,7 @@
 import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
+import type { Detail } from '../lib/localized-text.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { createOrder, payOrder, queryOrder, refundOrder, showOrder } from '../orders/index.ts'
@@ -124,7 +125,7 @@ async function printHistory({ deps, say }: DemoScript, orderId: bigint): Promise
 }
 
 /** What was answered, unless the call failed. */
-function done<Answer extends { readonly failure: { readonly detail: string } | null }>(answer: Answer): Answer {
+function done<Answer extends { readonly failure: { readonly detail: Detail } | null }>(answer: Answer): Answer {
   if (answer.failure) throw new Error(`the partner's response: ${answer.failure.detail}`)
   return answer
 }

@@ -5,7 +5,7 @@ import type { ExplainedRequest } from './explain.ts'
 export const withoutOthersWords = ({ rejected_call: call, notice, ...found }: ExplainedRequest): ExplainedRequest => ({
   ...found,
   ...(call && {
-    rejected_call: { ...call, reason: maskedReason(call.reason), answer: maskedAnswer(call.answer) },
+    rejected_call: { ...call, reason: maskedReason(call.reason), answer: maskedAnswer(call.answer, call.reason) },
   }),
-  ...(notice && { notice: { ...notice, answer: maskedAnswer(notice.answer) } }),
+  ...(notice && { notice: { ...notice, answer: maskedAnswer(notice.answer, null) } }),
 })

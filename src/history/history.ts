@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LocalizedText } from '../lib/localized-text.ts'
+
 /** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. `id` finds it. */
 export interface Cause {
   readonly kind: 'notice' | 'call' | 'operator' | 'job'
@@ -22,7 +25,8 @@ export function difference(before: object | null, after: object): Difference {
   const changed: Record<string, readonly [unknown, unknown]> = {}
   for (const [field, value = null] of Object.entries(after)) {
     const was = old[field] ?? null
-    if (was !== value) changed[field] = [was, value]
+    const isSame = was instanceof LocalizedText ? isDeepStrictEqual(was, value) : was === value
+    if (!isSame) changed[field] = [was, value]
   }
   return changed
 }

@@ -1,5 +1,6 @@
 import { utcDate } from '../lib/clock.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 
 /**
  * Values that fit their schema but look like mistakes (DECISIONS "Values that look like mistakes"). What has them is kept
@@ -34,12 +35,17 @@ const isFarFrom = (usual: number, price: number): boolean =>
   usual > 0 && price > 0 && (price >= usual * SUSPICIOUS_FACTOR || price * SUSPICIOUS_FACTOR <= usual)
 
 /** The first of the entries that a value is about, and how many more there are: a calendar has thousands. */
-function firstOf(indexes: readonly number[], path: string, problem: (index: number) => string): ImplausibleValue[] {
+function firstOf(
+  indexes: readonly number[],
+  path: string,
+  problem: (index: number) => LocalizedText,
+): ImplausibleValue[] {
   const [index] = indexes
   if (index === undefined) return []
-  const others = indexes.length - 1
-  const more = others === 0 ? '' : `; ${others} more ${others === 1 ? 'entry' : 'entries'} like this`
-  return [{ index, path, problem: problem(index) + more }]
+  const [first, count] = [problem(index), indexes.length - 1]
+  if (count === 0) return [{ index, path, problem: first }]
+  const more = count === 1 ? localized('one-like-this', { problem: first }) : undefined
+  return [{ index, path, problem: more ?? localized('more-like-this', { problem: first, count }) }]
 }
 
 const indexesWhere = (entries: readonly Entry[], is: (entry: Entry) => boolean): number[] =>
@@ -60,14 +66,18 @@ export const pricesOf = (entry: Entry): UsualPrices => usual((field) => numberIn
 const usual = (priceOf: (field: PriceField) => number | undefined): UsualPrices =>
   Object.fromEntries(PRICE_FIELDS.map((field) => [field, priceOf(field)]))
 
-/** Prices far from the usual ones; `whose` says where those come from, such as `the median of this calendar`. */
-export const implausiblePrices = (entries: readonly Entry[], known: UsualPrices, whose: string): ImplausibleValue[] =>
+/** Prices far from the usual ones; `whose` says where those come from, such as the median of this calendar. */
+export const implausiblePrices = (
+  entries: readonly Entry[],
+  known: UsualPrices,
+  whose: LocalizedText,
+): ImplausibleValue[] =>
   PRICE_FIELDS.flatMap((field) => {
     const expected = known[field] ?? Number.NaN
     const far = indexesWhere(entries, (entry) => isFarFrom(expected, numberIn(entry, field)))
     return firstOf(far, field, (index) => {
       const given = numberIn(entries[index] as Entry, field)
-      return `is ${given}; ${whose} is ${expected}. Prices are in yuan, not cents`
+      return localized('price-far', { given, whose, expected })
     })
   })
 
@@ -80,7 +90,8 @@ const isAboveSale = (entry: Entry): boolean => {
 const implausibleSettlements = (entries: readonly Entry[]): ImplausibleValue[] =>
   firstOf(indexesWhere(entries, isAboveSale), 'settlementPrice', (index) => {
     const entry = entries[index] as Entry
-    return `is ${numberIn(entry, 'settlementPrice')}, above the sale price (mtPrice) of ${numberIn(entry, 'mtPrice')}`
+    const [settlement, sale] = [numberIn(entry, 'settlementPrice'), numberIn(entry, 'mtPrice')]
+    return localized('above-sale', { settlement, sale })
   })
 
 /** The same day (and session or kind of ticket) again, with other prices or another stock: the later entry counts. */
@@ -93,13 +104,13 @@ function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'
     seen.set(key, content)
     return before !== undefined && before !== content
   })
-  return firstOf(differing, day, () => 'occurs again with other prices or stock; the later entry counts')
+  return firstOf(differing, day, () => localized('day-again'))
 }
 
 /** Implausible values in the entries of a price calendar of either kind. */
 export const implausibleInCalendar = (entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] => [
   ...implausibleSettlements(entries),
-  ...implausiblePrices(entries, mediansOf(entries), 'the median of this calendar'),
+  ...implausiblePrices(entries, mediansOf(entries), localized('median-here')),
   ...implausibleRepeats(entries, day),
 ]
 
@@ -123,12 +134,12 @@ function dateProblems(product: Entry): ShapeProblem[] {
   ]
   return dates
     .filter(([, value]) => isImpossible(value))
-    .map(([path, value]) => ({ path, problem: `names a day that does not exist: ${String(value).slice(0, 10)}` }))
+    .map(([path, value]) => ({ path, problem: localized('no-such-day', { day: String(value).slice(0, 10) }) }))
 }
 
 function countProblems(product: Entry): ShapeProblem[] {
   const [fewest, most] = [numberIn(product, 'minBuyCount'), numberIn(product, 'maxBuyCount')]
-  const problem = `is ${fewest}, above the maxBuyCount of ${most}: nobody could buy the product`
+  const problem = localized('fewest-above-most', { fewest, most })
   return most > 0 && fewest > most ? [{ path: 'minBuyCount', problem }] : []
 }
 
@@ -140,7 +151,7 @@ export function implausibleInProducts(products: readonly Entry[]): ImplausibleVa
     return seen.has(id) || !seen.add(id)
   })
   return [
-    ...firstOf(repeated, 'partnerDealId', () => 'occurs again in this list; the later entry counts'),
+    ...firstOf(repeated, 'partnerDealId', () => localized('product-again')),
     ...products.flatMap((product, index) =>
       [...implausibleSettlements([product]), ...countProblems(product), ...dateProblems(product)].map((value) => ({
         ...value,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { idText, maybe, oneOf, yesOrNo } from '../lib/json/fields.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { readableCredential } from './people.ts'
 import { jsonFields } from './read-answer.ts'
 
@@ -41,7 +42,7 @@ function codeOf(entry: unknown): string {
 export function codesOfFailure(lists: Readonly<Record<string, unknown>>, said: string): ShapeProblem | undefined {
   for (const [name, list] of Object.entries(lists)) {
     const count = new Set((Array.isArray(list) ? list : []).map(codeOf).filter((code) => code !== '')).size
-    if (count > 0) return { path: `body.${name}`, problem: `names ${count} codes, but ${said} reports a failure` }
+    if (count > 0) return { path: `body.${name}`, problem: localized('codes-of-failure', { count, what: said }) }
   }
   return undefined
 }

@@ -13,6 +13,7 @@ import {
   text,
 } from '../lib/json/fields.ts'
 import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { additionalLists, codesOfFailure, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'
@@ -71,7 +72,12 @@ export const orderPay = partnerInterface({
       .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
       .superRefine((body, context) => {
         if (body.asyReturnVoucher === true) return
-        requireField(body, context, 'voucherType', 'is required because asyReturnVoucher is not true')
+        requireField(
+          body,
+          context,
+          'voucherType',
+          localized('required-because-not', { field: 'asyReturnVoucher', value: 'true' }),
+        )
       }, EVEN_IF_WRONG)
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),

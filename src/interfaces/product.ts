@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { problem } from '../lib/json/field-problem.ts'
 import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../lib/json/fields.ts'
 import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { implausibleInProducts } from './implausible.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { jsonFields, lenientFields, lenientProblems } from './read-answer.ts'
@@ -42,7 +44,7 @@ const visitors = {
   phoneLimitCount: smallInt(),
   /** 0 none */
   maxBuyCount: smallInt(),
-  minBuyCount: smallInt().refine((count) => count >= 1, 'must be at least 1'),
+  minBuyCount: smallInt().refine((count) => count >= 1, problem('must-be-at-least', { least: 1 })),
 }
 
 const refunds = {
@@ -58,7 +60,7 @@ const tickets = {
   getTicketRule: maybe(exchangeRule),
   getVoucherRule: exchangeRule,
   returnVoucher: z.boolean(),
-  voucherText: maybe(z.string().max(20, 'must have at most 20 characters')),
+  voucherText: maybe(z.string().max(20, problem('must-have-characters', { most: 20 }))),
   voucherTimes: maybe(listOf('times', z.unknown())),
 }
 
@@ -121,7 +123,8 @@ const product = z
   })
   .superRefine((entry, context) => {
     for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
-      const message = `is required because ${when.replace(' = ', ' is ')}`
+      const [other = '', value = ''] = when.split(' = ')
+      const message = localized('required-because', { field: other, value })
       for (const field of fields) requireField(entry, context, field, message)
     }
   }, EVEN_IF_WRONG)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../lib/json/field-problem.ts'
 import { maybe, smallInt, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf, readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { type PartnerInterface, SUCCESS } from './interface.ts'
@@ -109,7 +110,10 @@ const STRICT = {
   servicePhones: listOf('details', z.unknown()),
   getInAddresses: listOf('details', text()),
   orderCancelTime: maybe(
-    smallInt().refine((minutes) => minutes > 30 && minutes <= 120, 'must be more than 30 and at most 120 minutes'),
+    smallInt().refine(
+      (minutes) => minutes > 30 && minutes <= 120,
+      problem('must-be-minutes', { least: 30, most: 120 }),
+    ),
   ),
   dealImageInfos: maybe(listOf('images', image)),
 } satisfies Readonly<Record<keyof typeof LENIENT_FIELDS, z.ZodType>>

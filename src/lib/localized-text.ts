@@ -1,88 +1,102 @@
-import { REASONS, type ReasonId } from './reasons.ts'
+import { z } from 'zod'
+import { FINDINGS } from './finding-texts.ts'
+import { FIELD_PROBLEMS } from './json/field-texts.ts'
+import { REASONS } from './reasons.ts'
 
-/** Texts about details that are stored as data and worded in the reader's language: `sandbox.said.<id>` in views/locales. */
-const DETAIL_IDS = [
-  'partly-used',
-  'partly-used-unmarked',
-  'other-order',
-  'other-product',
-  'other-refund',
-  'codes-follow',
-  'no-pay-notice',
-  'refused-send-again',
-  'an-integer',
-  'a-text',
-  'a-text-such-as',
-  'the-number',
-  'missing',
-  'required',
-  'used-codes',
-  'a-response-within',
-  'no-response',
-  'json-or-encrypted',
-  'not-followed',
-  'at-most-ms',
-  'at-most-mib',
-  'json-begins',
-  'none',
-  'empty-body',
-  'any-refusal',
-  'other-than-200',
-  'code-and-text',
-  'accepted-signature',
-  'accepted-client',
-  'accepted-date',
-  'with-remark',
-  'rounded',
-  'nothing',
-  'only-unverified',
-  'only-wrong-path',
-  'only-about',
-  'price-of',
-  'price-on',
-  'id-of-order',
-  'count-of-type',
-  'different-ones',
-  'state-and-reason',
-  'must-be-required',
-  'required-because',
-  'required-because-not',
-  'must-be-filled',
-  'must-be-text',
-  'must-be-boolean',
-  'must-be-a-type',
-  'must-be-an-type',
-  'must-be-one-of',
-  'must-have-entries',
-  'must-have-entry',
-  'must-have-characters',
-  'must-be-date',
-  'must-be-time',
-  'must-be-time-of-day',
-  'must-be-price',
-  'must-be-a-price',
-  'must-be-stock',
-  'must-be-bits',
-  'must-be-digits',
-  'must-be-minutes',
-  'answer-lost',
-  'days-ahead',
-  'sent-twice',
-  'sent-slowly',
-  'sent-late',
-] as const
+/**
+ * What the platform says of calls and checks: thrown and stored as an id and values, worded where somebody reads it. The
+ * English of an id is here and goes over the wire; its Chinese is in views/locales/reasons.zh-CN.json.
+ */
+export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...FINDINGS }
+export type TextId = keyof typeof TEXTS
 
-export type TextId = (typeof DETAIL_IDS)[number] | ReasonId
-
-export const TEXT_IDS: readonly TextId[] = [...DETAIL_IDS, ...(Object.keys(REASONS) as ReasonId[])]
-
-/** A detail in words: which text, and its values. */
-export interface LocalizedText {
-  readonly text: TextId
+/**
+ * A text and the values that its words leave open. Answers in JSON and log lines show its English; a page words it for its
+ * reader, and `storedJson` keeps it as it is.
+ */
+export class LocalizedText<Id extends TextId = TextId> {
+  readonly id: Id
   readonly values: Readonly<Record<string, Detail>>
+
+  constructor(id: Id, values: LocalizedText['values']) {
+    this.id = id
+    this.values = values
+  }
+
+  toString(): string {
+    return filled(this, TEXTS[this.id], String)
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
 }
 
 /** A value as it came over the wire, or words. */
 export type Detail = string | LocalizedText
 
-export const localized = (text: TextId, values: LocalizedText['values'] = {}): LocalizedText => ({ text, values })
+type Value = Detail | number | bigint
+type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+type ValuesOf<Id extends TextId> = Readonly<Record<NamesIn<(typeof TEXTS)[Id]>, Value>>
+
+/** The text of this id with exactly the values that its words name. */
+export const localized = <Id extends TextId>(
+  id: Id,
+  ...[values]: [NamesIn<(typeof TEXTS)[Id]>] extends [never] ? [] : [values: ValuesOf<Id>]
+): LocalizedText<Id> =>
+  new LocalizedText(
+    id,
+    Object.fromEntries(
+      Object.entries<Value>(values ?? {}).map(([name, value]) => [
+        name,
+        typeof value === 'object' ? value : String(value),
+      ]),
+    ),
+  )
+
+/** The words of a text with its values in them; of an id that only a newer process knows, its values. */
+export function filled(
+  { values }: LocalizedText,
+  words: string | undefined,
+  show: (value: Detail, name: string) => string,
+) {
+  if (words === undefined)
+    return Object.entries(values)
+      .map(([name, value]) => show(value, name))
+      .join(', ')
+  return words.replace(/\{(\w+)\}/g, (_, name: string) => show(values[name] ?? '', name))
+}
+
+/** The same with each value as `change` makes it, and so a text that has no id, whose name is ''. */
+export function withValues<Given extends Detail>(detail: Given, change: (value: string, name: string) => string): Given
+export function withValues(detail: Detail, change: (value: string, name: string) => string, name = ''): Detail {
+  if (typeof detail === 'string') return change(detail, name)
+  const changed = Object.entries(detail.values).map(([key, value]) => [key, inside(value, change, key)])
+  return new LocalizedText(detail.id, Object.fromEntries(changed))
+}
+const inside = withValues as (detail: Detail, change: (value: string, name: string) => string, name: string) => Detail
+
+/** As it is stored. Ids that a newer process has stored stay, though no type names them. */
+export const storedText: z.ZodType<LocalizedText> = z
+  .object({
+    id: z.custom<TextId>((id) => typeof id === 'string'),
+    get values() {
+      return z.record(z.string(), storedDetail)
+    },
+  })
+  .transform(({ id, values }) => new LocalizedText(id, values))
+export const storedDetail: z.ZodType<Detail> = z.union([z.string(), storedText])
+
+/** A detail for a column of jsonb. */
+export const storable = (detail: Detail | null): string | null => (detail === null ? null : storedJson(detail))
+
+/**
+ * JSON for a column of jsonb, with the ids and values of texts. It has no U+0000 and no half of a surrogate pair, which a
+ * text that was cut may end with.
+ */
+export const storedJson = (value: unknown): string =>
+  JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, given) {
+    const held = this[name]
+    if (held instanceof LocalizedText) return { id: held.id, values: held.values }
+    return typeof given === 'string' ? given.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : given
+  })

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { parseLossless } from './json/lossless.ts'
-import { problemDetail } from './json/problem-detail.ts'
-import { clauseOf, isNested } from './reason-detail.ts'
-import { REASONS } from './reasons.ts'
+import { type Detail, withValues } from './localized-text.ts'
 
 /** Stands for what is not shown. */
 export const HIDDEN = '***'
@@ -10,48 +8,37 @@ export const HIDDEN = '***'
 /** Values that are words or numbers of ours. */
 const OURS = new Set([
   ...['field', 'code', 'count', 'seconds', 'line', 'column', 'cause', 'meaning', 'mistakes', 'right', 'wrong', 'most'],
-  ...[
-    'bytes',
-    'block',
-    'header',
-    'state',
-    'to',
-    'quantity',
-    'used',
-    'refunded',
-    'left',
-    'tickets',
-    'codes',
-    'interface',
-  ],
-  ...['mount', 'path', 'method', 'date', 'size', 'status', 'entries', 'expected', 'day'],
+  ...['bytes', 'block', 'header', 'state', 'to', 'quantity', 'used', 'refunded', 'left', 'tickets', 'codes'],
+  ...['interface', 'mount', 'path', 'method', 'date', 'size', 'status', 'expected', 'day', 'wanted'],
+  ...['value', 'values', 'least', 'bits', 'type'],
 ])
 /** Ids, as long as they are numbers. */
 const IDS = new Set(['order', 'partner', 'named', 'own', 'refund', 'product'])
 const NUMBER = /^\d{1,20}$/
 
-const shownValue = (name: string, value: string): string =>
-  OURS.has(name) || (IDS.has(name) && NUMBER.test(value)) ? value : HIDDEN
-
 /**
  * Why the platform has refused a call, or why a call failed, without what others wrote: the words of a partner, codes of
- * tickets, ids that are no numbers. A clause that is not known is hidden, as is all of `describe` that is not ours.
+ * tickets, ids that are no numbers. A text without an id is hidden.
  */
-export function maskedReason(reason: string): string {
-  if (reason === '' || reason === 'success' || typeof problemDetail(reason) !== 'string') return reason
-  const clause = clauseOf(reason)
-  if (!clause) return HIDDEN
-  const values = new Map(
-    clause.values.map(([name, value]) => [name, isNested(name) ? maskedReason(value) : shownValue(name, value)]),
+export const maskedReason = (reason: Detail): Detail =>
+  withValues(reason, (value, name) =>
+    value === '' || OURS.has(name) || (IDS.has(name) && NUMBER.test(value)) ? value : HIDDEN,
   )
-  return REASONS[clause.id].replace(/\{(\w+)\}/g, (_, name: string) => values.get(name) ?? HIDDEN)
-}
 
 const answered = z.object({ code: z.number(), describe: z.string() })
 
-/** The same of an answer of ours to a notice, which says the reason in `describe`. */
-export function maskedAnswer(answer: string): string {
+/** The `describe` of an answer of ours without what others wrote; `reason` is why we refused, null if we did not. */
+export function maskedDescribe(describe: string, reason: Detail | null): string {
+  if (reason === null || typeof reason === 'string') return describe === 'success' ? describe : HIDDEN
+  // The place in a text is only told in the sandbox.
+  const said = [reason, ...(reason.id === 'at-line' ? [reason.values.problem ?? ''] : [])]
+  const sent = said.find((one) => String(one) === describe)
+  return sent === undefined ? HIDDEN : String(maskedReason(sent))
+}
+
+/** An answer of ours to a notice, which says the reason in `describe`. */
+export function maskedAnswer(answer: string, reason: Detail | null): string {
   const read = parseLossless(Buffer.from(answer))
   const { success, data } = answered.safeParse('value' in read ? read.value : undefined)
-  return success ? JSON.stringify({ ...data, describe: maskedReason(data.describe) }) : HIDDEN
+  return success ? JSON.stringify({ ...data, describe: maskedDescribe(data.describe, reason) }) : HIDDEN
 }

@@ -1,8 +1,4 @@
-/**
- * What the platform says, in English, of calls that it refuses and of calls that fail: clauses that are logged, kept with the
- * call and in part answered. Each has an id, so that a page can say it in the reader's language (reason-detail.ts). Of two that
- * fit a clause the first one counts, so the narrower one comes first. A test compares them with where they are made.
- */
+/** Why the platform refuses a call, and why a call of its own has failed, in English: clauses that are kept and in part answered. */
 export const REASONS = {
   'field-came-twice': '{field} was sent more than once',
   'scheme-not-mws': 'Authorization: the scheme is not "MWS" and one space',
@@ -25,6 +21,8 @@ export const REASONS = {
   'first-version': 'no such path: the first version of the protocol (/lv/) is not supported; use {mount}/',
   'wrong-path-near': 'no such path; the nearest path is POST {path}',
   'wrong-path': 'no such path',
+  'too-many-calls': 'too many calls; try again later',
+  'method-not-allowed': 'method not allowed; use {allowed}',
   'wrong-method': 'method not allowed: {method}; use POST',
   'body-larger': 'HTTP body: larger than {most} MiB',
   'body-too-slow': 'HTTP body: did not arrive within {seconds} seconds',
@@ -54,8 +52,6 @@ export const REASONS = {
   'never-confirmed': 'order {order} was never confirmed; it can only be refunded as a whole',
   'order-visitors-removed': 'the visitors of order {order} were removed on {date}: make a new order',
   'order-exists': 'order {order} already exists with other contents',
-  'not-negative': '{field} must not be negative',
-  'at-least-one': 'quantity must be at least 1',
   'too-many-together': 'usedQuantity and refundedQuantity together must not exceed quantity',
   'more-than-tickets': 'order {order} has {quantity} tickets; {used} used and {refunded} refunded are more than that',
   'one-voucher-too-many': 'voucher {voucher} is one too many: order {order} has {quantity} tickets',
@@ -64,6 +60,10 @@ export const REASONS = {
   'codes-of-failure': 'names {count} codes, but {what} reports a failure',
   'behind-ours': 'is {named}; the platform counts {count}',
   'status-of-issued': 'is {named}; the order is {state}',
+  'other-count': 'is {named}; the order has {count}',
+  'more-than-quantity': 'makes {used} used and {refunded} refunded, of {quantity}',
+  'status-of-codes': 'is {named}; the order has voucher {voucher}',
+  'not-between': 'is not between {from} and {to}',
   'not-partly': 'product {product} has no partial refunds (partlyRefund is false); to ask for one anyway, set partly',
   'codes-needed':
     'body.vouchers and body.credentialList: {codes} codes; order {order} with {quantity} tickets needs {wanted}',
@@ -84,8 +84,6 @@ export const REASONS = {
   'no-product': 'product {product} does not exist',
   'order-cannot-become': 'order {order} is {state} ({meaning}); it cannot become {to}',
   'refund-cannot-become': 'refund {refund} is {state} ({meaning}); it cannot become {to}',
-  'not-before': '{field} must not be before {day}',
-  'not-after': '{field} must not be after {day}',
   'too-many-entries': 'with this body, product {product} would have more than {most} entries',
   'http-redirect': 'HTTP status {status}; redirects are not followed',
   'http-status': 'HTTP status {status}',
@@ -112,7 +110,8 @@ export const REASONS = {
   'response-too-large': 'the response is too large',
   'connection-closed': 'the connection closed before a complete HTTP response arrived',
   unreachable: 'the URL cannot be reached, or points to an address or port that the platform does not call',
-  'like-this': '{problem}; {count} more {entries} like this',
+  'one-like-this': '{problem}; 1 more entry like this',
+  'more-like-this': '{problem}; {count} more entries like this',
   'price-far': 'is {given}; {whose} is {expected}. Prices are in yuan, not cents',
   'median-here': 'the median of this calendar',
   'median-stored': 'the median of the stored prices of this product',
@@ -126,5 +125,3 @@ export const REASONS = {
   'and-more': 'and more',
   'field-problem': '{field} {problem}',
 } as const
-
-export type ReasonId = keyof typeof REASONS

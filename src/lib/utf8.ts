@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { type LocalizedText, localized } from './localized-text.ts'
 
 /**
  * Text from outside is UTF-8 (a byte order mark is skipped). A decoder that puts U+FFFD in place of other bytes would make
@@ -13,7 +14,7 @@ export interface Place {
 
 /** Why text cannot be read, as a clause, and where where that is known. */
 export interface TextProblem {
-  readonly problem: string
+  readonly problem: LocalizedText
   readonly place?: Place
 }
 
@@ -33,13 +34,13 @@ export function placeAt(text: string, at: number, from: Place = START): Place {
   return { line, column: at - start + column }
 }
 
-/** Where the problem is: ` (line 2, column 14)`; empty where no place is known. */
-export const placeText = ({ place }: Pick<TextProblem, 'place'>): string =>
-  place ? ` (line ${place.line}, column ${place.column})` : ''
+/** The problem with its place, where that is known. */
+export const placed = ({ problem, place }: TextProblem): LocalizedText =>
+  place ? localized('at-line', { problem, ...place }) : problem
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-export const NOT_UTF8 = 'not valid UTF-8'
-const UTF16: TextProblem = { problem: 'UTF-16, not UTF-8' }
+export const NOT_UTF8 = localized('not-utf8')
+const UTF16: TextProblem = { problem: localized('is-utf16') }
 
 /** By its byte order mark, or by a NUL as one of the first two bytes: no JSON, form or CSV begins so. */
 function isUtf16(bytes: Uint8Array): boolean {
@@ -79,7 +80,7 @@ export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
 
   constructor(problem: TextProblem) {
-    super(problem.problem + placeText(problem))
+    super(String(placed(problem)))
   }
 }
 

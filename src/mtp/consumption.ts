@@ -1,5 +1,6 @@
 import type { BatchedWork } from '../db/batch.ts'
 import type { Db } from '../db/sql.ts'
+import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { WARNINGS } from '../mws/index.ts'
 import { bodyRejected, type CallRejected } from '../mws-wire/index.ts'
@@ -60,7 +61,7 @@ function decide(orders: LockedOrders, { row, report, stage }: Consumption): Deci
   const save = orders.decide(row.partnerId, report, at)
   if (!orders.lacksVoucherList(report)) return { claimed: row, save }
   if (stage === 'sandbox') {
-    throw new RefusedRequest(`body.voucherList is required: order ${report.orderId} has one code per ticket`)
+    throw new RefusedRequest(localized('voucher-list-required', { order: report.orderId }))
   }
   const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
   return { claimed: { ...row, warnings }, save }

@@ -3,6 +3,9 @@ import type { z } from 'zod'
 import { applyProductChange } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
+import { REQUIRED } from '../lib/json/field-problem.ts'
+import { problemText } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { readNotice, WARNINGS } from '../mws/index.ts'
 import { bodyRejected, successEnvelope } from '../mws-wire/index.ts'
@@ -111,7 +114,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
 ): Promise<AcceptedNotice> {
   const { caller, url, bytes, decrypted, warnings } = incoming
   const read = readNotice(kind.shape, bytes, decrypted)
-  if ('problem' in read) throw bodyRejected(read.problem, read.problem + (read.where ?? ''))
+  if ('problem' in read) throw bodyRejected(read.reason ?? read.problem, read.problem)
   checkBodyPartnerId(caller, read.notice.partnerId)
 
   const row = {
@@ -131,8 +134,9 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
 
 /** Live partners may leave it out. */
 function checkBodyPartnerId(caller: PartnerWithSecrets, given: string | undefined): void {
-  if (given === undefined && caller.stage === 'sandbox') throw bodyRejected('partnerId is required')
+  if (given === undefined && caller.stage === 'sandbox')
+    throw bodyRejected(problemText({ path: 'partnerId', problem: REQUIRED }))
   if (given !== undefined && BigInt(given) !== caller.partner_id) {
-    throw bodyRejected('partnerId does not belong to the clientId of the signature')
+    throw bodyRejected(localized('body-of-another'))
   }
 }

@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import { storedDetail, type TextId } from '../lib/localized-text.ts'
+
+/** The Date is checked after the signature. */
+const DATE_FAILURES: readonly TextId[] = ['date-form', 'date-impossible', 'date-weekday', 'date-differs']
 
 const received = z.object({
   id: z.string(),
   received_at: z.date(),
   path: z.string(),
   /** Why it was refused; null if it was accepted. */
-  refused: z.string().nullable(),
+  refused: storedDetail.nullable(),
   body: z.string(),
 })
 /** An accepted or refused notice that the partner is known to have signed. */
@@ -30,7 +34,7 @@ export const listReceived = (
   db.listWithCustomPlan(
     received,
     sql`
-    (select notice_id as id, received_at, path, null as refused, left(body, ${filter.bodyChars}::int) as body
+    (select notice_id as id, received_at, path, null::jsonb as refused, left(body, ${filter.bodyChars}::int) as body
       from notice
       where partner_id = ${filter.partnerId} and client_id = ${filter.clientId}
         and (${filter.paths}::text[] is null or path = any (${filter.paths}::text[]))
@@ -38,7 +42,7 @@ export const listReceived = (
     union all
     (select call_id, received_at, path, reason, left(body, ${filter.bodyChars}::int)
       from refused_notice
-      where partner_id = ${filter.partnerId} and (verified or reason like 'Date: %' or reason like 'Date differs from %')
+      where partner_id = ${filter.partnerId} and (verified or reason->>'id' = any (${DATE_FAILURES}::text[]))
         and (${filter.paths}::text[] is null or path = any (${filter.paths}::text[]))
       order by received_at desc limit ${filter.limit})
     order by received_at desc, id limit ${filter.limit}`,
@@ -48,7 +52,7 @@ const receivedCall = z.object({
   id: z.string(),
   path: z.string(),
   /** Why it was refused; null of a notice that was accepted. */
-  reason: z.string().nullable(),
+  reason: storedDetail.nullable(),
   body: z.string(),
   /** Whether it is known that the partner sent it. */
   verified: z.boolean(),
@@ -81,7 +85,7 @@ export const receivedSince = (
   db.many(
     receivedCall,
     sql`select id, path, reason, body, verified, wrong_path, warnings from (
-          select notice_id as id, path, null as reason, body, true as verified, false as wrong_path, warnings, received_at
+          select notice_id as id, path, null::jsonb as reason, body, true as verified, false as wrong_path, warnings, received_at
           from notice
           where partner_id = ${partnerId} and received_at >= ${accepted}
           union all

@@ -73,7 +73,7 @@ function keepRejection(
     verified: true,
     headers: { ...headers, [REPLAY_OF]: id },
     body,
-    reason: rejected.message,
+    reason: rejected.reason,
     answer: JSON.stringify(
       rejectionEnvelope(rejected.describe, String(partner.partner_id), rejectionCode(rejected, path)),
     ),

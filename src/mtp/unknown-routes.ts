@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { MOUNT, mountsOf, prefixOf, spelled } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
+import { localized } from '../lib/localized-text.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { answerRejection, type RejectionPolicy, rejectInEnvelope } from '../mws/index.ts'
 import { CallRejected, noSuchPath } from '../mws-wire/index.ts'
@@ -23,8 +24,7 @@ export async function unknownPartnerPaths(app: FastifyInstance, { deps, policy }
 
 /** Programs that were written for the first version of the protocol call below `/lv`. */
 function firstVersion(mount: string): CallRejected {
-  const describe = `no such path: the first version of the protocol (/lv/) is not supported; use ${mount}/`
-  return new CallRejected(describe, describe, 404)
+  return new CallRejected(localized('first-version', { mount }), { status: 404 })
 }
 
 /**

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
+import { asMessage, problem, REQUIRED } from '../lib/json/field-problem.ts'
 import { date, dateTime, idText, int64, maybe, numericText, oneOf, positiveId, smallInt } from '../lib/json/fields.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
@@ -20,7 +22,7 @@ export const dealChangeNotice = z.looseObject({
   ...envelope,
   body: z.preprocess(
     (body) => (isSingle(body) ? [body] : body),
-    listOf('deals', dealChange).min(1, 'must have at least one entry'),
+    listOf('deals', dealChange).min(1, problem('must-have-entry')),
   ),
 })
 
@@ -77,12 +79,12 @@ export const payNotice = z.looseObject({
 const LONGEST_RESCHEDULE = 65_536
 
 /** The problem of the body of a reschedule notice, whose content is not read here; undefined if there is none. */
-function rescheduleProblem(body: unknown): string | undefined {
-  if (body === undefined) return 'is required'
-  if (typeof body !== 'string' && !isSingle(body)) return 'must be a string or an object'
-  if (body === '') return 'must not be empty'
+function rescheduleProblem(body: unknown): LocalizedText | undefined {
+  if (body === undefined) return REQUIRED
+  if (typeof body !== 'string' && !isSingle(body)) return localized('must-be-text-or-object')
+  if (body === '') return localized('must-be-filled')
   const text = typeof body === 'string' ? body : stringifyLossless(body as object)
-  return text.length > LONGEST_RESCHEDULE ? `must have at most ${LONGEST_RESCHEDULE} characters` : undefined
+  return text.length > LONGEST_RESCHEDULE ? localized('must-have-characters', { most: LONGEST_RESCHEDULE }) : undefined
 }
 
 /**
@@ -94,8 +96,8 @@ export const rescheduleNotice = z.looseObject({
   body: z
     .unknown()
     .superRefine((body, context) => {
-      const message = rescheduleProblem(body)
-      if (message) context.addIssue({ code: 'custom', message })
+      const found = rescheduleProblem(body)
+      if (found) context.addIssue({ code: 'custom', message: asMessage(found) })
     })
     .meta({ wire: 'text' }),
 })
@@ -107,17 +109,18 @@ export const levelPriceNotice = z
     partnerDealId: idText(),
     startTime: date(),
     endTime: date(),
-    body: listOf('levelPrices', levelPrice).min(1, 'must have at least one entry'),
+    body: listOf('levelPrices', levelPrice).min(1, problem('must-have-entry')),
   })
   .superRefine(({ startTime, endTime, body }, context) => {
-    const refuse = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
-    if (endTime < startTime) refuse(['endTime'], 'must not be before startTime')
+    const refuse = (path: (string | number)[], text: LocalizedText) =>
+      context.addIssue({ code: 'custom', path, message: asMessage(text) })
+    if (endTime < startTime) refuse(['endTime'], localized('must-not-be-before', { day: 'startTime' }))
     else {
       const outside = body.findIndex(({ priceDate }) => priceDate < startTime || priceDate > endTime)
-      if (outside >= 0) refuse(['body', outside, 'priceDate'], `is not between ${startTime} and ${endTime}`)
+      if (outside >= 0)
+        refuse(['body', outside, 'priceDate'], localized('not-between', { from: startTime, to: endTime }))
     }
-    if (body.length > 0 && body.every(({ stock }) => stock === 0))
-      refuse(['body'], 'must have at least one entry with stock')
+    if (body.length > 0 && body.every(({ stock }) => stock === 0)) refuse(['body'], localized('must-have-stock'))
   })
 
 export type DealChangeNotice = z.output<typeof dealChangeNotice>

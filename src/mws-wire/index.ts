@@ -6,6 +6,7 @@ export {
   BA_FAILED,
   bodyRejected,
   CallRejected,
+  isOfAuthentication,
   methodNotAllowed,
   NotAuthenticated,
   noSuchPath,

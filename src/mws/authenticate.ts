@@ -2,6 +2,7 @@ import { pathMeant } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { authorizationHeader, clockDifference, parseHttpDate } from '../lib/crypto/signing.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import { decodedPath, pathAsSent } from '../lib/web/request-target.ts'
 import { notAuthenticated, rejectedThoughVerified } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
@@ -20,9 +21,6 @@ export interface PartnerCall {
   readonly doubled: readonly string[]
 }
 
-/** The reason of a call whose signature is not the one of any live secret. */
-export const SIGNATURE_MISMATCH = 'the signature does not match'
-
 /**
  * The checks of area B's authentication (DECISIONS "Signature", rules 4 and 5), in order: headers, clientId, signature,
  * Date, what only live partners may do, PartnerId, status. All fail with one text; the reason is not in it.
@@ -32,7 +30,7 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   const partner = await findCaller(deps, authorization)
   const used = verifyPartner(deps, partner, { ...call, authorization, date })
   const secret = used === null ? undefined : partner.secrets[used]
-  if (!secret) throw notAuthenticated(SIGNATURE_MISMATCH)
+  if (!secret) throw notAuthenticated(localized('signature-unfit'))
   const wrongDate = dateProblem(deps, date)
   if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
   if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(deps, partner, call))
@@ -42,17 +40,17 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
 }
 
 function requireHeaders({ authorization, date, doubled }: PartnerCall): { authorization: string; date: string } {
-  for (const name of doubled) throw notAuthenticated(`${name} was sent more than once`)
-  if (!authorization) throw notAuthenticated('Authorization is missing')
-  if (!date) throw notAuthenticated('Date is missing')
+  for (const name of doubled) throw notAuthenticated(localized('field-came-twice', { field: name }))
+  if (!authorization) throw notAuthenticated(localized('header-missing', { field: 'Authorization' }))
+  if (!date) throw notAuthenticated(localized('header-missing', { field: 'Date' }))
   return { authorization, date }
 }
 
 async function findCaller(deps: Deps, authorization: string): Promise<PartnerWithSecrets> {
   const parsed = parseAuthorization(authorization)
-  if ('problem' in parsed) throw notAuthenticated(`Authorization: ${parsed.problem}`)
+  if ('problem' in parsed) throw notAuthenticated(parsed.problem)
   const partner = await findPartnerByClientId(deps, parsed.clientId)
-  if (!partner) throw notAuthenticated('no partner has this clientId')
+  if (!partner) throw notAuthenticated(localized('no-client-id'))
   return partner
 }
 
@@ -61,11 +59,11 @@ const secretsOf = (partner: PartnerWithSecrets): string[] => partner.secrets.map
 const verifyPartner = ({ config }: Deps, partner: PartnerWithSecrets, call: IncomingCall): number | null =>
   verify(call, partner.client_id, secretsOf(partner), config.MTP_PATH_PREFIXES)
 
-function dateProblem({ clock, config }: Deps, date: string): string | undefined {
+function dateProblem({ clock, config }: Deps, date: string) {
   const parsed = parseHttpDate(date)
-  if ('problem' in parsed) return `Date: ${parsed.problem}`
+  if ('problem' in parsed) return parsed.problem
   const seconds = clockDifference(parsed, clock.now())
-  return seconds > config.MTP_CLOCK_SKEW_S ? `Date differs from our clock by ${Math.round(seconds)} seconds` : undefined
+  return seconds > config.MTP_CLOCK_SKEW_S ? localized('date-differs', { seconds: Math.round(seconds) }) : undefined
 }
 
 /** Whether signature and Date prove that the partner sent a call, whatever else is wrong with it. */
@@ -77,27 +75,24 @@ export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: Partne
 }
 
 /** Some long-running programs do this, so live partners are only warned. */
-const TOLERATED = {
-  'partner-id-missing': 'PartnerId is missing: partner-id-missing',
-  'query-signed': 'the query was signed: query-signed',
-} as const
+type Tolerated = 'partner-id-missing' | 'query-signed'
 
 /** Names of deviations that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
 export function toleratedIn(
   { config }: Pick<Deps, 'config'>,
   partner: PartnerWithSecrets,
   call: PartnerCall,
-): (keyof typeof TOLERATED)[] {
+): Tolerated[] {
   const { partnerId, url, authorization = '', date = '' } = call
-  const found: (keyof typeof TOLERATED)[] = partnerId === undefined ? ['partner-id-missing'] : []
+  const found: Tolerated[] = partnerId === undefined ? ['partner-id-missing'] : []
   const isQuery =
     url.includes('?') &&
     signedWithQuery({ ...call, authorization, date }, partner.client_id, secretsOf(partner), config.MTP_PATH_PREFIXES)
   return isQuery ? [...found, 'query-signed'] : found
 }
 
-function rejectTolerated({ partner_id }: PartnerWithSecrets, [name]: readonly (keyof typeof TOLERATED)[]): void {
-  if (name !== undefined) throw rejectedThoughVerified(TOLERATED[name], partner_id)
+function rejectTolerated({ partner_id }: PartnerWithSecrets, [name]: readonly Tolerated[]): void {
+  if (name !== undefined) throw rejectedThoughVerified(localized(name), partner_id)
 }
 
 /** A kept call that is processed again: all checks but those of signature and Date. `headers` are undefined if none were kept. */
@@ -115,22 +110,26 @@ export function checkKeptCall(
 /** The checks after the signature. */
 function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
-    throw rejectedThoughVerified('PartnerId does not belong to the clientId', partner.partner_id)
+    throw rejectedThoughVerified(localized('header-of-another'), partner.partner_id)
   }
-  if (partner.status !== 'active') throw rejectedThoughVerified('the partner is suspended', partner.partner_id)
+  if (partner.status !== 'active') throw rejectedThoughVerified(localized('partner-suspended'), partner.partner_id)
 }
+
+type HeaderProblem = LocalizedText<'scheme-not-mws' | 'no-colon' | 'client-id-empty'>
 
 /**
  * Splits an Authorization header. Base64 has no colon, so the signature is what follows the last one and a
  * clientId may hold colons.
  */
-export function parseAuthorization(header: string): { clientId: string; signature: string } | { problem: string } {
-  if (!header.startsWith('MWS ')) return { problem: 'the scheme is not "MWS" and one space' }
+export function parseAuthorization(
+  header: string,
+): { clientId: string; signature: string } | { problem: HeaderProblem } {
+  if (!header.startsWith('MWS ')) return { problem: localized('scheme-not-mws') }
   const credentials = header.slice('MWS '.length)
   const colon = credentials.lastIndexOf(':')
-  if (colon < 0) return { problem: 'no colon between clientId and signature' }
+  if (colon < 0) return { problem: localized('no-colon') }
   const clientId = credentials.slice(0, colon)
-  if (clientId.trim() === '') return { problem: 'the clientId is empty' }
+  if (clientId.trim() === '') return { problem: localized('client-id-empty') }
   return { clientId, signature: credentials.slice(colon + 1) }
 }
 

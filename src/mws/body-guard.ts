@@ -4,10 +4,11 @@ import type { Config } from '../config/index.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes-body.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
-import { placeText } from '../lib/utf8.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
+import { placed } from '../lib/utf8.ts'
 import { compressedText, otherCharset } from '../lib/web/body-text.ts'
 import { dropRest, HeldBody, hasBody, readBody, releaseWhenAnswered } from '../lib/web/read-body.ts'
-import { echo, unavailable } from '../lib/web/rescode.ts'
+import { unavailable } from '../lib/web/rescode.ts'
 import { bodyRejected } from '../mws-wire/index.ts'
 
 declare module 'fastify' {
@@ -68,10 +69,10 @@ const EMPTY = Buffer.alloc(0)
 export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   const { found = EMPTY, seconds = 0 } = (body ?? {}) as Partial<SentBody>
   if (found === 'no-room') throw unavailable()
-  if (found === 'too-large') throw bodyRejected('HTTP body: larger than 1 MiB')
-  if (found === 'too-slow') throw bodyRejected(`HTTP body: did not arrive within ${seconds} seconds`)
+  if (found === 'too-large') throw bodyRejected(localized('body-larger', { most: 1 }))
+  if (found === 'too-slow') throw bodyRejected(localized('body-too-slow', { seconds }))
   const compressed = compressedText(headers)
-  if (compressed && found.length > 0) throw bodyRejected(`HTTP body: ${compressed}`)
+  if (compressed && found.length > 0) throw bodyRejected(localized('http-body', { problem: compressed }))
   requireJson(headers['content-type'])
   return found
 }
@@ -89,8 +90,8 @@ export function noticeBytes(request: FastifyRequest, key: string | null): { byte
 
 /** Throws the error for a Content-Type that is not JSON in UTF-8. */
 export function requireJson(type = ''): void {
-  if (!JSON_TYPE.test(type)) throw bodyRejected('Content-Type must be application/json; charset=utf-8')
-  if (otherCharset(type) !== undefined) throw bodyRejected('Content-Type: charset must be utf-8')
+  if (!JSON_TYPE.test(type)) throw bodyRejected(localized('type-not-json'))
+  if (otherCharset(type) !== undefined) throw bodyRejected(localized('charset-not-utf8'))
 }
 
 /**
@@ -100,18 +101,19 @@ export function requireJson(type = ''): void {
 export const MAX_VALUES = 40_000
 
 /**
- * Reads the JSON of a notice; the problem is the text for `describe`, naming field and problem. For a decrypted body it
- * only says that it is not JSON. `where` (` (line 2, column 14)`) is for the sandbox only.
+ * Reads the JSON of a notice; the problem goes out, naming the field. For a decrypted body it only says that it is not
+ * JSON. `reason`, with line and column, is for the sandbox only.
  */
 export function readNotice<Notice extends z.ZodType>(
   notice: Notice,
   bytes: Uint8Array,
   decrypted = false,
-): { notice: z.output<Notice> } | { problem: string; where?: string } {
+): { notice: z.output<Notice> } | { problem: LocalizedText; reason?: LocalizedText } {
   const json = parseLossless(bytes, MAX_VALUES)
   if ('problem' in json) {
     if (decrypted) return { problem: KEY_DOES_NOT_FIT }
-    return { problem: `HTTP body: ${echo(json.problem)}`, where: placeText(json) }
+    const problem = localized('http-body', { problem: json.problem })
+    return { problem, reason: placed({ ...json, problem }) }
   }
   const read = readShape(notice, json.value)
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }

@@ -1,4 +1,4 @@
-export { checkKeptCall, SIGNATURE_MISMATCH } from './authenticate.ts'
+export { checkKeptCall } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'

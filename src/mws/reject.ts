@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { BODY_DECRYPTED } from '../lib/crypto/aes-body.ts'
 import { BODY_MASKED, maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
+import { type LocalizedText, localized, withValues } from '../lib/localized-text.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { nearestPath } from '../mws-wire/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
-import { isVerified, type PartnerCall, parseAuthorization, SIGNATURE_MISMATCH } from './authenticate.ts'
+import { isVerified, type PartnerCall, parseAuthorization } from './authenticate.ts'
 import { isWholeBody } from './body-guard.ts'
 import { diagnoseCall } from './diagnose-call.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
@@ -40,7 +41,7 @@ export interface Rejection {
   readonly body: string
   /** Whether it came encrypted. */
   readonly decrypted?: boolean
-  readonly reason: string
+  readonly reason: LocalizedText
   readonly answer: string
 }
 
@@ -62,9 +63,16 @@ export const keepWrongPath = (deps: Deps, rejection: Omit<Rejection, 'verified'>
     const { call, reason } = rejection
     const path = pathAsSent(call.url)
     const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, path)
-    const told = nearest === undefined || nearest === path ? reason : `${reason}; the nearest path is POST ${nearest}`
+    const told = nearest === undefined || nearest === path ? reason : withNearest(reason, nearest)
     return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isVerified(deps, partner, call) })
   })
+
+const withNearest = (reason: LocalizedText, path: string): LocalizedText => {
+  if (reason.id === 'wrong-path') return localized('wrong-path-near', { path })
+  return reason.id === 'first-version'
+    ? localized('first-version-near', { mount: reason.values.mount ?? '', path })
+    : reason
+}
 
 /** Does nothing for a caller who names no known partner, and while `most` entries are being written. */
 function keepUnlessBusy(
@@ -101,12 +109,12 @@ export async function keepRejectedOf(
   }
   const callId = rejection.requestId ?? randomUUID()
   const now = deps.clock.now()
-  const looking = mistakesOf(deps, partner, rejection)
+  const looking = reasonOf(deps, partner, rejection, entry.reason)
   const soon = await Promise.race([looking, sleep(LOOKED_INTO_MS, undefined, { ref: false })]).catch(() => undefined)
-  await insertRejectedCall(deps.db, { callId, ...entry, reason: entry.reason + (soon ?? ''), verified }, now)
+  await insertRejectedCall(deps.db, { callId, ...entry, reason: soon ?? entry.reason, verified }, now)
   if (soon === undefined) {
     const later = await looking
-    if (later !== '') await explainRejectedCall(deps.db, callId, entry.reason + later)
+    if (later !== entry.reason) await explainRejectedCall(deps.db, callId, later)
   }
   return callId
 }
@@ -126,7 +134,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
     clientId: client_id,
     path: mask(pathAsSent(call.url)).slice(0, 1_024),
     ...(call.method === 'POST' ? {} : { method: call.method }),
-    reason: mask(rejection.reason),
+    reason: withValues(rejection.reason, mask),
     headers: {
       ...cutHeaders(maskedHeaders(headers, mask), most.headers),
       authorization: shortened(mask(call.authorization ?? '')),
@@ -156,11 +164,15 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
   return kept
 }
 
-/** Completes `the signature does not match: newline-missing`: the signature is not kept, so it must be analysed now. */
-async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Rejection): Promise<string> {
-  const { call, headers, address = '', reason } = rejection
-  if (reason !== SIGNATURE_MISMATCH) return ''
-  if (deps.rateLimiter.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return ''
+/** The reason with the mistakes of a signature: the signature is not kept, so it must be analysed now. */
+async function reasonOf(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  { call, headers, address = '' }: Rejection,
+  reason: LocalizedText,
+): Promise<LocalizedText> {
+  if (reason.id !== 'signature-unfit') return reason
+  if (deps.rateLimiter.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return reason
   const { mistakes } = await diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') }, 'caller')
-  return mistakes.length === 0 ? '' : `: ${mistakes.join(', ')}`
+  return mistakes.length === 0 ? reason : localized('signature-mistakes', { mistakes: mistakes.join(', ') })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Detail, storable, storedDetail } from '../lib/localized-text.ts'
 
 /** Rejected calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
 export const REJECTED_CALL_RETENTION: readonly Retention[] = [
@@ -14,7 +15,8 @@ export interface RejectedCall {
   readonly path: string
   /** Left out: POST. */
   readonly method?: string
-  readonly reason: string
+  /** Empty for calls that were not kept. */
+  readonly reason: Detail
   readonly headers: object
   readonly body: string
   readonly answer: string
@@ -26,13 +28,13 @@ export interface RejectedCall {
 export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promise<number> =>
   db.exec(
     sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified, left_out, method)
-        values (${call.callId}, ${now}, ${call.partnerId}, ${call.clientId}, ${call.path}, ${call.reason},
+        values (${call.callId}, ${now}, ${call.partnerId}, ${call.clientId}, ${call.path}, ${storable(call.reason)},
                 ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut}, ${call.method})`,
   )
 
 /** The result of the analysis of a kept call. */
-export const explainRejectedCall = (db: Db, callId: string, reason: string): Promise<number> =>
-  db.exec(sql`update rejected_call set reason = ${reason} where call_id = ${callId}`)
+export const explainRejectedCall = (db: Db, callId: string, reason: Detail): Promise<number> =>
+  db.exec(sql`update rejected_call set reason = ${storable(reason)} where call_id = ${callId}`)
 
 const summary = z.object({
   id: z.string(),
@@ -40,7 +42,7 @@ const summary = z.object({
   partner_id: z.coerce.bigint().nullable(),
   client_id: z.string().nullable(),
   path: z.string(),
-  reason: z.string(),
+  reason: storedDetail,
   /** Whether it is known that the partner sent it. */
   verified: z.boolean(),
   /** What was answered. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
+import { localized } from '../lib/localized-text.ts'
 import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { hasBody } from '../lib/web/read-body.ts'
@@ -87,7 +87,7 @@ function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallReje
     address,
     headers,
     body: hasBody(request) ? unread : '',
-    reason: isMethod ? `${rejected.message}: ${request.method}; use POST` : rejected.message,
+    reason: isMethod ? localized('wrong-method', { method: request.method }) : rejected.reason,
     answer,
   }
   keepWrongPath(deps, rejection).catch((error: Error) => {
@@ -100,11 +100,11 @@ async function keep(deps: Deps, request: FastifyRequest, rejected: CallRejected,
   const { caller, headers, ip: address } = request
   const verified = caller !== null || (rejected instanceof NotAuthenticated && rejected.verified)
   // A body decrypted with a wrong key is not shown.
-  if (rejected.describe === KEY_DOES_NOT_FIT) request.decryptedBody = undefined
+  if (rejected.reason.id === 'key-does-not-fit') request.decryptedBody = undefined
   const decrypted = request.decryptedBody !== undefined
   const body = readableBody(request)
   const rejection = { requestId: request.id, call: callOf(request), verified, address, headers, body, decrypted }
-  const kept = keepRejected(deps, { ...rejection, reason: rejected.message, answer }).catch((error: Error) => {
+  const kept = keepRejected(deps, { ...rejection, reason: rejected.reason, answer }).catch((error: Error) => {
     logFailure(request, error, 'a rejected call could not be recorded')
   })
   if (verified) await kept

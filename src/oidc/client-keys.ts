@@ -95,7 +95,7 @@ export class ClientKeys {
       if (GONE.includes(status)) return { keys: [], readAt: null, askedAt, problem: `HTTP ${status}` }
       if (status !== 200) throw new Error(`HTTP ${status}`)
       const read = readUtf8(body)
-      if ('problem' in read) throw new SyntaxError(read.problem)
+      if ('problem' in read) throw new SyntaxError(String(read.problem))
       const { keys } = keySet.parse(JSON.parse(read.text))
       // A set may also hold keys for other things, and of kinds that are not known here (RFC 7517 §5).
       const known = keys.map((key) => publicKey.safeParse(key).data).filter((key) => key !== undefined)

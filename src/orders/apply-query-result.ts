@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { codesOfFailure, ORDER_STATUS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import type { AnswerOf, CallProblem, CallResult } from '../partner-calls/index.ts'
 import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
@@ -81,12 +83,17 @@ function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
     : undefined
   if (codes) return [codes]
   if (orderQuantity !== order.quantity) {
-    return [{ path: 'body.orderQuantity', problem: `is ${orderQuantity}; the order has ${order.quantity}` }]
+    return [
+      {
+        path: 'body.orderQuantity',
+        problem: localized('other-count', { named: orderQuantity, count: order.quantity }),
+      },
+    ]
   }
   const used = Math.max(order.used_quantity, usedQuantity)
   const refunded = Math.max(order.refunded_quantity, refundedQuantity)
   if (used + refunded <= order.quantity) return []
-  return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
+  return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
 }
 
 /**
@@ -95,13 +102,18 @@ function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
  */
 function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
   const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
-    theirs < ours ? [{ path, problem: `is ${theirs}; the platform counts ${ours}` }] : []
+    theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []
   const isIssued = ISSUED_STATES.includes(asked.state)
   return [
     ...counted('body.usedQuantity', usedQuantity, asked.used_quantity),
     ...counted('body.refundedQuantity', refundedQuantity, asked.refunded_quantity),
     ...(isIssued && orderStatus !== issued
-      ? [{ path: 'body.orderStatus', problem: `is ${orderStatus}; the order is ${asked.state}` }]
+      ? [
+          {
+            path: 'body.orderStatus',
+            problem: localized('status-of-issued', { named: orderStatus, state: asked.state }),
+          },
+        ]
       : []),
   ]
 }
@@ -113,7 +125,7 @@ async function storeContradiction(
   cause: Cause,
 ): Promise<void> {
   const contradiction = problems.length > 0 ? problemsText(problems) : null
-  if (contradiction === order.contradiction) return
+  if (isDeepStrictEqual(contradiction, order.contradiction)) return
   await saveContradiction(db, order, contradiction, { cause, now: clock.now() })
 }
 
@@ -124,7 +136,12 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
   if (!WAITING.includes(order.state)) return []
   const [issued] = await vouchersOf(db, order.order_id)
   return issued
-    ? [{ path: 'body.orderStatus', problem: `is ${orderStatus}; the order has voucher ${issued.voucher}` }]
+    ? [
+        {
+          path: 'body.orderStatus',
+          problem: localized('status-of-codes', { named: orderStatus, voucher: issued.voucher }),
+        },
+      ]
     : []
 }
 

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import { localized } from '../lib/localized-text.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
@@ -31,8 +32,7 @@ export async function beginRefund(
   const { db, clock } = deps
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
-    if (isAnother(known, order, input))
-      throw new RefusedRequest(`refund ${echo(refundId)} already exists with other contents`)
+    if (isAnother(known, order, input)) throw new RefusedRequest(localized('refund-exists', { refund: echo(refundId) }))
     return continueRefund(deps, order, known, cause)
   }
   if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')

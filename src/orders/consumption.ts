@@ -1,5 +1,6 @@
 import type { Db } from '../db/sql.ts'
 import type { Cause } from '../history/index.ts'
+import { localized } from '../lib/localized-text.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { orderSave } from './change-order.ts'
 import { noSuchOrder } from './errors.ts'
@@ -87,7 +88,8 @@ export function decideConsumption(
   const own = ownOrder(order, partnerId, report.orderId)
   checkPartnerOrderId(own, report.partnerOrderId)
   if (report.quantity !== own.quantity) {
-    throw new RefusedRequest(`quantity is ${report.quantity}; order ${own.order_id} has ${own.quantity}`)
+    const { order_id: order, quantity } = own
+    throw new RefusedRequest(localized('other-quantity', { quantity: report.quantity, order, own: quantity }))
   }
   const quantities = withQuantities(own, report)
   const lacking = lacksVoucherList(own, before, report.vouchers)
@@ -122,5 +124,5 @@ export function checkPartnerOrderId(
   given: string,
 ): void {
   if (own === null || own === given) return
-  throw new RefusedRequest(`partnerOrderId is ${echo(given)}; that of order ${order_id} is ${echo(own)}`)
+  throw new RefusedRequest(localized('other-partner-order', { given: echo(given), order: order_id, own: echo(own) }))
 }

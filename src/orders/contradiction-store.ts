@@ -1,17 +1,18 @@
 import { type Db, sql } from '../db/sql.ts'
 import { type Cause, ORDER_CHANGES } from '../history/index.ts'
+import { type Detail, storable } from '../lib/localized-text.ts'
 import type { OrderRow } from './order-store.ts'
 
 /** Keeps, or forgets, what the partner says of a locked order otherwise than our records, with its history. */
 export const saveContradiction = (
   db: Db,
   { order_id, partner_id, contradiction: before }: OrderRow,
-  contradiction: string | null,
+  contradiction: Detail | null,
   { cause, now }: { cause: Cause; now: Date },
 ): Promise<number> =>
   db.exec(
     sql`with saved as (
-      update ticket_order set contradiction = ${contradiction}, updated_at = ${now} where order_id = ${order_id}
+      update ticket_order set contradiction = ${storable(contradiction)}, updated_at = ${now} where order_id = ${order_id}
     )
     insert into ${ORDER_CHANGES}
     values (${now}, ${partner_id}, 'order', ${String(order_id)}, ${order_id}, ${cause.kind}, ${cause.id},

@@ -6,6 +6,7 @@ import { orderCreate } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import {
   type AnswerOf,
@@ -114,11 +115,11 @@ async function resumeOrder(
   const order = await existingOrder(deps, orderId)
   const stored = await requestOf(deps.db, orderId)
   if (order.partner_id !== input.partner_id || differs(stored, compared(order, input))) {
-    throw new RefusedRequest(`order ${orderId} already exists with other contents`)
+    throw new RefusedRequest(localized('order-exists', { order: orderId }))
   }
   if (order.data_removed_at && order.state === 'create_failed') {
-    const at = order.data_removed_at.toISOString().slice(0, 10)
-    throw new RefusedRequest(`the visitors of order ${orderId} were removed on ${at}: make a new order`)
+    const date = order.data_removed_at.toISOString().slice(0, 10)
+    throw new RefusedRequest(localized('order-visitors-removed', { order: orderId, date }))
   }
   const queried = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
   // Order create is idempotent at the partner: after any response it may be sent again.

@@ -1,5 +1,7 @@
+import { localized } from '../lib/localized-text.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { OrderRow, VoucherRow } from './order-store.ts'
+import { foreignVoucher } from './quantities.ts'
 import type { NewRefundRow, RefundRow } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 import { ticketsLeftOn } from './voucher-counts.ts'
@@ -40,7 +42,8 @@ export function refundContent(
   const quantity = input.quantity ?? (named.length > 0 ? ofVouchers : left)
   if (named.length > 0) checkFits(chosen, ofVouchers, quantity)
   if (quantity < 1 || quantity > left) {
-    throw new RefusedRequest(`order ${order.order_id} has ${left} tickets left to refund, not ${Math.max(quantity, 1)}`)
+    const wanted = { order: order.order_id, left, quantity: Math.max(quantity, 1) }
+    throw new RefusedRequest(localized('left-to-refund', wanted))
   }
   return {
     refund_quantity: quantity,
@@ -79,7 +82,7 @@ function unusedVouchers(
 /** Only one voucher for several tickets may be refunded in part: of more it would not be known how many of which. */
 function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
   if (quantity === ofVouchers || (chosen.length === 1 && quantity < ofVouchers)) return
-  throw new RefusedRequest(`the vouchers are for ${ofVouchers} tickets, not ${quantity}`)
+  throw new RefusedRequest(localized('vouchers-for', { tickets: ofVouchers, quantity }))
 }
 
 /** The voucher, or a refusal when it cannot be refunded. */
@@ -89,8 +92,10 @@ function refundable(
   free: (voucher: VoucherRow) => number,
   voucher: string,
 ): VoucherRow {
-  if (!found) throw new RefusedRequest(`voucher ${echo(voucher)} is not of order ${order.order_id}`)
-  if (found.state !== 'unused') throw new RefusedRequest(`voucher ${echo(voucher)} is ${found.state}`)
-  if (free(found) === 0) throw new RefusedRequest(`voucher ${echo(voucher)} is in another refund`)
+  if (!found) throw foreignVoucher(order.order_id, voucher)
+  if (found.state !== 'unused') {
+    throw new RefusedRequest(localized('voucher-is', { voucher: echo(voucher), state: found.state }))
+  }
+  if (free(found) === 0) throw new RefusedRequest(localized('voucher-in-refund', { voucher: echo(voucher) }))
   return found
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { type Cause, type Change, ORDER_CHANGES } from '../history/index.ts'
+import { type Detail, storable, storedDetail } from '../lib/localized-text.ts'
 import { ORDER_STATE_NAMES, type OrderState, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
@@ -18,7 +19,7 @@ const orderRow = z.object({
   state_since: z.date(),
   revision: z.number(),
   last_code: z.number().nullable(),
-  last_describe: z.string().nullable(),
+  last_describe: storedDetail.nullable(),
   vouchers_open: z.boolean(),
   close_type: z.number().nullable(),
   quantity: z.number(),
@@ -33,7 +34,7 @@ const orderRow = z.object({
   /** Null while the visitors' data are there. */
   data_removed_at: z.date().nullable(),
   /** What the partner's last answer to order query says otherwise than our records. */
-  contradiction: z.string().nullable(),
+  contradiction: storedDetail.nullable(),
 })
 export type OrderRow = z.output<typeof orderRow>
 
@@ -119,7 +120,7 @@ export interface OrderUpdate {
   readonly refunded_quantity: number
   readonly partner_order_id: string | null
   readonly last_code: number | null
-  readonly last_describe: string | null
+  readonly last_describe: Detail | null
   readonly vouchers_open: boolean
   readonly close_type: number | null
   readonly vouchers: readonly VoucherRow[]
@@ -137,7 +138,7 @@ export interface OrderSave {
 const SAVE = ({ order, update, now }: OrderSave) => sql.part`
   ${order.order_id}::bigint as order_id, ${update.state}::text as state, ${update.used_quantity}::int as used_quantity,
   ${update.refunded_quantity}::int as refunded_quantity, ${update.partner_order_id}::text as partner_order_id,
-  ${update.last_code}::int as last_code, ${update.last_describe}::text as last_describe,
+  ${update.last_code}::int as last_code, ${storable(update.last_describe)}::jsonb as last_describe,
   ${update.vouchers_open}::boolean as vouchers_open, ${update.close_type}::int as close_type,
   ${now.toISOString()}::timestamptz as at`
 

@@ -1,5 +1,6 @@
 import { findProduct } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
+import { localized } from '../lib/localized-text.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { OrderRow } from './order-store.ts'
 
@@ -12,7 +13,5 @@ export async function refusePartOf(
   if (refunded === quantity) return
   const product = await findProduct(db, { partnerId, partnerDealId })
   if (product?.details.partlyRefund !== false) return
-  throw new RefusedRequest(
-    `product ${echo(partnerDealId)} has no partial refunds (partlyRefund is false); to ask for one anyway, set partly`,
-  )
+  throw new RefusedRequest(localized('not-partly', { product: echo(partnerDealId) }))
 }

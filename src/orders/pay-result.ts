@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { type Cause, countOrderMoves } from '../history/index.ts'
 import { codesOfFailure, type IssuedTickets } from '../interfaces/index.ts'
 import { problemsText } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { storeAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
@@ -59,7 +60,7 @@ async function issue(
   cause: Cause,
 ): Promise<void> {
   if (code !== undefined && code >= FIRST_FAILURE) {
-    throw new RefusedRequest(`code ${code} reports a failure, but issueType 1 reports success`)
+    throw new RefusedRequest(localized('issued-and-failed', { code }))
   }
   // An earlier failure may have been about another payment, and the tickets exist.
   const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
@@ -82,9 +83,11 @@ function checkCodes(order: OrderRow, before: readonly VoucherRow[], tickets: Iss
   const enough = promised === undefined ? codes <= order.quantity : codes === promised
   if (enough || awaitsCodes(tickets, order.quantity, codes)) return fresh
   const wanted =
-    promised === undefined ? `at most ${order.quantity}` : `${promised} (voucherType ${tickets.voucherType})`
+    promised === undefined
+      ? localized('at-most-count', { count: order.quantity })
+      : `${promised} (voucherType ${tickets.voucherType})`
   throw new RefusedRequest(
-    `body.vouchers and body.credentialList: ${codes} codes; order ${order.order_id} with ${order.quantity} tickets needs ${wanted}`,
+    localized('codes-needed', { codes, order: order.order_id, quantity: order.quantity, wanted }),
   )
 }
 
@@ -102,7 +105,7 @@ async function fail(
   if (!WAITING.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'pay_failed')
   const [issued] = before
   if (issued) {
-    throw new RefusedRequest(`order ${order.order_id} has voucher ${echo(issued.voucher)}; it cannot become pay_failed`)
+    throw new RefusedRequest(localized('cannot-fail', { order: order.order_id, voucher: echo(issued.voucher) }))
   }
   // If an order was paid again, it is unknown which payment is meant: the partner is queried.
   const again = (await countOrderMoves(deps.db, order.order_id, { to: 'paying', notFrom: 'pay_unknown' })) > 1

@@ -1,3 +1,5 @@
+import { problemText } from '../lib/json/shape.ts'
+import { localized } from '../lib/localized-text.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
@@ -20,13 +22,16 @@ export interface Quantities {
   readonly refundedQuantity: number
 }
 
+const NEGATIVE = localized('must-not-be-negative')
+
 /** What can be refused without reading the order. */
 export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Quantities): void {
-  if (usedQuantity < 0) throw new RefusedRequest('usedQuantity must not be negative')
-  if (refundedQuantity < 0) throw new RefusedRequest('refundedQuantity must not be negative')
-  if (quantity < 1) throw new RefusedRequest('quantity must be at least 1')
+  if (usedQuantity < 0) throw new RefusedRequest(problemText({ path: 'usedQuantity', problem: NEGATIVE }))
+  if (refundedQuantity < 0) throw new RefusedRequest(problemText({ path: 'refundedQuantity', problem: NEGATIVE }))
+  if (quantity < 1)
+    throw new RefusedRequest(problemText({ path: 'quantity', problem: localized('must-be-at-least', { least: 1 }) }))
   if (usedQuantity + refundedQuantity > quantity) {
-    throw new RefusedRequest('usedQuantity and refundedQuantity together must not exceed quantity')
+    throw new RefusedRequest(localized('too-many-together'))
   }
 }
 
@@ -39,7 +44,7 @@ export function withQuantities(
   const refunded = Math.max(order.refunded_quantity, reported.refundedQuantity)
   if (used + refunded > order.quantity) {
     throw new RefusedRequest(
-      `order ${order.order_id} has ${order.quantity} tickets; ${used} used and ${refunded} refunded are more than that`,
+      localized('more-than-tickets', { order: order.order_id, quantity: order.quantity, used, refunded }),
     )
   }
   const state: OrderState = stateByQuantities(order.quantity, used, refunded) ?? order.state
@@ -63,8 +68,8 @@ export function withVouchers(
     if (!takesCodes(order, before)) throw foreignVoucher(order.order_id, foreign)
     const beyond = fresh[order.quantity - before.length]
     if (beyond !== undefined) {
-      const why = `order ${order.order_id} has ${order.quantity} tickets`
-      throw new RefusedRequest(`voucher ${echo(beyond)} is one too many: ${why}`)
+      const { order_id, quantity } = order
+      throw new RefusedRequest(localized('one-voucher-too-many', { voucher: echo(beyond), order: order_id, quantity }))
     }
   }
   // Late codes may come one by one.
@@ -82,7 +87,7 @@ export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]
 }
 
 export const foreignVoucher = (orderId: bigint, voucher: string): RefusedRequest =>
-  new RefusedRequest(`voucher ${echo(voucher)} is not of order ${orderId}`)
+  new RefusedRequest(localized('foreign-voucher', { voucher: echo(voucher), order: orderId }))
 
 /**
  * The vouchers that a report changes, each once: a partner may send one code several times. `totals` are the order's

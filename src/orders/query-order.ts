@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { type CallCause, callPartner, existingPartner } from '../partner-calls/index.ts'
 import { applyQueryResult } from './apply-query-result.ts'
@@ -11,7 +12,8 @@ import { type OrderResult, recordAsked, resultFor, withOrder } from './order-res
 export async function queryOrder(deps: Deps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const order = await withOrder(deps, orderId, async (inside, found) => {
     await recordAsked(inside, 'order_query_asked', found)
-    if (isInFlight(deps, found)) throw new RefusedRequest(`order ${orderId} is ${found.state}: a call is in progress`)
+    if (isInFlight(deps, found))
+      throw new RefusedRequest(localized('call-in-progress', { order: orderId, state: found.state }))
     if (!awaitsAnswer(found)) return found
     const state = found.state === 'creating' ? 'create_unknown' : 'pay_unknown'
     return changeOrder(inside, found, { state }, changedBy(cause))

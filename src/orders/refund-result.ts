@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { checkPartnerOrderId, ownOrder } from './consumption.ts'
@@ -32,7 +33,9 @@ export async function applyRefundResult(
     const state = result.code === 200 ? 'refunded' : 'refused'
     if (refund.state === state) return
     if (REFUND_STATES[refund.state].next.length === 0) {
-      throw new RefusedRequest(`refund ${refund.refund_id} is already ${refund.state}; it cannot become ${state}`)
+      throw new RefusedRequest(
+        localized('refund-decided', { refund: refund.refund_id, state: refund.state, to: state }),
+      )
     }
     const update = { state, decision_code: result.code, reason: result.describe } as const
     await changeRefund({ ...deps, db }, order, refund, update, cause)

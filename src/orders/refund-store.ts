@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { type Cause, type Difference, ORDER_CHANGES } from '../history/index.ts'
+import { type Detail, storable, storedDetail } from '../lib/localized-text.ts'
 import { REFUND_STATE_NAMES, type RefundState } from './states.ts'
 
 const money = z.coerce.number()
@@ -15,7 +16,7 @@ const refundRow = z.object({
   refund_price: money,
   refund_fee: money,
   decision_code: z.number().nullable(),
-  reason: z.string().nullable(),
+  reason: storedDetail.nullable(),
   created_at: z.date(),
   updated_at: z.date(),
 })
@@ -41,7 +42,7 @@ export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
 export interface RefundUpdate {
   readonly state: RefundState
   readonly decision_code: number | null
-  readonly reason: string | null
+  readonly reason: Detail | null
 }
 
 export const saveRefund = (
@@ -53,7 +54,7 @@ export const saveRefund = (
 ): Promise<number> =>
   db.exec(
     sql`with saved as (
-      update refund set state = ${update.state}, decision_code = ${update.decision_code}, reason = ${update.reason},
+      update refund set state = ${update.state}, decision_code = ${update.decision_code}, reason = ${storable(update.reason)},
         updated_at = ${now}
       where partner_id = ${refund.partner_id} and refund_id = ${refund.refund_id}
     )

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { operation } from '../lib/json/input.ts'
+import { localized } from '../lib/localized-text.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { type CallCause, type CallProblem, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
@@ -55,9 +56,9 @@ export const refundByPlatform = operation(
  * tickets.
  */
 function checkNeverConfirmed(deps: Deps, order: OrderRow, quantity: number): void {
-  if (isInFlight(deps, order)) throw new RefusedRequest(`a call about order ${order.order_id} is in progress`)
+  if (isInFlight(deps, order)) throw new RefusedRequest(localized('call-about-order', { order: order.order_id }))
   if (quantity === order.quantity) return
-  throw new RefusedRequest(`order ${order.order_id} was never confirmed; it can only be refunded as a whole`)
+  throw new RefusedRequest(localized('never-confirmed', { order: order.order_id }))
 }
 
 async function storeRefund(

@@ -1,4 +1,5 @@
 import type { CallLimits } from '../config/call-limits.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import type { CallFailure } from './call-failure.ts'
 
 /** Bytes of all headers of an answer together. */
@@ -7,30 +8,32 @@ export const HEADER_BYTES = 16_384
 const KIB = 1_024
 
 const size = (bytes: number): string => (bytes % (KIB * KIB) === 0 ? `${bytes / KIB / KIB} MiB` : `${bytes / KIB} KiB`)
-const seconds = (ms: number): string => `${ms / 1_000} s`
+const within = (ms: number) => ({ seconds: ms / 1_000 })
 
-const CONNECTING: Readonly<Partial<Record<CallFailure, string>>> = {
-  dns: 'the host name could not be resolved',
-  connect: 'could not connect',
-  tls: 'could not establish TLS',
-}
+const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
 /**
  * A clause that names the limit which a call exceeded, by the library's code of the failure; undefined where it was not
  * a limit that ended the call.
  */
-export function exceededLimit(failure: CallFailure, code: string | undefined, limits: CallLimits): string | undefined {
+export function exceededLimit(
+  failure: CallFailure,
+  code: string | undefined,
+  limits: CallLimits,
+): LocalizedText | undefined {
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return CONNECTING[failure] && `${CONNECTING[failure]} within ${seconds(limits.connectMs)}`
+      return failure in CONNECTING
+        ? localized(CONNECTING[failure as keyof typeof CONNECTING], within(limits.connectMs))
+        : undefined
     case 'UND_ERR_HEADERS_TIMEOUT':
-      return `the response took too long: nothing came within ${seconds(limits.headersMs)}`
+      return localized('nothing-within', within(limits.headersMs))
     case 'TimeoutError':
-      return `the response took too long: it was not complete within ${seconds(limits.totalMs)}`
+      return localized('incomplete-within', within(limits.totalMs))
     case 'UND_ERR_HEADERS_OVERFLOW':
-      return `the headers of the response are larger than ${size(HEADER_BYTES)}`
+      return localized('headers-larger', { size: size(HEADER_BYTES) })
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return `the response is larger than ${size(limits.bytes)}`
+      return localized('response-larger', { size: size(limits.bytes) })
     default:
       return undefined
   }

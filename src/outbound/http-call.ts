@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
+import type { LocalizedText } from '../lib/localized-text.ts'
 import { type AddressGuard, AddressRefused } from './address-guard.ts'
 import type { CallFailure, ConnectPhase } from './call-failure.ts'
 import { exceededLimit } from './exceeded.ts'
@@ -49,7 +50,7 @@ export class HttpCallError extends Error {
   /** The system's or the library's name for the cause: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code: string | undefined
   /** The limit that was exceeded, as a clause: `the response is larger than 1 MiB`. */
-  readonly exceeded: string | undefined
+  readonly exceeded: LocalizedText | undefined
 
   constructor(failure: CallFailure, timings: CallTimings, limits: CallLimits, code?: string) {
     super(code === undefined ? failure : `${failure} (${code})`)

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
@@ -78,7 +79,7 @@ const definitionOf = (name: InterfaceName) =>
   INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
 
 const unknownPartner = (partnerId: bigint): RefusedRequest =>
-  new RefusedRequest(`partner ${partnerId} does not exist`, { status: 404 })
+  new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
 export interface MadeCall {
   readonly call: CallRecord
   /** What was sent again after it. */
@@ -108,7 +109,8 @@ export async function existingPartner(deps: Deps, partnerId: bigint): Promise<Pa
 /** For what must not be begun with a partner that is suspended. */
 export async function activePartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await existingPartner(deps, partnerId)
-  if (partner.status !== 'active') throw new RefusedRequest(`partner ${partnerId} is ${partner.status}`)
+  if (partner.status !== 'active')
+    throw new RefusedRequest(localized('partner-is', { partner: partnerId, state: partner.status }))
   return partner
 }
 

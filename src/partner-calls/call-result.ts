@@ -1,4 +1,5 @@
 import type { ShapeProblem } from '../lib/json/shape.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import type { CallFailure as HttpFailure } from '../outbound/index.ts'
 
 /**
@@ -9,20 +10,20 @@ import type { CallFailure as HttpFailure } from '../outbound/index.ts'
 type FailureKind = HttpFailure | 'http-status' | 'encryption' | 'json' | 'schema' | 'partner-code' | 'breaker'
 
 /** The kinds below HTTP, as texts. */
-export const HTTP_FAILURE_MEANINGS: Readonly<Record<HttpFailure, string>> = {
-  address: 'the address or port of the URL is not allowed',
-  dns: 'the host name could not be resolved',
-  connect: 'could not connect',
-  tls: 'could not establish TLS',
-  timeout: 'the response took too long',
-  'too-large': 'the response is too large',
-  broken: 'the connection closed before a complete HTTP response arrived',
+export const HTTP_FAILURE_MEANINGS: Readonly<Record<HttpFailure, LocalizedText>> = {
+  address: localized('address-not-allowed'),
+  dns: localized('not-resolved'),
+  connect: localized('not-connected'),
+  tls: localized('no-tls'),
+  timeout: localized('took-too-long'),
+  'too-large': localized('response-too-large'),
+  broken: localized('connection-closed'),
 }
 
 export interface CallProblem {
   readonly kind: FailureKind
-  /** A clause for a person; holds no secret. */
-  readonly detail: string
+  /** Holds no secret. */
+  readonly detail: LocalizedText
   /** Whether the partner may have acted on the request anyway; if false, repeating it is safe. */
   readonly maybe_received: boolean
   /** The partner's code; of `partner-code` only. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Detail, storable, storedDetail } from '../lib/localized-text.ts'
 import { CALL_CAUSES } from './cause.ts'
 
 /** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
@@ -34,7 +35,7 @@ export interface CallRecord {
   readonly response_body: string | null
   readonly code: number | null
   readonly failure: string | null
-  readonly failure_detail: string | null
+  readonly failure_detail: Detail | null
   /** Null unless it is wrong on purpose. */
   readonly forged: Forgery | null
   /** Its body was written by a person. */
@@ -51,7 +52,7 @@ export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
           cause, cause_ref)
         values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
           ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
-          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${call.failure_detail},
+          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${storable(call.failure_detail)},
           ${call.forged}, ${call.by_hand}, ${call.cause}, ${call.cause_ref})`,
   )
 
@@ -67,7 +68,7 @@ const callSummary = z.object({
   http_status: z.number().nullable(),
   code: z.number().nullable(),
   failure: z.string().nullable(),
-  failure_detail: z.string().nullable(),
+  failure_detail: storedDetail.nullable(),
 })
 export type CallSummary = z.output<typeof callSummary>
 

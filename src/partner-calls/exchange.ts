@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import type { SpanAttributes } from '../lib/tracing.ts'
 import { compressedText } from '../lib/web/body-text.ts'
 import { HttpCallError, post } from '../outbound/index.ts'
@@ -126,11 +127,11 @@ async function send(
   request: SignedRequest,
   read: (answer: ReadableAnswer) => Reply<unknown>,
 ): Promise<Outcome> {
-  const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
+  const notTried = (kind: 'address' | 'breaker', detail: LocalizedText): Outcome => ({
     reply: failed({ kind, detail, maybe_received: false }),
     durationMs: 0,
   })
-  if (request.url === '') return notTried('address', `no URL is registered for ${definition.name}`)
+  if (request.url === '') return notTried('address', localized('no-url', { interface: definition.name }))
   deps.assertLeaseHeld?.()
   const hangUp = deps.calls.faults?.dropsAnswerOf === definition.name
   const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
@@ -148,7 +149,7 @@ async function send(
     if (!(error instanceof HttpCallError)) throw error
     const { failure: kind, maybeReceived, timings, exceeded = HTTP_FAILURE_MEANINGS[kind] } = error
     answered = kind === 'address' || hangUp
-    const detail = `${exceeded}: ${error.message}`
+    const detail = localized('caused-by', { problem: exceeded, cause: error.message })
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
     const change = deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)

@@ -12,9 +12,9 @@ import {
   openBody,
 } from '../lib/crypto/aes-body.ts'
 import { authorizationHeader, formatHttpDate } from '../lib/crypto/signing.ts'
-import { parseLossless } from '../lib/json/lossless.ts'
+import { parseLossless, placed } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
-import { placeText } from '../lib/utf8.ts'
+import { type LocalizedText, localized, withValues } from '../lib/localized-text.ts'
 import { compressedText } from '../lib/web/body-text.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { HttpAnswer } from '../outbound/index.ts'
@@ -69,8 +69,8 @@ export function signedRequest(
 /** An answer whose body is decrypted if it was encrypted; if decryption failed, as it came, with the problem. */
 export interface ReadableAnswer extends HttpAnswer {
   readonly decrypted: boolean
-  /** A sentence for a person, without the body. */
-  readonly problem?: string
+  /** Without the body. */
+  readonly problem?: LocalizedText
 }
 
 /** Partners that have a key answer in either form, whatever was asked. */
@@ -94,22 +94,20 @@ interface Reading {
 export function readReply(definition: PartnerInterface, http: ReadableAnswer, { mask, sent }: Reading): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
   const compressed = compressedText(http.headers)
-  if (compressed) return failed({ kind: 'json', detail: `the response is ${compressed}`, maybe_received: true })
+  if (compressed)
+    return failed({ kind: 'json', detail: localized('response-is', { problem: compressed }), maybe_received: true })
   if (http.problem !== undefined) return failed({ kind: 'encryption', detail: http.problem, maybe_received: true })
   const parsed = parseLossless(http.body)
   if ('problem' in parsed) {
     if (http.decrypted) return failed({ kind: 'encryption', detail: KEY_DOES_NOT_FIT, maybe_received: true })
     // The problem quotes the answer, which may hold what PostgreSQL and a terminal cannot take.
-    return failed({
-      kind: 'json',
-      detail: `the response is ${echo(mask(parsed.problem))}${placeText(parsed)}`,
-      maybe_received: true,
-    })
+    const problem = withValues(placed(parsed), (value) => echo(mask(value)))
+    return failed({ kind: 'json', detail: localized('response-is', { problem }), maybe_received: true })
   }
   const json = parsed.value
   const reading = readAnswer(definition, json)
   const other = reading.outcome === 'invalid' ? undefined : aboutAnother(sent, json, reading.outcome === 'success')
-  if (other) return invalidAnswer([{ ...other, problem: mask(other.problem) }], json, mask)
+  if (other) return invalidAnswer([other], json, mask)
   switch (reading.outcome) {
     case 'invalid':
       return invalidAnswer(reading.problems, json, mask)
@@ -118,22 +116,25 @@ export function readReply(definition: PartnerInterface, http: ReadableAnswer, { 
     case 'failed': {
       const contradicted = definition.contradicted?.(json, reading.code)
       if (contradicted) return invalidAnswer([contradicted], json, mask)
-      const detail = `${reading.code} (${reading.meaning}): ${echo(mask(reading.describe))}`
-      return failed({ kind: 'partner-code', detail, maybe_received: true, code: reading.code }, json)
+      const { code, meaning } = reading
+      const detail = localized('code-said', { code, meaning, describe: echo(mask(reading.describe)) })
+      return failed({ kind: 'partner-code', detail, maybe_received: true, code }, json)
     }
     case 'success':
       return { outcome: 'success', answer: reading.answer, json }
   }
 }
 
-const statusText = (status: number): string =>
-  status >= 300 && status < 400 ? `HTTP status ${status}; redirects are not followed` : `HTTP status ${status}`
+const statusText = (status: number): LocalizedText =>
+  localized(status >= 300 && status < 400 ? 'http-redirect' : 'http-status', { status })
 
 /** The partner's own message comes first: it explains best why the response is not the expected one. */
 function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
   const remark = remarkIn(json)
-  const said = remark === undefined ? '' : `the partner says "${echo(mask(remark))}"; `
-  return failed({ kind: 'schema', detail: said + mask(problemsText(problems)), maybe_received: true, problems }, json)
+  const masked = problems.map(({ path, problem }) => ({ path: mask(path), problem: withValues(problem, mask) }))
+  const problem = problemsText(masked)
+  const detail = remark === undefined ? problem : localized('partner-says', { remark: echo(mask(remark)), problem })
+  return failed({ kind: 'schema', detail, maybe_received: true, problems }, json)
 }
 
 /** A response about another order or refund must not change ours, whatever its code is. */
@@ -142,8 +143,8 @@ function aboutAnother(sent: string, json: unknown, isSuccess: boolean): ShapePro
   const echoes = 'value' in request ? echoesOf(request.value, json, isSuccess) : []
   const other = echoes.find(({ same }) => !same)
   if (!other) return undefined
-  const why = other.rounded ? ': it was rounded, so the partner reads ids as doubles' : ''
-  return { path: other.path, problem: `is ${echo(other.named)}; the call was about ${echo(other.asked)}${why}` }
+  const values = { named: echo(other.named), order: echo(other.asked) }
+  return { path: other.path, problem: localized(other.rounded ? 'about-rounded' : 'about-another', values) }
 }
 
 /** The code that is recorded for a reply; null where the partner gave none. */

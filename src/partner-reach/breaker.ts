@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { addSeconds, type Clock } from '../lib/clock.ts'
+import { type LocalizedText, localized } from '../lib/localized-text.ts'
 import * as store from './breaker-store.ts'
 
 const FAILURES = 5
@@ -29,7 +30,7 @@ interface Breaker {
 type BreakerChange = 'closed' | { readonly retryAt: Date } | undefined
 
 interface RefusedCall {
-  readonly refused: string
+  readonly refused: LocalizedText
   /** Because calls failed, and operators can see it. */
   readonly isKept: boolean
 }
@@ -66,11 +67,11 @@ export class CircuitBreakers {
     const breaker = this.#breakerOf(partnerId)
     const now = this.#clock.now()
     if (background && slowMsAt(breaker, now) > MAX_SLOW_MS) {
-      return { refused: 'the partner’s last responses were slow; the next pull has to wait', isKept: false }
+      return { refused: localized('breaker-slow'), isKept: false }
     }
     if (breaker.retryAt === null) return true
     if (now < breaker.retryAt) {
-      return { refused: 'the last calls failed; the next one is tried within 30 s', isKept: breaker.isKept }
+      return { refused: localized('breaker-open', { seconds: OPEN_S }), isKept: breaker.isKept }
     }
     breaker.retryAt = addSeconds(now, OPEN_S)
     return true

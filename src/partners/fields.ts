@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Fields } from '../db/record-fields.ts'
+import { problem } from '../lib/json/field-problem.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { mapOf } from '../lib/json/shape.ts'
@@ -12,7 +13,7 @@ const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
 const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
 
 const name = visibleLine(100)
-const baseUrl = endpointUrl.refine((url) => !url.includes('?'), 'must not have a query').nullable()
+const baseUrl = endpointUrl.refine((url) => !url.includes('?'), problem('must-have-no-query')).nullable()
 const interfaceUrls = mapOf(
   'registered',
   z.string().regex(INTERFACE_NAME, 'is not the name of an interface, such as order-create'),

@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs'
 import type { RunRefusal } from '../certification/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
-import { type Detail, type LocalizedText, TEXT_IDS } from '../lib/localized-text.ts'
-import { reasonDetail } from '../lib/reason-detail.ts'
-import type { Translate } from '../lib/web/locale.ts'
+import { type Detail, filled, type LocalizedText, TEXTS, type TextId } from '../lib/localized-text.ts'
+import type { Locale, Translate } from '../lib/web/locale.ts'
 import type { MemberRefusal, MemberRole } from '../members/index.ts'
 import { ORDER_STATES, REFUND_STATES, type showOrder } from '../orders/index.ts'
 import type { FunctionId } from '../test-plan/index.ts'
@@ -31,19 +31,22 @@ export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbo
 export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
 
 /** Reasons that are one mistake each, of the same name. */
-const MISTAKES_ALONE: readonly string[] = ['partner-id-missing', 'query-signed']
+export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-signed']
 
-/** A detail in words. One whose text only a newer process knows is shown by its values. */
-export function localizedText({ text, values }: LocalizedText, t: Translate): string {
-  if (MISTAKES_ALONE.includes(text)) return explainMistake(t.locale, text)
-  const told = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, shownValueOf(text, name, detailText(value, t), t)]),
-  )
-  return TEXT_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
+/** The words of every id, in each language. */
+export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {
+  en: TEXTS,
+  'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/reasons.zh-CN.json', import.meta.url), 'utf8')),
+}
+
+/** A text in the reader's language. */
+export function localizedText(text: LocalizedText, t: Translate): string {
+  if (MISTAKES_ALONE.includes(text.id)) return explainMistake(t.locale, text.id)
+  return filled(text, WORDS[t.locale][text.id], (value, name) => shownValueOf(text.id, name, detailText(value, t), t))
 }
 
 /** Texts in which `state` and `to` are states of such a record. */
-const STATES_IN: Readonly<Record<string, StatedRecord>> = {
+const STATES_IN: Readonly<Partial<Record<TextId, StatedRecord>>> = {
   'call-in-progress': 'order',
   'status-of-issued': 'order',
   'order-cannot-become': 'order',
@@ -56,7 +59,7 @@ const STATES_IN: Readonly<Record<string, StatedRecord>> = {
  * Interfaces are named, and mistakes of a signature explained; other values stay as they are. So do states in English: there
  * a reason is what was answered, word for word.
  */
-function shownValueOf(text: string, name: string, value: string, t: Translate): string {
+function shownValueOf(text: TextId, name: string, value: string, t: Translate): string {
   if (name === 'interface') return interfaceName(value, t)
   const record = name === 'state' || name === 'to' ? STATES_IN[text] : undefined
   if (record && t.locale !== 'en') return recordStateText(record, value, t)
@@ -94,9 +97,6 @@ type StatedRecord = keyof typeof STATES
 /** What the state of an order, refund or voucher is called; one that only a newer process knows as it is. */
 export const recordStateText = (record: StatedRecord, state: string, t: Translate): string =>
   (STATES[record] as readonly string[]).includes(state) ? t(`sandbox.${record}_state.${state}`) : state
-
-/** Why a call was refused or failed, in the reader's language; what somebody else said in it stays as it is. */
-export const reasonText = (reason: string, t: Translate): string => detailText(reasonDetail(reason), t)
 
 export const memberRefusalText = (reason: MemberRefusal['reason'], t: Translate): string =>
   t(`sandbox.members.refusal.${reason}`)

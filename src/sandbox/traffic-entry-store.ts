@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import { storedDetail } from '../lib/localized-text.ts'
 import { caused, judged, warnings } from './traffic-store.ts'
 
 /** Single entries of the traffic. */
@@ -20,7 +21,7 @@ const call = z.object({
   response_body: z.string().nullable(),
   code: z.number().nullable(),
   failure: z.string().nullable(),
-  failure_detail: z.string().nullable(),
+  failure_detail: storedDetail.nullable(),
   ...judged,
   ...caused,
 })
@@ -48,7 +49,7 @@ const received = z.object({
   status: z.number().nullable(),
   /** As the body names it. */
   order_id: z.string().nullable(),
-  reason: z.string().nullable(),
+  reason: storedDetail.nullable(),
   /** Whether it is known that this partner sent it. */
   verified: z.boolean(),
   left_out: z.number().nullable(),

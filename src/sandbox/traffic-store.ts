@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { storedDetail } from '../lib/localized-text.ts'
 import { CALL_CAUSES, FORGERIES } from '../partner-calls/index.ts'
 import { matches, type TrafficSearch, type TrafficView } from './traffic-search-store.ts'
 
@@ -28,7 +29,7 @@ export const summary = z.object({
   /** An interface for our calls, a path for the partner's. */
   name: z.string(),
   failure: z.string().nullable(),
-  detail: z.string().nullable(),
+  detail: storedDetail.nullable(),
   status: z.number().nullable(),
   code: z.number().nullable(),
   duration_ms: z.number().nullable(),

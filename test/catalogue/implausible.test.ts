@@ -59,8 +59,8 @@ describe('values that look like mistakes', () => {
       /^is 10000; the median of the stored prices .* is 99\. Prices are in yuan, not cents; 2 more/,
     )
     const like = {
-      text: 'like-this',
-      values: { count: '2', problem: { text: 'price-far', values: { given: '10000' } } },
+      id: 'more-like-this',
+      values: { count: '2', problem: { id: 'price-far', values: { given: '10000' } } },
     }
     expect(await week()).toMatchObject(
       ['marketPrice', 'mtPrice', 'settlementPrice'].map((field) => ({
@@ -105,7 +105,7 @@ describe('values that look like mistakes', () => {
     seller.on('/product/query', ok([changed, changed]))
     expect(await findings('product-pull', { method: 'multi', partnerDealIds: ['d-2'] })).toMatchObject([
       { path: 'body[1].partnerDealId' },
-      { path: 'body[0].mtPrice', actual: { text: 'price-far', values: { given: '10000', expected: '100' } } },
+      { path: 'body[0].mtPrice', actual: { id: 'price-far', values: { given: '10000', expected: '100' } } },
       { path: 'body[1].mtPrice' },
     ])
     seller.on('/product/query', ok([{ ...changed, settlementPrice: -1 }]))

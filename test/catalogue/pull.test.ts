@@ -362,7 +362,7 @@ describe('pullPrices', () => {
       give(days(1, 5))
       const report = await prices()
       expect(report).toMatchObject(held)
-      expect(report.problems[0]?.problem).toBe(
+      expect(report.problems[0]?.problem).toEqual(
         'no longer has 7 of 12 stored entries; they are kept until the same is pulled again, at least 60 seconds later',
       )
       world.clock.advance(59)
@@ -409,11 +409,11 @@ describe('pullPrices', () => {
     seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9' })
     expect(await prices({ level: true })).toMatchObject({ pulled: 0, problems: [], failure: null })
     seller.on(path, { code: 200, describe: 'BA验证错误', partnerDealId: 'd-9' })
-    expect((await prices({ level: true })).failure?.detail).toBe('the partner says "BA验证错误"; body is required')
+    expect((await prices({ level: true })).failure?.detail).toEqual('the partner says "BA验证错误"; body is required')
     seller.on(path, { code: 200, describe: 'success' })
-    expect((await prices({ level: true })).failure?.detail).toBe('partnerDealId is required')
+    expect((await prices({ level: true })).failure?.detail).toEqual('partnerDealId is required')
     seller.on('/product/price/query', { code: 200, describe: 'success', partnerDealId: 'd-9' })
-    expect((await prices({ level: false })).failure?.detail).toBe('body is required')
+    expect((await prices({ level: false })).failure?.detail).toEqual('body is required')
   })
 
   it.each([

@@ -21,7 +21,7 @@ afterAll(() => lab.close())
 const today = () => beijingDate(lab.world.clock.now())
 const change = (runId: string, wanted: object) =>
   changeConditions(lab.world.deps, lab.partnerId, runId, { ...NO_CONDITIONS, ...wanted })
-const faultsOf = ({ events }: Made) => events.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.text] : []))
+const faultsOf = ({ events }: Made) => events.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.id] : []))
 
 /** The calls about an order: what the body stated, and the Date header. */
 const callsAbout = async (orderId: bigint, name: string) => {

@@ -11,7 +11,7 @@ it.each([
   { kind: 'check', data: { id: 'of-a-newer-release', passed: false, level: 'warning', actual: 'x', added: 1 } },
   {
     kind: 'check',
-    data: { id: 'json', passed: false, actual: { text: 'new-text', values: { deep: { text: 'b', values: {} } } } },
+    data: { id: 'json', passed: false, actual: { id: 'new-text', values: { deep: { id: 'b', values: {} } } } },
   },
   { kind: 'ended', data: { outcome: 'interrupted', stopped: true } },
 ])('a line of $kind is read as it was stored', ({ kind, data }) => {

@@ -41,7 +41,7 @@ describe('the consumption step', () => {
       await useTickets(lab, runId, 1)
     })
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    expect(remarksIn(made)).toEqual([{ text: 'partly-used', values: { used: '1', quantity: '2' } }])
+    expect(remarksIn(made)).toEqual([{ id: 'partly-used', values: { used: '1', quantity: '2' } }])
   })
 
   it('names a partial notice that marks none of its codes as used', async () => {
@@ -60,7 +60,7 @@ describe('the consumption step', () => {
       await useTickets(lab, runId)
     })
     expect(made.outcome).toBe('passed')
-    expect(remarksIn(made)).toEqual([{ text: 'partly-used-unmarked', values: { used: '1', quantity: '2' } }])
+    expect(remarksIn(made)).toEqual([{ id: 'partly-used-unmarked', values: { used: '1', quantity: '2' } }])
   })
 
   /** A notice about the order of the step, refused because it says how many were used in words. */
@@ -81,7 +81,7 @@ describe('the consumption step', () => {
       await useTickets(lab, runId)
     })
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    const again = { text: 'refused-send-again', values: {} }
+    const again = { id: 'refused-send-again', values: {} }
     expect(remarksIn(made)).toEqual([again, again])
   })
 
@@ -126,7 +126,7 @@ describe('the consumption step', () => {
     })
     expect(second).toMatchObject({ outcome: 'passed', failures: [] })
     const now = await orderOf(lab, runId, 'consumption')
-    expect(remarksIn(second)).toEqual([{ text: 'other-order', values: { said: String(former), wanted: String(now) } }])
+    expect(remarksIn(second)).toEqual([{ id: 'other-order', values: { said: String(former), wanted: String(now) } }])
     const third = await lab.make(runId, 'consumption', () => outOfTime(runId))
     expect(third).toMatchObject({ outcome: 'failed', failures: [{ id: 'notice-arrived' }] })
     expect((await makeStep(lab, runId, 'consumption')).outcome).toBe('passed')
@@ -142,7 +142,7 @@ describe('the consumption step', () => {
       await useTickets(lab, runId)
     })
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    expect(remarksIn(made)).toMatchObject([{ text: 'other-order', values: { said: String(former) } }])
+    expect(remarksIn(made)).toMatchObject([{ id: 'other-order', values: { said: String(former) } }])
   })
 
   it('is not failed by refused notices about orders that are not known, which are named', async () => {
@@ -157,7 +157,7 @@ describe('the consumption step', () => {
       await useTickets(lab, runId)
     })
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    expect(remarksIn(made)).toMatchObject(unknown.map((id) => ({ text: 'other-order', values: { said: id } })))
+    expect(remarksIn(made)).toMatchObject(unknown.map((id) => ({ id: 'other-order', values: { said: id } })))
   })
 
   it('says what came instead when nothing about its order comes in time', async () => {
@@ -210,7 +210,7 @@ describe('the product change step', () => {
       await change({ partnerDealId: 'DEMO-BOAT', status: 1 }, { partnerDealId: 'DEMO-OPEN', status: 1 })
     })
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
-    const other = { text: 'other-product', values: { said: 'DEMO-BOAT', wanted: 'DEMO-OPEN' } }
+    const other = { id: 'other-product', values: { said: 'DEMO-BOAT', wanted: 'DEMO-OPEN' } }
     expect(remarksIn(made)).toEqual([other, other])
   })
 })
@@ -257,7 +257,7 @@ describe('the refund notice step', () => {
       await lab.control('decide-refund', { refundId: about.refundId, approve: true })
     })
     expect(second).toMatchObject({ outcome: 'passed', failures: [] })
-    expect(remarksIn(second)).toMatchObject([{ text: 'other-order' }])
+    expect(remarksIn(second)).toMatchObject([{ id: 'other-order' }])
   })
 
   /** Walks up to a step with what the demo partner has to do for those before. */

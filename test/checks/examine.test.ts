@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/checks/examine.ts'
-import { localized } from '../../src/lib/localized-text.ts'
+import { type Detail, localized } from '../../src/lib/localized-text.ts'
 import type { CallRecord } from '../../src/partner-calls/call-store.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { inEnglish } from '../sandbox/in-english.ts'
@@ -19,7 +19,10 @@ const answered = (http_status: number, body: unknown, name = 'order-query'): Cal
     failure_detail: null,
   }) as unknown as CallRecord
 
-const refusal = { check: 'signature-checked', accepted: localized('accepted-signature') } as const
+const refusal = {
+  check: 'signature-checked',
+  accepted: (said: Detail) => localized('accepted-signature', { said }),
+} as const
 const failed = (...of: Parameters<typeof examine>) =>
   examine(...of)
     .map(inEnglish)
@@ -188,17 +191,17 @@ describe('the envelope of an answer', () => {
 describe('an answer that is no text', () => {
   const whole = { code: 200, describe: 'success', partnerId: '7001' }
   it.each([
-    ['GBK', {}, 'not valid UTF-8 (line 1, column 22)'],
-    ['UTF-16', {}, 'UTF-16, not UTF-8'],
-    ['gzip', { 'content-encoding': 'gzip' }, 'compressed (Content-Encoding: gzip); send it uncompressed'],
+    ['GBK', {}, localized('at-line', { problem: localized('not-utf8'), line: 1, column: 22 })],
+    ['UTF-16', {}, localized('is-utf16')],
+    ['gzip', { 'content-encoding': 'gzip' }, localized('is-compressed', { coding: 'gzip' })],
   ])('is told as that, whatever its stored text looks like: %s', (_name, headers, problem) => {
     const call = {
       ...answered(200, whole),
       response_headers: { 'content-type': 'application/json', ...headers },
       failure: 'json',
-      failure_detail: `the response is ${problem}`,
+      failure_detail: localized('response-is', { problem }),
     }
-    expect(failed(call)).toEqual([['json', problem]])
+    expect(failed(call)).toEqual([['json', String(problem)]])
   })
 })
 

@@ -74,7 +74,7 @@ export async function fill(world: World): Promise<Filled> {
   await world.pool.query(
     `insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
        request_body, failure, failure_detail)
-     values ($5, $1, 'order-query', $2, $3, 5, $6, $7, $8, 'unreachable', $4)`,
+     values ($5, $1, 'order-query', $2, $3, 5, $6, $7, $8, 'unreachable', to_jsonb($4::text))`,
     [
       ...[partner.partner_id, order_id, world.clock.now(), HOSTILE, id, HOSTILE_URL],
       ...[{ [HOSTILE]: HOSTILE }, JSON.stringify({ [HOSTILE]: VISITOR, orderId: HOSTILE })],
@@ -82,7 +82,7 @@ export async function fill(world: World): Promise<Filled> {
   )
   await world.pool.query(
     `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
-     values ($1, $2, $3, $4, $5, $6, $7, $5, $5, false)`,
+     values ($1, $2, $3, $4, $5, to_jsonb($6::text), $7, $5, $5, false)`,
     [randomUUID(), world.clock.now(), partner.partner_id, partner.client_id, HOSTILE, HOSTILE, { [HOSTILE]: HOSTILE }],
   )
   await world.pool.query(

@@ -92,7 +92,7 @@ describe('a call', () => {
   it("that was refused says why in the reader's language, wherever it is listed", async () => {
     const { call_id, client_id } = (
       await world.pool.query(
-        `update rejected_call set reason = 'the signature does not match' where call_id = (select call_id from rejected_call limit 1)
+        `update rejected_call set reason = '{"id": "signature-unfit", "values": {}}' where call_id = (select call_id from rejected_call limit 1)
          returning call_id, client_id`,
       )
     ).rows[0]
@@ -104,11 +104,11 @@ describe('a call', () => {
   })
 
   it.each([
-    ['the signature does not match: signature-unrecognised', '签名不匹配：该签名不符合任何一种已知错误'],
-    ['the signature does not match: newline-missing, base64-twice', 'Base64'],
-    ['PartnerId is missing: partner-id-missing', '缺少'],
-    ['the query was signed: query-signed', '查询'],
-  ])('whose signature has mistakes has them explained, not named: %s', async (reason, told) => {
+    [{ id: 'signature-mistakes', values: { mistakes: 'signature-unrecognised' } }, '该签名不符合任何一种已知错误'],
+    [{ id: 'signature-mistakes', values: { mistakes: 'newline-missing, base64-twice' } }, 'Base64'],
+    [{ id: 'partner-id-missing', values: {} }, '缺少'],
+    [{ id: 'query-signed', values: {} }, '查询'],
+  ])('whose signature has mistakes has them explained, not named: %j', async (reason, told) => {
     const { call_id, client_id } = (
       await world.pool.query(
         `update rejected_call set reason = $1, answer = '{"code":300,"describe":"BA_FAILED"}'

@@ -74,7 +74,7 @@ describe('a level price notice', () => {
     const ranges = notices.map(({ text, headers }) => {
       expect(headers).toMatchObject({ 'x-encryption-status': 'encrypted', appkey: 'demo-partner' })
       const read = readNotice(levelPriceNotice, Buffer.from(aesDecrypted(aesKey, text)))
-      if ('problem' in read) throw new Error(read.problem)
+      if ('problem' in read) throw new Error(String(read.problem))
       return [read.notice.startTime, read.notice.endTime, read.notice.body.length]
     })
     expect(ranges.sort()).toEqual([

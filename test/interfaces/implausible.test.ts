@@ -30,14 +30,11 @@ describe('a price calendar', () => {
     ['cents as yuan', { marketPrice: 12_000, mtPrice: 9_950, settlementPrice: 8_000 }],
     ['yuan as cents', { marketPrice: 1.2, mtPrice: 0.99, settlementPrice: 0.8 }],
   ])('is implausible on a day with %s', (_name, fields) => {
-    expect(calendar(day('2026-06-05', fields))).toEqual([
-      expect.objectContaining({ index: 4, path: 'marketPrice', problem: expect.stringContaining('median') }),
-      expect.objectContaining({
-        index: 4,
-        path: 'mtPrice',
-        problem: expect.stringContaining('is 99.5. Prices are in yuan'),
-      }),
-      expect.objectContaining({ index: 4, path: 'settlementPrice', problem: expect.stringContaining('is 80.') }),
+    const told = calendar(day('2026-06-05', fields))?.map(({ index, path, problem }) => `${index} ${path} ${problem}`)
+    expect(told).toEqual([
+      expect.stringMatching(/^4 marketPrice .*median/),
+      expect.stringMatching(/^4 mtPrice .*is 99\.5\. Prices are in yuan/),
+      expect.stringMatching(/^4 settlementPrice .*is 80\./),
     ])
   })
 

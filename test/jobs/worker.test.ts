@@ -253,7 +253,7 @@ describe('the worker', () => {
       )
       await world.pool.query(
         `insert into rejected_call (call_id, received_at, path, reason, headers, body, answer)
-         values (gen_random_uuid(), $1, '/', 'old', '{}', '', '')`,
+         values (gen_random_uuid(), $1, '/', '"old"', '{}', '', '')`,
         [at],
       )
       await world.pool.query(

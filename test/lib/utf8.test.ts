@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkedUtf8, NotUtf8, placeText, readUtf8 } from '../../src/lib/utf8.ts'
+import { checkedUtf8, NotUtf8, placed, readUtf8 } from '../../src/lib/utf8.ts'
 
 const bytes = (...parts: (string | number[])[]): Buffer => Buffer.concat(parts.map((part) => Buffer.from(part)))
 /** "李雷" in GBK. */
@@ -7,7 +7,7 @@ const GBK = [0xc0, 0xee, 0xc0, 0xd7]
 
 const told = (given: Buffer): string => {
   const read = readUtf8(given)
-  return 'problem' in read ? read.problem + placeText(read) : `text ${read.text}`
+  return 'problem' in read ? String(placed(read)) : `text ${read.text}`
 }
 
 const NOT_UTF8: [string, Buffer, string][] = [

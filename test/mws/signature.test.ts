@@ -98,14 +98,14 @@ describe('the Authorization header', () => {
   })
 
   it.each([
-    ['', 'the scheme is not "MWS" and one space'],
-    ['shop:abc=', 'the scheme is not "MWS" and one space'],
-    ['mws shop:abc=', 'the scheme is not "MWS" and one space'],
-    ['MWS\tshop:abc=', 'the scheme is not "MWS" and one space'],
-    ['Basic c2hvcDphYmM=', 'the scheme is not "MWS" and one space'],
-    ['MWS shop abc=', 'no colon between clientId and signature'],
-    ['MWS :abc=', 'the clientId is empty'],
-    ['MWS  :abc=', 'the clientId is empty'],
+    ['', 'Authorization: the scheme is not "MWS" and one space'],
+    ['shop:abc=', 'Authorization: the scheme is not "MWS" and one space'],
+    ['mws shop:abc=', 'Authorization: the scheme is not "MWS" and one space'],
+    ['MWS\tshop:abc=', 'Authorization: the scheme is not "MWS" and one space'],
+    ['Basic c2hvcDphYmM=', 'Authorization: the scheme is not "MWS" and one space'],
+    ['MWS shop abc=', 'Authorization: no colon between clientId and signature'],
+    ['MWS :abc=', 'Authorization: the clientId is empty'],
+    ['MWS  :abc=', 'Authorization: the clientId is empty'],
   ])('%j is refused', (header, problem) => {
     expect(parseAuthorization(header)).toEqual({ problem })
   })

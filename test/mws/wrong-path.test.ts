@@ -110,7 +110,7 @@ describe('a call to a path that does not exist', () => {
 
   it('of the first version is kept with what the answer says', async () => {
     await sendNotice(world, seller, { path: '/rhone/lv/order/consume/notice', body: '{}' })
-    expect((await lines())[0]?.detail).toMatch(
+    expect(String((await lines())[0]?.detail)).toMatch(
       /first version .* the nearest path is POST \/rhone\/mtp\/api\/order\/cons/,
     )
   })

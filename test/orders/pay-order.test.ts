@@ -89,7 +89,7 @@ describe('payOrder', () => {
   it('answered about the id as a double says that it was rounded', async () => {
     seller.on('/order/pay', issued({ orderId: BigInt(Number(orderId)) }))
     const { failure } = await order.pay(orderId)
-    expect(failure?.detail).toMatch(
+    expect(String(failure?.detail)).toMatch(
       /^body\.orderId is \d+; the call was about \d+: it was rounded, so the partner reads/,
     )
   })
@@ -104,7 +104,9 @@ describe('payOrder', () => {
     for (const orderStatus of [6, 3]) {
       seller.on('/order/query', stands(orderId, orderStatus, { voucherList }))
       const { order: asked, failure } = await order.query(orderId)
-      expect(failure?.detail).toBe(`body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`)
+      expect(failure?.detail).toEqual(
+        `body.voucherList names 1 codes, but orderStatus ${orderStatus} reports a failure`,
+      )
       expect(asked).toMatchObject({ state: 'pay_unknown', contradiction: failure?.detail })
     }
     seller.on('/order/query', stands(orderId, 4, { voucherList }))

@@ -63,10 +63,10 @@ describe('a move', () => {
   })
 
   it('that is illegal is refused by the names of both states', () => {
-    expect(illegalOrderTransition(7n, 'closed', 'paid').describe).toBe(
+    expect(illegalOrderTransition(7n, 'closed', 'paid').describe).toEqual(
       'order 7 is closed (ended before it was paid); it cannot become paid',
     )
-    expect(illegalRefundTransition('r', 'refunded', 'refused').describe).toBe(
+    expect(illegalRefundTransition('r', 'refunded', 'refused').describe).toEqual(
       'refund r is refunded (done); it cannot become refused',
     )
   })

@@ -13,5 +13,5 @@ it.each([
   ['too-large', 'UND_ERR_HEADERS_OVERFLOW', 'the headers of the response are larger than 16 KiB'],
   ['connect', 'ECONNREFUSED', undefined],
 ] as const)('%s by %s names the limit of the settings', (failure, code, told) => {
-  expect(exceededLimit(failure, code, LIMITS)).toBe(told)
+  expect(exceededLimit(failure, code, LIMITS)).toEqual(told)
 })

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { storedDetail } from '../../src/lib/localized-text.ts'
 import { lastCallAbout } from '../../src/partner-calls/call-store.ts'
 import { findPartner } from '../../src/partners/partner.ts'
 import { openWorld } from '../harness.ts'
@@ -55,7 +56,7 @@ describe('a call to a partner', () => {
     expect(result).toMatchObject({ outcome: 'failed', failure: { kind: 'json', maybe_received: true } })
     const { failure_detail } = await recorded(result.callId)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the point of it
-    expect(failure_detail).not.toMatch(/[\0-\x1f]/)
+    expect(String(storedDetail.parse(failure_detail))).not.toMatch(/[\0-\x1f]/)
   })
 
   it('is recorded whole, its secrets masked wherever they stand', async () => {

@@ -49,7 +49,7 @@ const partOf = ({ parts }: ReferenceSection, direction: Part['direction']): Part
 }
 const jsonOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))
-  if ('problem' in parsed) throw new Error(parsed.problem)
+  if ('problem' in parsed) throw new Error(String(parsed.problem))
   return parsed.value
 }
 const fieldIn = (part: Part, path: string) => part.fields.find((field) => field.path === path)

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { addSeconds, utcDate } from '../../src/lib/clock.ts'
+import { localized } from '../../src/lib/localized-text.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { junitCheckLine, junitOf as junitIn } from '../../src/sandbox/api/junit.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
+import { localizedText } from '../../src/sandbox/texts.ts'
 import { choice } from '../../src/test-plan/choice.ts'
 import { junitProblems } from './junit.ts'
 import { SIMPLE } from './lab.ts'
@@ -70,13 +72,14 @@ describe('the JUnit file', () => {
 
   it('says of a field what is wrong with it, and of other checks what was expected', () => {
     const [en, zh] = [translator('en'), translator('zh-CN')]
+    const inChinese = (id: 'must-be-required' | 'missing') => localizedText(localized(id), zh)
     const minutes = { expected: 'must be more than 30 and at most 120 minutes', actual: '20', path: 'body[0].time' }
     const line = 'Invalid field: body[0].time must be more than 30 and at most 120 minutes, got 20'
     expect(junitCheckLine({ ...fields, ...minutes }, en)).toBe(line)
     expect(junitCheckLine({ ...fields, expected: '7', actual: '8', problem: false }, en)).toBe(
       'Invalid field: body[0].title: expected 7, got 8',
     )
-    const missing = { ...fields, expected: zh('sandbox.said.must_be_required'), actual: zh('sandbox.said.missing') }
+    const missing = { ...fields, expected: inChinese('must-be-required'), actual: inChinese('missing') }
     expect(junitCheckLine(missing, zh)).toBe(`Invalid field: body[0].title ${missing.expected}`)
     expect(junitCheckLine({ ...fields, expected: 'is required', actual: 'null' }, en)).toMatch(
       /title is required, got null$/,

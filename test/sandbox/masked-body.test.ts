@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type Detail, localized } from '../../src/lib/localized-text.ts'
 import { HIDDEN, maskedAnswer, maskedReason } from '../../src/lib/masked-reason.ts'
 import type { Direction } from '../../src/sandbox/docs/anchor.ts'
 import { fieldReference } from '../../src/sandbox/docs/reference.ts'
@@ -113,22 +114,40 @@ it('every field of the contract is listed as shown, or is one of those that are 
 })
 
 describe('why a call was refused', () => {
-  it.each([
-    ['quantity is 3; order 7 has 2', 'quantity is 3; order 7 has 2'],
+  const required = localized('field-problem', { field: 'body.quantity', problem: localized('must-be-required') })
+  const quoted = localized('not-json', { message: "got 'ERIKA'" })
+  it.each<[Detail, string]>([
+    [localized('other-quantity', { quantity: 3, order: 7, own: 2 }), 'quantity is 3; order 7 has 2'],
+    [localized('several', { problem: required, rest: localized('and-more') }), 'body.quantity is required; and more'],
+    [localized('foreign-voucher', { voucher: 'V-1001', order: 7 }), 'voucher *** is not of order 7'],
     [
-      'body.quantity is required; body.orderId must be an object',
-      'body.quantity is required; body.orderId must be an object',
+      localized('code-said', { code: 420, meaning: 'out of stock', describe: 'ERIKA has bought' }),
+      '420 (out of stock): ***',
     ],
-    ['voucher V-1001 is not of order 7', 'voucher *** is not of order 7'],
-    ['420 (out of stock): ERIKA has bought', '420 (out of stock): ***'],
-    ['the partner says "ERIKA"; body is required', 'the partner says "***"; body is required'],
-    ['partnerOrderId is ERIKA; that of order 7 is P-1', 'partnerOrderId is ***; that of order 7 is ***'],
-    ["the response is not JSON: got 'ERIKA' (line 1, column 2)", 'the response is not JSON: *** (line 1, column 2)'],
+    [
+      localized('partner-says', { remark: 'ERIKA', problem: localized('whole-value', { problem: 'ERIKA' }) }),
+      'the partner says "***"; the JSON value ***',
+    ],
+    [
+      localized('other-partner-order', { given: 'ERIKA', order: 7, own: 'P-1' }),
+      'partnerOrderId is ***; that of order 7 is ***',
+    ],
+    [localized('at-line', { problem: quoted, line: 1, column: 2 }), 'not JSON: *** (line 1, column 2)'],
     ['ERIKA has bought', HIDDEN],
-    ['success', 'success'],
     ['', ''],
   ])('%s', (reason, told) => {
-    expect(maskedReason(reason)).toBe(told)
-    expect(JSON.parse(maskedAnswer(JSON.stringify({ code: 300, describe: reason })))).toMatchObject({ describe: told })
+    expect(String(maskedReason(reason))).toBe(told)
+    const answer = JSON.stringify({ code: 300, describe: reason })
+    const isKnown = typeof reason !== 'string'
+    expect(JSON.parse(maskedAnswer(answer, reason))).toMatchObject({ describe: isKnown ? told : HIDDEN })
+    expect(JSON.parse(maskedAnswer(answer, localized('no-key')))).toMatchObject({ describe: HIDDEN })
+  })
+
+  it('leaves the place out where the answer does', () => {
+    const reason = localized('at-line', { problem: localized('http-body', { problem: quoted }), line: 1, column: 2 })
+    const answer = JSON.stringify({ code: 300, describe: "HTTP body: not JSON: got 'ERIKA'" })
+    expect(JSON.parse(maskedAnswer(answer, reason))).toMatchObject({ describe: 'HTTP body: not JSON: ***' })
+    const success = JSON.stringify({ code: 200, describe: 'success' })
+    expect(JSON.parse(maskedAnswer(success, null))).toMatchObject({ describe: 'success' })
   })
 })

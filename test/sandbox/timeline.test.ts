@@ -72,7 +72,7 @@ describe('the timeline of an order', () => {
   it('shows of an order that the platform does not know what was said about it', async () => {
     await lab.world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
-       values (gen_random_uuid(), $1, $2, 'lab', '/mtp/api/order/consume/notice', 'order 424242 does not exist', '{}',
+       values (gen_random_uuid(), $1, $2, 'lab', '/mtp/api/order/consume/notice', '"order 424242 does not exist"', '{}',
          '{"body":{"orderId":"424242"}}', '{"code":300}', true)`,
       [lab.world.clock.now(), lab.partnerId],
     )

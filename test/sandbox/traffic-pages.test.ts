@@ -171,7 +171,7 @@ describe('traffic', () => {
     const id = (await ourCall()).split('/').at(-1)
     const reason = Array.from({ length: 9 }, (_, n) => `body[${n}].phoneLimitCount is required`).join('; ')
     await world.pool.query(
-      "update partner_call set failure = 'schema', failure_detail = $2, verdict = 'failed' where call_id = $1",
+      "update partner_call set failure = 'schema', failure_detail = to_jsonb($2::text), verdict = 'failed' where call_id = $1",
       [id, reason],
     )
     const { body } = await get(world, '/sandbox/traffic', cookie)

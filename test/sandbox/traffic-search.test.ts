@@ -115,7 +115,7 @@ describe('a search in the traffic', () => {
   it('looks at so many calls at a time, and goes on where it has stopped', async () => {
     await world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
-       select gen_random_uuid(), $1::timestamptz + n * interval '1 s', 7001, 'seller-7001', '/x', 'r', '{}', '{}', '{"code":300}', true
+       select gen_random_uuid(), $1::timestamptz + n * interval '1 s', 7001, 'seller-7001', '/x', '"r"', '{}', '{}', '{"code":300}', true
        from generate_series(1, 2500) n`,
       [world.clock.now()],
     )

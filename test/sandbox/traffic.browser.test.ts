@@ -96,7 +96,7 @@ async function makeTraffic(): Promise<void> {
   await say(() => callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'signature' }))
   const { callId } = await callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'client' })
   await world.pool.query(
-    `update partner_call set verdict = 'passed', failure = 'partner-code', code = 300, failure_detail = '300 (error): BA' where call_id = $1`,
+    `update partner_call set verdict = 'passed', failure = 'partner-code', code = 300, failure_detail = '"300 (error): BA"' where call_id = $1`,
     [callId],
   )
   const order = '{"body":{"orderId":9007199254740993}}'

@@ -1,4 +1,5 @@
 import { parseInput } from '../../lib/json/input.ts'
+import type { Detail } from '../../lib/localized-text.ts'
 import { maskedReason } from '../../lib/masked-reason.ts'
 import { listOrders, maskedStory, ORDER_STATES, oneOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import { BY_CONSOLE } from '../../partner-calls/index.ts'
@@ -52,7 +53,8 @@ const storyFor = async (context: PageContext) => {
 const fact = (name: string, ...cells: Cell[]) => ({ name, cells })
 
 async function readOne(context: PageContext) {
-  const { t, locale } = context
+  const [{ t }, texts] = [context, trafficTexts(context.locale)]
+  const said = (detail: Detail | null) => detail && texts.reason(detail)
   const { order } = await storyFor(context)
   return {
     title: t('console.orders.one', { order: String(order.order_id) }),
@@ -65,12 +67,12 @@ async function readOne(context: PageContext) {
         t('console.field.quantities'),
         text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`),
       ),
-      ...(order.contradiction === null
-        ? []
-        : [fact(t('console.orders.contradiction'), text(trafficTexts(locale).reasonBegins(order.contradiction)))]),
+      ...(order.contradiction
+        ? [fact(t('console.orders.contradiction'), text(texts.reasonBegins(order.contradiction)))]
+        : []),
       fact(t('console.field.price'), text(order.total_price.toFixed(2))),
       fact(t('console.field.travel_date'), orDash(order.travel_date)),
-      fact(t('console.field.last_code'), orDash(order.last_code), orDash(order.last_describe)),
+      fact(t('console.field.last_code'), orDash(order.last_code), orDash(said(order.last_describe))),
       fact(t('console.field.created'), time(order.created_at)),
       ...(order.data_removed_at
         ? [fact(t('console.orders.visitors'), text(t('console.orders.visitors_removed')), time(order.data_removed_at))]
@@ -95,7 +97,7 @@ async function readOne(context: PageContext) {
           code(one.refund_id),
           text(one.state),
           text(String(one.refund_quantity)),
-          orDash(one.reason),
+          orDash(said(one.reason)),
         ]),
         none: t('console.orders.no_refunds'),
       },
@@ -152,7 +154,9 @@ const query: Action = {
     if (!failure) return undefined
     return {
       note: context.t('console.orders.query_failed'),
-      values: [{ name: context.t('console.field.detail'), cells: [text(failure.detail)] }],
+      values: [
+        { name: context.t('console.field.detail'), cells: [text(trafficTexts(context.locale).reason(failure.detail))] },
+      ],
     }
   },
 }

@@ -3,6 +3,7 @@ import { maskedMail } from '../../lib/web/admin-auth.ts'
 import { listMembers } from '../../members/index.ts'
 import { listNotices } from '../../mtp/index.ts'
 import { CONTACT_ROLES, listPartners, type showPartner } from '../../partners/index.ts'
+import { trafficTexts } from '../../sandbox/index.ts'
 import { trafficLink } from '../explained.ts'
 import type { PageContext, Section } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
@@ -44,6 +45,7 @@ const SHOWN_NOTICES = 20
 async function readOne(context: PageContext) {
   const { deps, t } = context
   const partner = await shownPartnerOf(context)
+  const texts = trafficTexts(context.locale)
   const notices = await listNotices(
     deps,
     parseInput(listNotices.input, { partner_id: idOf(context), limit: SHOWN_NOTICES }),
@@ -100,7 +102,9 @@ async function readOne(context: PageContext) {
         rows: notices.map((notice) => [
           time(notice.received_at),
           link(notice.path, trafficLink(idOf(context), notice.refused === null ? 'notice' : 'rejected', notice.id)),
-          notice.refused === null ? stateCell('done', t) : { text: notice.refused, tone: 'bad' as const },
+          notice.refused === null
+            ? stateCell('done', t)
+            : { text: texts.reasonBegins(notice.refused), tone: 'bad' as const },
         ]),
         none: t('console.partners.no_notices'),
       },

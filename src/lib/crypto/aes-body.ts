@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { type LocalizedText, localized } from '../localized-text.ts'
 
 /**
  * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs. Its
@@ -33,30 +34,28 @@ export function encryptBody(key: string, text: string): string {
   return Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]).toString('base64')
 }
 
-const NO_KEY = 'the body is encrypted, but no AES key is set for this partner'
-const NOT_BASE64 = `the body is neither JSON nor the Base64 that ${ENCRYPTION_HEADER} announces`
-const notWhole = (bytes: number): string =>
-  `the encrypted body is incomplete: its Base64 has ${bytes} bytes, not a multiple of ${BLOCK}`
-
 /**
  * The one text for wrong padding and for what is not JSON after decryption: two texts would let anyone who may send bodies
  * decrypt other bodies byte by byte (a padding oracle).
  */
-export const KEY_DOES_NOT_FIT = 'the encrypted body does not decrypt to JSON with the AES key of this partner'
+export const KEY_DOES_NOT_FIT = localized('key-does-not-fit')
 
 /** A body that can be read as it came, one that was decrypted, or why it could not be. */
-export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: string }
+export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: LocalizedText }
 
 /** Reads a body in either form; `status` is its X-Encryption-Status. JSON begins with a brace, and costs no more than that. */
 export function openBody(bytes: Buffer, status: unknown, key: string | null): OpenedBody {
   if (isPlain(bytes)) return { bytes, decrypted: false }
   const text = bytes.toString('latin1').trim()
   const promised = text !== '' && String(status).trim().toLowerCase() === 'encrypted'
-  if (!BASE64.test(text)) return promised ? { problem: NOT_BASE64 } : { bytes, decrypted: false }
+  if (!BASE64.test(text))
+    return promised ? { problem: localized('not-base64', { header: ENCRYPTION_HEADER }) } : { bytes, decrypted: false }
   if (!promised && text.length < SHORTEST) return { bytes, decrypted: false }
-  if (key === null) return { problem: NO_KEY }
+  if (key === null) return { problem: localized('no-key') }
   const encrypted = Buffer.from(text, 'base64')
-  if (encrypted.length % BLOCK !== 0) return { problem: notWhole(encrypted.length) }
+  if (encrypted.length % BLOCK !== 0) {
+    return { problem: localized('not-whole-blocks', { bytes: encrypted.length, block: BLOCK }) }
+  }
   try {
     const decipher = createDecipheriv(...cipherOf(key))
     return { bytes: Buffer.concat([decipher.update(encrypted), decipher.final()]), decrypted: true }

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { utcDate } from '../clock.ts'
+import { type LocalizedText, localized } from '../localized-text.ts'
 
 /** What a signature of area B covers (DECISIONS "Signature", rule 1). */
 export interface Signed {
@@ -30,18 +31,21 @@ const FORM = new RegExp(`^(${WEEKDAYS}), (\\d{1,2}) (${MONTHS}) (\\d{4}) (\\d\\d
 /** The Date header of area B, for example `Tue, 05 May 2015 06:11:34 GMT`. */
 export const formatHttpDate = (date: Date): string => date.toUTCString()
 
+type DateProblem = LocalizedText<'date-form' | 'date-impossible' | 'date-weekday'>
+
 /**
  * Reads a Date header (DECISIONS "What a signed call may do differently"): names in English as RFC 9110 spells them, GMT, a day of one or two
  * digits. JavaScript's own parser would take 30 February and a wrong weekday, so the date is checked by formatting back.
  */
-export function parseHttpDate(text: string): Date | { problem: string } {
+export function parseHttpDate(text: string): Date | { problem: DateProblem } {
   const [, weekday, day = '', month = '', year = '', hour, minute, second] = FORM.exec(text) ?? []
-  if (weekday === undefined) return { problem: 'not of the form "Tue, 05 May 2015 06:11:34 GMT"' }
+  if (weekday === undefined) return { problem: localized('date-form') }
   const monthNumber = MONTHS.split('|').indexOf(month) + 1
   const date = utcDate(Number(year), monthNumber, Number(day), Number(hour), Number(minute), Number(second))
   const formatted = formatHttpDate(date)
   const wanted = `${day.padStart(2, '0')} ${month} ${year} ${hour}:${minute}:${second} GMT`
-  if (formatted.slice(5) !== wanted) return { problem: 'no such date or time' }
-  if (!formatted.startsWith(weekday)) return { problem: `the weekday is ${formatted.slice(0, 3)}, not ${weekday}` }
+  if (formatted.slice(5) !== wanted) return { problem: localized('date-impossible') }
+  const right = formatted.slice(0, 3)
+  if (right !== weekday) return { problem: localized('date-weekday', { right, wrong: weekday }) }
   return date
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { utcDate } from '../clock.ts'
+import { type LocalizedText, localized } from '../localized-text.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 /**
  * The kinds of fields that notices and interfaces are made of (DECISIONS "Payloads"). `wire` says what the JSON
@@ -17,46 +19,45 @@ function exactInteger(value: number | bigint | string): bigint | undefined {
 }
 
 /** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
-const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>
+const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (integer: bigint) => Out) =>
   z
     .union([z.number(), z.bigint(), z.string()], {
-      error: ({ input }) => (input === undefined ? 'is required' : problem),
+      error: ({ input }) => ({ message: asMessage(input === undefined ? REQUIRED : wrong) }),
     })
     .transform((value, context): Out => {
       const exact = exactInteger(value)
       if (exact !== undefined && exact >= min && exact <= max) return convert(exact)
-      context.addIssue(problem)
+      context.addIssue({ code: 'custom', message: asMessage(wrong) })
       return z.NEVER
     })
 
 /** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
 export const int64 = () =>
-  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as a number or string', (exact) => exact).meta({
+  integer(INT64.min, INT64.max, localized('must-be-bits', { bits: 64 }), (exact) => exact).meta({
     wire: 'int64',
   })
 
 /** The same from 1: of a partner or an order. */
-export const positiveId = int64().refine((id) => id > 0n, 'must be at least 1')
+export const positiveId = int64().refine((id) => id > 0n, problem('must-be-at-least', { least: 1 }))
 
 /** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
 export const smallInt = () =>
-  integer(INT32.min, INT32.max, 'must be a 32-bit integer, as a number or string', Number).meta({ wire: 'int' })
+  integer(INT32.min, INT32.max, localized('must-be-bits', { bits: 32 }), Number).meta({ wire: 'int' })
 
 /** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
-export const numericText = () =>
-  integer(0n, INT64.max, 'must be digits, as a number or string', String).meta({ wire: 'digits' })
+export const numericText = () => integer(0n, INT64.max, localized('must-be-digits'), String).meta({ wire: 'digits' })
 
 /** A field that a partner may leave out; null and empty text count as left out, as many clients send them. */
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
 /** A text that must not be empty. */
-export const text = () => z.string().min(1, 'must not be empty')
+export const text = () => z.string().min(1, problem('must-be-filled'))
 
 /** A text that PostgreSQL can store, at most 255 characters. */
 export const storable = text()
   .max(255)
-  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
+  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), problem('must-have-no-nul'))
 
 /** A text of a request that is "" when empty: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')
@@ -71,9 +72,14 @@ export const sentUnlessEmpty = <Schema extends z.ZodType<string | readonly unkno
 /** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
 export const idText = () =>
   z
-    .union([z.string(), z.int(), z.bigint()], 'must be a string')
+    .union([z.string(), z.int(), z.bigint()], problem('must-be-text'))
     .transform(String)
-    .pipe(z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters'))
+    .pipe(
+      z
+        .string()
+        .min(1, problem('must-be-filled'))
+        .max(255, problem('must-have-characters', { most: 255 })),
+    )
     .meta({ wire: 'id' })
 
 /** A small number out of a list, as number or numeric text. */
@@ -102,7 +108,7 @@ function isCalendarDay(value: string): boolean {
 }
 
 /** A date, `yyyy-MM-dd`, kept as text. */
-export const date = () => z.string().refine(isCalendarDay, 'must be a date, yyyy-MM-dd').meta({ wire: 'date' })
+export const date = () => z.string().refine(isCalendarDay, problem('must-be-date')).meta({ wire: 'date' })
 
 /** A date of a request; "" where there is none. */
 export const sentDate = () => date().or(z.literal('')).meta({ wire: 'date' }).default('')
@@ -114,14 +120,14 @@ export const dateTime = () =>
     .refine((value) => {
       const [day = '', time = '', ...rest] = value.split(' ')
       return rest.length === 0 && isCalendarDay(day) && time.length === 8 && TIME_OF_DAY.test(time)
-    }, 'must be a time, yyyy-MM-dd HH:mm:ss')
+    }, problem('must-be-time'))
     .meta({ wire: 'datetime' })
 
 /** A time of day, `HH:mm`. */
 export const timeOfDay = () =>
   z
     .string()
-    .refine((value) => value.length === 5 && TIME_OF_DAY.test(value), 'must be a time of day, HH:mm')
+    .refine((value) => value.length === 5 && TIME_OF_DAY.test(value), problem('must-be-time-of-day'))
     .meta({ wire: 'time' })
 
 const PRICE = /^-?\d{1,10}(\.\d{1,2}0*)?$/
@@ -129,16 +135,16 @@ const PRICE = /^-?\d{1,10}(\.\d{1,2}0*)?$/
 /** Yuan with at most two decimals, as number or numeric text; a `number` afterwards (exact: far below 2^53 fen). */
 export const price = () =>
   z
-    .union([z.number(), z.string(), z.bigint()], 'must be a price')
+    .union([z.number(), z.string(), z.bigint()], problem('must-be-a-price'))
     .transform(String)
-    .refine((value) => PRICE.test(value), 'must be a price in yuan with at most two decimals')
+    .refine((value) => PRICE.test(value), problem('must-be-price'))
     .transform(Number)
     .meta({ wire: 'price' })
 
 /** A price that somebody pays or is paid; negative ones exist only where the contract gives them a meaning. */
 export const amount = () =>
   price()
-    .refine((value) => value >= 0, 'must not be negative')
+    .refine((value) => value >= 0, problem('must-not-be-negative'))
     .meta({ wire: 'price', least: 0 })
 
 const UNLIMITED = -1
@@ -147,6 +153,6 @@ const UNLIMITED_IN_THE_FIELD = [999_999, 100_000_000]
 /** Tickets left; -1 is unlimited, and so are 999999 and 100000000, which partners send for it. */
 export const stock = () =>
   smallInt()
-    .refine((count) => count >= UNLIMITED, 'must be -1 (unlimited), 0 or more')
+    .refine((count) => count >= UNLIMITED, problem('must-be-stock'))
     .transform((count) => (UNLIMITED_IN_THE_FIELD.includes(count) ? UNLIMITED : count))
     .meta({ wire: 'stock' })

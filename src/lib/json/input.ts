@@ -54,7 +54,7 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
   }, '') || 'body'
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {
-  if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: issue.message }]
+  if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: String(issue.message) }]
   return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: 'is not a known field' }))
 }
 

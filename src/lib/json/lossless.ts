@@ -1,5 +1,7 @@
 import { parse, stringify } from 'lossless-json'
-import { placeAt, placeText, readUtf8, type TextProblem } from '../utf8.ts'
+import { type LocalizedText, localized, withValues } from '../localized-text.ts'
+import { placeAt, placed as placedText, readUtf8, type TextProblem } from '../utf8.ts'
+import { echo } from '../web/rescode.ts'
 
 /**
  * JSON that keeps 64-bit ids exact. One rule for numbers: an integer that JavaScript would round is a `bigint`, every
@@ -38,12 +40,16 @@ const MAX_VALUES = 100_000
 
 /** What must not be read further, and at which character it is, from 0. */
 interface JsonObjection {
-  readonly problem: string
+  readonly problem: LocalizedText
   readonly at: number
 }
 
 /** Names seen so far in an object that is still open; null for an array. */
 type Open = Set<string> | null
+
+/** Problems are told in 128 characters at most. */
+const LONGEST_MESSAGE = 118
+const LONGEST_NAME = 91
 
 const STORABLE = /^[^\0\p{Surrogate}]*$/u
 const COLON = /[ \t\r\n]*:/y
@@ -72,9 +78,10 @@ const isName = (json: string, end: number): boolean => {
   return COLON.test(json)
 }
 
-function textProblem(text: string, names: Set<string> | null): string | undefined {
-  if (!STORABLE.test(text)) return 'a string contains U+0000 or half of a surrogate pair'
-  if (names?.has(text)) return `the name ${JSON.stringify(text.slice(0, 64))} appears twice in one object`
+function textProblem(text: string, names: Set<string> | null): LocalizedText | undefined {
+  if (!STORABLE.test(text)) return localized('bad-characters')
+  if (names?.has(text))
+    return localized('name-twice', { name: echo(JSON.stringify(text.slice(0, 64))).slice(0, LONGEST_NAME) })
   names?.add(text)
   return undefined
 }
@@ -94,10 +101,10 @@ function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined
     const character = json[at]
     if (character === '{' || character === '[') {
       open.push(character === '{' ? new Set() : null)
-      if (open.length > MAX_DEPTH) return { problem: `nested deeper than ${MAX_DEPTH} levels`, at }
-      if (++values > most) return { problem: `more than ${most} values`, at }
+      if (open.length > MAX_DEPTH) return { problem: localized('nested-deep', { most: MAX_DEPTH }), at }
+      if (++values > most) return { problem: localized('many-values', { most }), at }
     } else if (character === ',') {
-      if (++values > most) return { problem: `more than ${most} values`, at }
+      if (++values > most) return { problem: localized('many-values', { most }), at }
     } else if (character === '}' || character === ']') {
       open.pop()
     } else if (character === '"') {
@@ -118,8 +125,12 @@ function inspectJson(json: string, most = MAX_VALUES): JsonObjection | undefined
 /** How lossless-json names the place. */
 const POSITION = / at position (\d+)/g
 
-/** The problem with its place in lines: `not JSON: … expected (line 2, column 14)`. */
-export const placed = (found: TextProblem): string => found.problem.replace(POSITION, '') + placeText(found)
+/** The problem with its place in lines, which says it better: `not JSON: … expected (line 2, column 14)`. */
+export const placed = ({ problem, place }: TextProblem): LocalizedText =>
+  placedText({
+    problem: withValues(problem, (value, name) => (name === 'message' ? value.replace(POSITION, '') : value)),
+    ...(place && { place }),
+  })
 
 /**
  * Reads a JSON text given as bytes; a byte order mark is skipped. The problem is one clause for the partner to read:
@@ -129,7 +140,7 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
   const read = readUtf8(bytes)
   if ('problem' in read) return read
   const { text } = read
-  if (text.trim() === '') return { problem: 'empty' }
+  if (text.trim() === '') return { problem: localized('is-empty') }
   const objection = inspectJson(text, mostValues)
   if (objection) return { problem: objection.problem, place: placeAt(text, objection.at) }
   try {
@@ -137,7 +148,7 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
   } catch (error) {
     const { message } = error as SyntaxError
     const at = [...message.matchAll(POSITION)].at(-1)?.[1]
-    const problem = `not JSON: ${message.slice(0, 200)}`
+    const problem = localized('not-json', { message: echo(message).slice(0, LONGEST_MESSAGE) })
     return at === undefined ? { problem } : { problem, place: placeAt(text, Number(at)) }
   }
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
 export interface ShapeProblem {
   readonly path: string
-  readonly problem: string
+  readonly problem: Detail
 }
 
 const pathText = (path: readonly PropertyKey[]): string =>
@@ -27,35 +29,42 @@ export function readShape<Schema extends z.ZodType>(
   return {
     problems: issues.map((issue) => ({
       path: pathText(issue.path),
-      problem: 'input' in issue && issue.input === undefined ? 'is required' : issue.message,
+      problem: 'input' in issue && issue.input === undefined ? REQUIRED : issue.message,
     })),
   }
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  boolean: 'true or false',
-  array: 'an array',
-  object: 'an object',
+const TYPES: Readonly<Record<string, LocalizedText>> = {
+  string: localized('must-be-text'),
+  boolean: localized('must-be-boolean'),
+  array: localized('must-be-an-type', { type: 'array' }),
+  object: localized('must-be-an-type', { type: 'object' }),
 }
 
 /** Plain words for the issues to which the schema gave no message of its own. */
-function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+function describeIssue(issue: z.core.$ZodRawIssue): { message: string } | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`
-    case 'invalid_value':
-      return `must be one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')}`
+      return { message: asMessage(TYPES[issue.expected] ?? localized('must-be-a-type', { type: issue.expected })) }
+    case 'invalid_value': {
+      const values = issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')
+      return { message: asMessage(localized('must-be-one-of', { values })) }
+    }
     default:
       return undefined
   }
 }
 
 /** `body.quantity is required; body.orderId must be …`, at most five of them, and whether there are more. */
-export function problemsText(problems: readonly ShapeProblem[]): string {
-  const shown = problems.slice(0, MAX_PROBLEMS).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
-  return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')
+export function problemsText(problems: readonly ShapeProblem[]): LocalizedText {
+  const shown: LocalizedText[] = problems.slice(0, MAX_PROBLEMS).map(problemText)
+  if (problems.length > shown.length) shown.push(localized('and-more'))
+  return shown.reduceRight((rest, problem) => localized('several', { problem, rest }))
 }
+
+/** `startTime must not be before 2026-05-01`. */
+export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
+  path ? localized('field-problem', { field: path, problem }) : localized('whole-value', { problem })
 
 /**
  * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
@@ -96,10 +105,11 @@ export function requireField(
   value: Readonly<Record<string, unknown>>,
   context: z.core.$RefinementCtx,
   field: string,
-  message: string,
+  message: LocalizedText,
 ): void {
   const isTold = context.issues.some(({ path }) => path?.[0] === field)
-  if (value[field] === undefined && !isTold) context.addIssue({ code: 'custom', path: [field], message })
+  if (value[field] === undefined && !isTold)
+    context.addIssue({ code: 'custom', path: [field], message: asMessage(message) })
 }
 
 /** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
@@ -131,7 +141,7 @@ const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, de
   }
 })
 
-const entries = (most: number): string => `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}`
+const entries = (most: number) => problem('must-have-entries', { most })
 
 /** A list with a limit on its entries, which is checked before any of them is read. */
 export const listOf = <Element extends z.core.SomeType>(name: ListName, element: Element): z.ZodArray<Element> => {

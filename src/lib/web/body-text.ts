@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { NOT_UTF8, placeAt, placeText, readUtf8 } from '../utf8.ts'
+import { type LocalizedText, localized } from '../localized-text.ts'
+import { NOT_UTF8, placeAt, placed, readUtf8 } from '../utf8.ts'
 import { invalidRequest, type RescodeError } from './rescode.ts'
 
 /** Headers, of which this one says how a body is coded. */
@@ -8,11 +9,11 @@ interface Coded {
 }
 
 /** What is wrong with a body that has a content coding, such as gzip: none is read. Undefined for a body as it is. */
-export function compressedText({ 'content-encoding': header = '' }: Coded): string | undefined {
+export function compressedText({ 'content-encoding': header = '' }: Coded): LocalizedText | undefined {
   if (header === '') return undefined
   const codings = header.split(',').map((coding) => coding.replaceAll(/[^\w.+-]/g, ''))
   const named = codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'identity').join(', ')
-  return named === '' ? undefined : `compressed (Content-Encoding: ${named.slice(0, 64)}); send it uncompressed`
+  return named === '' ? undefined : localized('is-compressed', { coding: named.slice(0, 64) })
 }
 
 /** Unsupported Media Type: the headers say that the body cannot be read (RFC 9110 §15.5.16). */
@@ -50,7 +51,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) return ''
   refuseOtherCoding(request)
   const read = readUtf8(bytes)
-  if ('problem' in read) throw invalidRequest(`the body is ${read.problem}${placeText(read)}`)
+  if ('problem' in read) throw invalidRequest(`the body is ${placed(read)}`)
   return read.text
 }
 
@@ -58,6 +59,6 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
 export function formText(request: FastifyRequest, text: string): string {
   refuseOtherCoding(request, isAsciiForm(text))
   const at = text.indexOf(INVALID)
-  if (at >= 0) throw invalidRequest(`the body is ${NOT_UTF8}${placeText({ place: placeAt(text, at) })}`)
+  if (at >= 0) throw invalidRequest(`the body is ${placed({ problem: NOT_UTF8, place: placeAt(text, at) })}`)
   return text
 }

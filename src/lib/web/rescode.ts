@@ -1,3 +1,5 @@
+import type { LocalizedText } from '../localized-text.ts'
+
 /** Area A's error table (DECISIONS "Errors of area A"). */
 export const RESCODES = {
   20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
@@ -103,14 +105,14 @@ export class RescodeError extends Refusal implements FailureAnswer {
 }
 
 /**
- * A request of a partner or an operator is refused. `describe` is the sentence that is sent: in the response to a
+ * A request of a partner or an operator is refused. The English of `describe` is sent: in the response to a
  * notice (code 300), over /admin/v1 (20007) and on the command line.
  */
 export class RefusedRequest extends RescodeError {
-  readonly describe: string
+  readonly describe: LocalizedText
 
-  constructor(describe: string, failure: Failure = {}) {
-    super(20007, { ...failure, what: describe })
+  constructor(describe: LocalizedText, failure: Failure = {}) {
+    super(20007, { ...failure, what: String(describe) })
     this.describe = describe
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../json/field-problem.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
@@ -15,12 +16,12 @@ export const webUrl = z
   .string()
   .max(2_048)
   .superRefine((text, context) => {
-    const problem = webUrlProblem(text)
-    if (problem) context.addIssue({ code: 'custom', message: problem })
+    const message = webUrlProblem(text)
+    if (message) context.addIssue({ code: 'custom', message })
   })
 
 /** An http or https URL as it was typed, without user name and fragment. */
-export const endpointUrl = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
+export const endpointUrl = webUrl.refine((text) => !text.includes('#'), problem('must-have-no-fragment'))
 
 const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 

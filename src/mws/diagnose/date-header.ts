@@ -67,6 +67,7 @@ export function diagnoseDate(date: string, now: Date, skewSeconds: number): Sign
   if (date === '') return M.missing
   const parsed = parseHttpDate(date)
   if (!('problem' in parsed)) return clockMistake(parsed, now, skewSeconds)
-  if (parsed.problem.startsWith('the weekday')) return say(M.weekday, `In fact, ${parsed.problem}.`)
-  return parsed.problem.startsWith('no such') ? M.impossible : formMistake(date)
+  const { id, values } = parsed.problem
+  if (id === 'date-weekday') return say(M.weekday, `In fact, the weekday is ${values.right}, not ${values.wrong}.`)
+  return id === 'date-impossible' ? M.impossible : formMistake(date)
 }

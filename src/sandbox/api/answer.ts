@@ -14,7 +14,7 @@ import type { Translate } from '../../lib/web/locale.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerProgress } from '../seller-progress.ts'
-import { checkText, detailText, localizedText, reasonText, stepName } from '../texts.ts'
+import { checkText, detailText, localizedText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
@@ -114,7 +114,7 @@ export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
   if (event.kind === 'fault') return { ...event, data: { fault: localizedText(event.data.fault, t) } }
   if (event.kind === 'notice') return { ...event, data: { ...event.data, ...remarkOf(event.data, t) } }
   if (event.kind !== 'rejected' && event.kind !== 'unverified' && event.kind !== 'wrong-path') return event
-  return { ...event, data: { ...event.data, reason: reasonText(event.data.reason, t), ...remarkOf(event.data, t) } }
+  return { ...event, data: { ...event.data, reason: detailText(event.data.reason, t), ...remarkOf(event.data, t) } }
 }
 
 const remarkOf = ({ remark }: { readonly remark?: LocalizedText }, t: Translate) =>

@@ -1,4 +1,6 @@
+import { localized } from '../../lib/localized-text.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { localizedText } from '../texts.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from './report.ts'
 
 // Characters that XML 1.0 cannot have, not even escaped (section 2.2). Texts of partners may have them.
@@ -127,7 +129,7 @@ export function junitCheckLine(check: Omit<FailedCheck, 'id'> | undefined, t: Tr
   const { text: name, level, path, expected, actual, problem } = check
   // The problem is what is said of the field; that a required one is missing is said with it.
   const told = problem === true && path !== undefined && expected !== undefined
-  const isSaid = told && actual === t('sandbox.said.missing')
+  const isSaid = told && actual === localizedText(localized('missing'), t)
   const facts = [
     ...(expected === undefined ? [] : [told ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
     ...(actual === undefined || isSaid ? [] : [t('sandbox.junit.actual', { actual })]),

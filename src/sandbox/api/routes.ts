@@ -15,6 +15,7 @@ import {
 import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
+import { localized } from '../../lib/localized-text.ts'
 import type { Log } from '../../lib/log.ts'
 import { acceptedTypes } from '../../lib/web/accept.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
@@ -182,7 +183,7 @@ function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
   if ('problem' in read) throw bodyRejected(read.problem)
   const { partnerId: given } = read.notice
   if (given !== undefined && BigInt(given) !== callerOf(request).partner_id) {
-    throw bodyRejected('partnerId does not belong to the clientId of the signature')
+    throw bodyRejected(localized('body-of-another'))
   }
   return read.notice
 }

@@ -35,7 +35,7 @@ export function ourRefusals(
   const t = translator(locale)
   const { body: _, ...withoutBody } = notice
   const read = readShape(shape, withoutBody)
-  const problem = 'problems' in read ? problemsText(read.problems) : ''
+  const problem = 'problems' in read ? String(problemsText(read.problems)) : ''
   return [
     { when: t('sandbox.docs.when_signature'), example: answer(300, BA_FAILED) },
     { when: t('sandbox.docs.when_field'), example: answer(failureCodeOf(path), problem) },

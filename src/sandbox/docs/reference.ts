@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { INTERFACES, type InterfaceName, type PartnerInterface, readAnswer, SUCCESS } from '../../interfaces/index.ts'
 import { numericText, oneOf, smallInt } from '../../lib/json/fields.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
+import type { Detail } from '../../lib/localized-text.ts'
 import type { Locale } from '../../lib/web/locale.ts'
 import { failureCodeOf } from '../../mws-wire/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
@@ -67,7 +68,8 @@ const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(
 /** A message as it is kept: of an interface or a notice, or our answer to a notice. */
 export type MessageName =
   | { readonly name: string; readonly direction: Direction }
-  | { readonly direction: 'our-answer' }
+  /** `reason`: why the call was refused; null if it was not. */
+  | { readonly direction: 'our-answer'; readonly reason: Detail | null }
 
 const fieldsOf = (message: MessageName): readonly SchemaField[] => {
   if (message.direction === 'our-answer') return OUR_ANSWER

@@ -19,7 +19,7 @@ const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string) => ({ $
 /** The value of an example, its 64-bit ids exact. */
 function exampleValue(text: string): unknown {
   const parsed = parseLossless(Buffer.from(text))
-  if ('problem' in parsed) throw new Error(parsed.problem)
+  if ('problem' in parsed) throw new Error(String(parsed.problem))
   return parsed.value
 }
 

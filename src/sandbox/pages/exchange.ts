@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
-import { reasonText } from '../texts.ts'
+import { detailText } from '../texts.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import type { ShownText } from '../traffic/text.ts'
 import type { TrafficKind } from '../traffic-store.ts'
@@ -56,7 +56,7 @@ const exchangeOf = (
   answer: response
     ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
     : null,
-  failure: failure ? reasonText(failure.detail, t) : null,
+  failure: failure ? detailText(failure.detail, t) : null,
   refusedRightly: entry.outcome.name === 'refused-rightly',
   stringToSign: entry.stringToSign ?? null,
   curl: entry.curl ?? null,

@@ -1,5 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import type { InputOf } from '../../lib/json/input.ts'
+import type { Detail } from '../../lib/localized-text.ts'
 import { updatePartner } from '../../partners/index.ts'
 import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../test-plan/index.ts'
 import { type ConditionTexts, conditionsGiven, readConditions } from './conditions-form.ts'
@@ -119,11 +120,15 @@ function choiceProblems({ functions, products }: FormTexts, issues: Issues): Pro
   return found
 }
 
+/** Whether what is wrong with a URL is its query or fragment. */
+const hasMore = (problem: Detail): boolean =>
+  typeof problem === 'object' && (problem.id === 'must-have-no-query' || problem.id === 'must-have-no-fragment')
+
 function urlProblems(form: FormTexts, issues: Issues): Problems {
   const found: Record<string, string> = {}
   for (const { path, message } of issues) {
     const field = path[0] === 'base_url' ? 'base_url' : `url.${String(path[1])}`
-    found[field] = /query|fragment/.test(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
+    found[field] = hasMore(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
   }
   const without = interfacesOf(form.functions).filter((name) => !form.interface_urls[name])
   if (form.base_url === '' && without.length > 0) found.base_url = 'sandbox.problem.base_url'

@@ -5,7 +5,7 @@ import type { Detail, LocalizedText } from '../../lib/localized-text.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { anchorText } from '../docs/texts.ts'
 import { interfaceName, messageName } from '../interface-title.ts'
-import { checkText, detailText, localizedText, reasonText, valueText } from '../texts.ts'
+import { checkText, detailText, localizedText, valueText } from '../texts.ts'
 import { noticeName } from '../traffic/problems.ts'
 import { findExchange, type ShownExchange } from './exchange.ts'
 
@@ -119,10 +119,10 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
 /** The name of a notice by the path that it came to, under whichever prefix. */
 const noticeText = ({ deps, t }: LineContext, path: string): string => messageName(noticeName(deps, path) ?? path, t)
 
-const toldOf = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: string }) => ({
+const toldOf = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
   path,
   notice: noticeText(context, path),
-  reason: reasonText(reason, context.t),
+  reason: detailText(reason, context.t),
 })
 
 const remarkText = (remark: LocalizedText | undefined, t: Translate): string =>

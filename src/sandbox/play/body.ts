@@ -1,10 +1,11 @@
 import { int64 } from '../../lib/json/fields.ts'
 import { parseLossless, placed, withField } from '../../lib/json/lossless.ts'
+import type { LocalizedText } from '../../lib/localized-text.ts'
 import { MAX_WRITTEN } from './wire.ts'
 
 /** Why a text is not sent. `json` and `fields` say where and what. */
 export type BodyProblem =
-  | { readonly kind: 'json' | 'fields'; readonly detail: string }
+  | { readonly kind: 'json' | 'fields'; readonly detail: LocalizedText }
   | { readonly kind: 'not-an-object' | 'too-long' | 'sold-order' | 'unknown-order' }
 
 export interface OwnBody {

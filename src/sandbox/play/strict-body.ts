@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { PartnerInterface } from '../../interfaces/index.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
 import { listOf, problemsText, readShape, type ShapeProblem } from '../../lib/json/shape.ts'
+import { type LocalizedText, localized } from '../../lib/localized-text.ts'
 import type { NamedOrder } from '../../orders/index.ts'
 import type { BodyProblem, OwnBody } from './body.ts'
 
@@ -30,7 +31,7 @@ const named = z.looseObject({
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-const refused = (path: string, problem: string): BodyProblem => ({
+const refused = (path: string, problem: LocalizedText): BodyProblem => ({
   kind: 'fields',
   detail: problemsText([{ path, problem }]),
 })
@@ -40,8 +41,7 @@ function unknownFields(written: unknown, read: unknown, path = ''): ShapeProblem
   if (!isObject(written)) return []
   return Object.entries(written).flatMap(([name, value]) => {
     const at = Array.isArray(written) ? `${path}[${name}]` : `${path}${path && '.'}${name}`
-    if (!isObject(read) || !Object.hasOwn(read, name))
-      return [{ path: at, problem: 'is not a field of this interface' }]
+    if (!isObject(read) || !Object.hasOwn(read, name)) return [{ path: at, problem: localized('not-a-field') }]
     return unknownFields(value, read[name], at)
   })
 }
@@ -56,7 +56,7 @@ export function strictBody(definition: PartnerInterface, value: object, partnerI
   const { orderId, refundId, refundSerialNo, ...ids } = named.safeParse(body).data ?? named.parse({})
   const written = 'body' in value && isObject(value.body) ? value.body.orderId : undefined
   if (orderId !== undefined && (orderId < 1n || String(written) !== String(orderId))) {
-    return refused('body.orderId', 'must be the digits of an order')
+    return refused('body.orderId', localized('not-order-digits'))
   }
   return {
     text: stringifyLossless({ partnerId, body }),
@@ -84,14 +84,14 @@ export function obstacleTo(
   if (order.order_id !== orderId || order.partner_id !== partnerId) return { kind: 'unknown-order' }
   if (order.sold && !reads) return { kind: 'sold-order' }
   if (partnerOrderId !== '' && partnerOrderId !== order.partner_order_id) {
-    return refused('body.partnerOrderId', 'is not that of the order')
+    return refused('body.partnerOrderId', localized('not-of-the-order'))
   }
   if (!vouchers.every((voucher) => order.vouchers.includes(voucher))) {
-    return refused('body', 'names a voucher that is not of the order')
+    return refused('body', localized('voucher-not-of-order'))
   }
   const isNew = refundId === undefined || NEW_REFUND.test(refundId)
   if (!isNew && !order.refund_ids.includes(refundId)) {
-    return refused('body', 'names a refund that is not of the order; a new one needs a UUID in lower case')
+    return refused('body', localized('refund-not-of-order'))
   }
   return undefined
 }

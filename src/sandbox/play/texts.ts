@@ -1,5 +1,5 @@
 import type { Translate } from '../../lib/web/locale.ts'
-import { reasonText } from '../texts.ts'
+import { detailText } from '../texts.ts'
 import type { BodyProblem } from './body.ts'
 import type { Action, ExpectedOutcome, PLAY_ORDER_FIELDS, PlaySigning } from './wire.ts'
 
@@ -52,6 +52,6 @@ export const outcomeText = (expectedOutcome: ExpectedOutcome, codes: readonly nu
 export const actionText = (action: Action, t: Translate): string => t(ACTED[action])
 
 export const problemText = (problem: BodyProblem, t: Translate): string =>
-  t(PROBLEMS[problem.kind], { problem: 'detail' in problem ? reasonText(problem.detail, t) : '' })
+  t(PROBLEMS[problem.kind], { problem: 'detail' in problem ? detailText(problem.detail, t) : '' })
 
 export const fieldProblem = (field: keyof typeof FIELDS, t: Translate): string => t(FIELDS[field])

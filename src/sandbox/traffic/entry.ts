@@ -3,10 +3,11 @@ import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { maskedHeaders, masker } from '../../lib/crypto/masking.ts'
 import { stringToSign } from '../../lib/crypto/signing.ts'
-import { MISTAKES, SIGNATURE_MISMATCH } from '../../mws/index.ts'
-import { BA_FAILED } from '../../mws-wire/index.ts'
+import { type Detail, type LocalizedText, withValues } from '../../lib/localized-text.ts'
+import { isOfAuthentication } from '../../mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { noSuchEntry } from '../errors.ts'
+import { MISTAKES_ALONE } from '../texts.ts'
 import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'
 import type { TrafficKind } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
@@ -42,7 +43,7 @@ export interface TrafficEntry extends Pick<KeptCall, 'forged' | 'verdict' | 'cau
   /** Values of an accepted notice that look like mistakes. */
   readonly implausible: readonly LinkedProblem[]
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
-  readonly failure?: { readonly kind: string; readonly detail: string }
+  readonly failure?: { readonly kind: string; readonly detail: Detail }
   readonly problems: readonly LinkedProblem[]
   /**
    * What is wrong with the signature: names of src/mws/diagnose. `isSignature` without any: the mistake is not known.
@@ -93,7 +94,6 @@ interface Writing {
   readonly textOf: TextOf
 }
 
-/** Rows of earlier releases have more headers than are kept now. */
 const linesOf = (headers: Readonly<Record<string, string>>, mask: Mask): HeaderLines =>
   Object.entries(maskedHeaders(headers, mask))
 
@@ -108,7 +108,9 @@ function ourCall(
   const { id, at, interface: name, request_headers, response_headers, response_body, failure, failure_detail } = found
   const url = mask(found.url)
   const told =
-    failure === null ? undefined : redactFailure(config, { kind: failure, detail: mask(failure_detail ?? '') })
+    failure === null
+      ? undefined
+      : redactFailure(config, { kind: failure, detail: withValues(failure_detail ?? '', mask) })
   const isDisclosed = told === undefined || told.kind === failure
   const obstacle = obstacleToCall(found.interface)
   const curl = {
@@ -154,11 +156,9 @@ function ourCall(
   }
 }
 
-/** A clause about the signature ends with the names of the mistakes: `…: newline-missing, date-signed-in-local-time`. */
-const mistakesIn = (reason: string): string[] => {
-  const words = new Set(reason.slice(reason.lastIndexOf(': ') + 2).split(', '))
-  return MISTAKES.map(({ name }) => name).filter((name) => words.has(name))
-}
+/** Names of the mistakes of a signature. */
+const mistakesIn = ({ id, values }: LocalizedText): readonly string[] =>
+  id === 'signature-mistakes' ? String(values.mistakes).split(', ') : MISTAKES_ALONE.filter((alone) => alone === id)
 
 function theirCall(
   deps: Deps,
@@ -170,20 +170,21 @@ function theirCall(
   const path = mask(found.path)
   const name = noticeName(deps, path) ?? path
   const method = found.method ?? 'POST'
-  const isSignature = answer.includes(`"${BA_FAILED}"`)
+  const isSignature = isOfAuthentication(reason)
+  const known = typeof reason === 'string' ? null : reason
   const obstacle = obstacleToNotice(deps, found)
   const date = headers?.date
   return {
     ...{ kind, id, direction: 'in', at, name, forged: null, verdict: null, cause: null, cause_ref: null },
-    outcome: outcomeOf({ failure: reason, verified: found.verified, forged: null, verdict: null }),
+    outcome: outcomeOf({ failure: reason && 'rejected', verified: found.verified, forged: null, verdict: null }),
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
-    ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_MISMATCH) ?? false },
+    ...{ verified: found.verified, isUnsigned: known?.id === 'signature-unfit' || known?.id === 'signature-mistakes' },
     ...{ left_out: found.left_out, warnings: found.warnings },
     implausible: reason === null ? implausibleInNotice(deps, path, body) : [],
-    ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),
+    ...(reason === null ? {} : { failure: { kind: 'rejected', detail: withValues(reason, mask) } }),
     problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
     isSignature,
-    mistakes: isSignature ? mistakesIn(reason ?? '') : [],
+    mistakes: known === null ? [] : mistakesIn(known),
     code: found.code,
     durationMs: null,
     request: {
@@ -193,7 +194,7 @@ function theirCall(
       body: textOf(mask(body), headers !== null && BODY_DECRYPTED in headers, { name, direction: 'notice' }),
     },
     ...(date === undefined ? {} : { stringToSign: stringToSign({ method, path, date }) }),
-    response: { status: found.status ?? 200, body: textOf(mask(answer), false, { direction: 'our-answer' }) },
+    response: { status: found.status ?? 200, body: textOf(mask(answer), false, { direction: 'our-answer', reason }) },
     ...(obstacle ? { obstacle } : {}),
   }
 }

@@ -2,6 +2,7 @@ import { redactFailure } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds } from '../../lib/clock.ts'
 import { masker } from '../../lib/crypto/masking.ts'
+import { withValues } from '../../lib/localized-text.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
 import {
@@ -112,6 +113,6 @@ export function trafficLine(deps: Deps, row: TrafficSummary, mask: (text: string
     replayable: isReplayable(deps, row),
   } as const
   if (row.failure === null) return shown
-  const { kind, detail } = redactFailure(deps.config, { kind: row.failure, detail: mask(row.detail ?? '') })
+  const { kind, detail } = redactFailure(deps.config, { kind: row.failure, detail: withValues(row.detail ?? '', mask) })
   return { ...shown, failure: kind, detail, duration_ms: kind === row.failure ? row.duration_ms : null }
 }

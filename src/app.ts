@@ -1,7 +1,8 @@
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
-import { appEventsRoom } from './app-events/plugin.ts'
+import { ROUTE_ROLES } from './actions/index.ts'
+import { actionsRoom } from './actions/plugin.ts'
 import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
 import type { Config } from './config/index.ts'
@@ -13,7 +14,6 @@ import type { Deps } from './deps.ts'
 import { developerRoom } from './developer/plugin.ts'
 import { openRefusalRecorder } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
-import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
 import { rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { registerCallerAddress } from './lib/web/caller-address.ts'
@@ -45,7 +45,6 @@ import { heartbeatWith } from './partner-calls/index.ts'
 import { partnerReachRoom } from './partner-reach/plugin.ts'
 import { partnersRoom } from './partners/plugin.ts'
 import { peopleRoom } from './people/plugin.ts'
-import { registryRoom } from './registry/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
 import { limitPages, registerRateLimiter } from './throttle/index.ts'
@@ -115,7 +114,7 @@ export async function buildApp({
   await registerPages(app, config.PUBLIC_URL)
   limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics)
   registerRateLimiter(app, deps.rateLimiter)
-  registerOperators(app, deps, isForOperators)
+  registerOperators(app, deps, isForOperators, ROUTE_ROLES)
   answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))
   /** With ADMIN_PORT it does not exist on the other listener, whatever the method. */
   const isHidden = (request: FastifyRequest) => !isForOperators(request) && /^\/metrics(?:\?|$)/.test(request.url)
@@ -124,11 +123,9 @@ export async function buildApp({
     sendErrorPage(request, reply, isHidden(request) ? noSuchPath() : noSuchRoute(request), native),
   )
   const givenTo = (group: ConnectionGroup) => ({ deps: withShareOf(deps, group) })
-  await app.register(registryRoom, givenTo('operators'))
   await app.register(partnersRoom, { ...givenTo('operators'), testCallWith: heartbeatWith })
   await app.register(membersRoom, givenTo('operators'))
   await app.register(accountRoom, givenTo('oauth'))
-  await app.register(appEventsRoom, givenTo('operators'))
   await app.register(oauthRoom, givenTo('oauth'))
   await app.register(oidcRoom, givenTo('oauth'))
   await app.register(resourceRoom, givenTo('resource'))
@@ -139,7 +136,7 @@ export async function buildApp({
   await app.register(catalogueRoom, givenTo('operators'))
   await app.register(ordersRoom, givenTo('operators'))
   await app.register(sandboxRoom, givenTo('sandbox'))
-  await app.register(jobsRoom, givenTo('operators'))
+  await app.register(actionsRoom, givenTo('operators'))
   await app.register(explainRoom, givenTo('operators'))
   const gather = gatherMetrics ?? (async () => [await deps.metrics.registry.getMetricsAsJSON()])
   const forgetHour = keepLastHour(deps.metrics, deps.clock)

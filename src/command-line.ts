@@ -1,12 +1,11 @@
 import { Command } from 'commander'
+import { ALL_ACTIONS } from './actions/index.ts'
 import {
-  appCommands,
+  actionCommands,
   auditCommands,
   type CliContext,
   demoCommands,
   explainCommand,
-  grantCommands,
-  jobCommands,
   jsTicketCommand,
   migrateCommand,
   openContext,
@@ -47,9 +46,7 @@ export function programOf(context: CliContext): Command {
     })
 
   // One file a group of commands; a further group is one line here.
-  appCommands(program, context)
   userCommands(program, context)
-  grantCommands(program, context)
   signingKeyCommands(program, context)
   partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
@@ -57,7 +54,7 @@ export function programOf(context: CliContext): Command {
   trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
-  jobCommands(program, context)
+  actionCommands(program, context, ALL_ACTIONS)
   operatorCommands(program, context)
   auditCommands(program, context)
   demoCommands(program, context, removeDemo)

@@ -29,7 +29,7 @@ it('gatehouse migrate says what it applied, and what to do without it', async ()
   expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001_registry\napplied 0002_/) })
   const { stdout } = await gatehouse(settings, 'migrate', '--json')
   expect(JSON.parse(stdout)).toEqual({ applied: [] })
-  expect(await gatehouse(settings, 'app', 'list')).toMatchObject({ code: 0, stdout: 'no micro-apps yet\n' })
+  expect(await gatehouse(settings, 'app', 'list')).toMatchObject({ code: 0, stdout: 'no apps\n' })
 })
 
 it('npm run migrate does the same', async () => {

@@ -102,8 +102,10 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'outbound',
   ],
   operators: ['audit', 'throttle'],
+  actions: ['app-events', 'jobs', 'oauth', 'operators', 'registry'],
   reseal: ['account', 'oauth', 'oidc', 'registry', 'partners', 'reports', 'operators', 'audit', 'throttle'],
   console: [
+    'actions',
     'operators',
     'account',
     'app-events',
@@ -128,6 +130,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'throttle',
   ],
   cli: [
+    'actions',
     'explain',
     'operators',
     'reseal',

@@ -1,5 +1,6 @@
 /** What apps are told over their webhooks, by the queue. */
 
-export { listAppEvents, sendAppEvents, tellOfEndedAccess } from './events.ts'
+export { sendAppEvents, tellOfEndedAccess } from './events.ts'
+export { APP_EVENT_ACTIONS } from './operator.ts'
 export { APP_EVENT_RETENTION, APP_EVENTS_OF_PERSON } from './store.ts'
 export type { EndReason } from './wire.ts'

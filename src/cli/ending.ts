@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { endSessionsOfUser, userKey } from '../account/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { previewRevocation } from '../oauth/index.ts'
-import { endTokensOfApp } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { defineCommand } from './operation.ts'
@@ -27,25 +26,6 @@ export function endSessionsCommand(user: Command, context: CliContext): void {
       'valid_from' in output
         ? ended(output)
         : asked(`${output.sessions} browser sessions, and ${output.tokens} tokens of ${output.apps} micro-apps`),
-  })
-}
-
-/** `gatehouse app end-tokens`: ends all grants and tokens of an app at once. */
-export function endTokensCommand(app: Command, context: CliContext): void {
-  const command = app
-    .command('end-tokens')
-    .description('end all grants and tokens of a micro-app at once')
-    .argument('[app_key]')
-    .usage('<app_key> [options]')
-  defineCommand(command.option('--yes', YES), context, {
-    input: z.strictObject({ app_key: z.string(), ...sure }),
-    inputFrom: ({ yes }, app_key) => ({ app_key, yes }),
-    run: (deps, { yes, app_key }): Promise<OutputOf<typeof previewRevocation.ofApp> | Ended> =>
-      yes ? endTokensOfApp(deps, app_key) : previewRevocation.ofApp(deps, app_key),
-    route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /apps/:app_key/end-tokens`, fields }),
-    text: (output) =>
-      'valid_from' in output ? ended(output) : asked(`${output.tokens} tokens of ${output.people} people`),
-    flags: { app_key: 'app_key' },
   })
 }
 

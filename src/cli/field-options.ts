@@ -1,27 +1,24 @@
 import { type Command, Option } from 'commander'
 import type { Fields, RecordField } from '../db/record-fields.ts'
-import { collect, collectWords, numberIfOne } from './text.ts'
+import { collect, numberIfOne } from './text.ts'
 
 /** The options of fields that the registry describes, and what was typed with them. */
 
 type Use = 'created' | 'changed'
 
 const fieldsFor = (fields: Fields, use: Use): [string, RecordField][] =>
-  Object.entries(fields).filter(([, field]) => field[use])
+  Object.entries(fields).filter(([, field]) => field[use] && field.option)
 
 /** `--host` of `--host <host>`. */
-const flagOf = ({ option }: RecordField): string => option.split(' ', 1)[0] ?? ''
+const flagOf = ({ option = '' }: RecordField): string => option.split(' ', 1)[0] ?? ''
 
 const READERS: Partial<Record<NonNullable<RecordField['reads']>, (text: string, before: unknown) => unknown>> = {
-  number: numberIfOne,
-  list: collect,
-  words: collectWords,
   pairs: collect,
 }
 
 export function withFieldOptions(command: Command, fields: Fields, use: Use): Command {
   for (const [, field] of fieldsFor(fields, use)) {
-    const option = new Option(field.option, field.help)
+    const option = new Option(field.option ?? '', field.help)
     const read = field.reads && READERS[field.reads]
     command.addOption(read ? option.argParser(read) : option)
     // A new record has nothing to unset, except a switch, which can be off from the start.
@@ -36,7 +33,7 @@ export const fieldsFrom = (options: Readonly<Record<string, unknown>>, fields: F
   Object.fromEntries(
     fieldsFor(fields, use).map(([name, field]) => [
       name,
-      givenValue(field, options[new Option(field.option).attributeName()]),
+      givenValue(field, options[new Option(field.option ?? '').attributeName()]),
     ]),
   )
 

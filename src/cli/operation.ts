@@ -132,7 +132,11 @@ function strays(command: Command): Problem[] {
  * Problems of `hosts[1]` or `interface_urls.poi` as problems of `--host` or `--interface-url`, with the entry they are
  * about.
  */
-const asTyped = (problems: readonly Problem[], typed: Options, flags: Readonly<Record<string, string>>): Problem[] =>
+export const asTyped = (
+  problems: readonly Problem[],
+  typed: Options,
+  flags: Readonly<Record<string, string>>,
+): Problem[] =>
   problems.map(({ field, problem }) => {
     const [, name = field, index, key] = /^(\w+)(?:\[(\d+)\]|\.(.+))$/.exec(field) ?? []
     const list = typed[name]

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { PERMISSIONS } from '../actions/index.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 import { isLoopbackHost, webUrl } from '../lib/web/web-url.ts'
-import { PERMISSIONS } from '../operators/index.ts'
 
 /** The commands over the admin API of a running service, with an operator's token, instead of on its database. */
 

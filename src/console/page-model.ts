@@ -41,13 +41,15 @@ export interface ActionLink {
   readonly operation: string
   readonly href: string
   readonly text: string
+  /** It ends something that cannot be brought back: shown apart. */
+  readonly isDangerous?: true
 }
 
 export interface Field {
   readonly name: string
   readonly label: string
   /** `hidden`: what the page showed comes back with the form. */
-  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'hidden'
+  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'lines' | 'hidden'
   /** Of `choice`: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean
@@ -115,7 +117,7 @@ interface Confirmation {
   /** Where to go after the change, or if it is cancelled. */
   readonly back: string
   /** What may be done instead. */
-  readonly other?: ActionLink
+  readonly others?: readonly ActionLink[]
 }
 
 /** A result that is shown once and not again, such as a new secret. */

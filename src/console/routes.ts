@@ -8,6 +8,7 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { queryOf } from '../lib/web/request-target.ts'
 import { noSuchPath, type Problem, RescodeError } from '../lib/web/rescode.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
+import { StaleForm } from './action-form.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
 import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Section } from './page-model.ts'
@@ -115,9 +116,10 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
 
 function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, action: Action): void {
   const onRequest = rolesOnly(action.operation)
-  const confirm = async (request: FastifyRequest, reply: FastifyReply, problems: readonly Problem[] = []) => {
-    const context = contextOf(request)
-    const { says, facts = [], fields = [], back, other } = await action.confirm(context)
+  const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
+    const problems = problemsOf(error) ?? []
+    const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
+    const { says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
     const shown = {
       title: context.t(action.title),
       says,
@@ -127,7 +129,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
         value: shownValue(field, context),
       })),
       back,
-      other: other && mayDo(context.role, other.operation) ? other : null,
+      others: allowedTo(context, others),
       problems,
       action: request.url,
       mark: formMark(deps, whoIs(request)),
@@ -150,9 +152,8 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       }
       return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)
     } catch (error) {
-      const problems = problemsOf(error)
-      if (!problems) throw error
-      return confirm(request, reply.code(400), problems)
+      if (!problemsOf(error)) throw error
+      return confirm(request, reply.code(400), error)
     }
   })
 }

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { Fragment } from './statement.ts'
 
 /**
- * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, the field
- * of /admin/v1, the option of the command line with its help, and the row of the room's README that a test compares.
+ * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, and with the
+ * action that takes it the field of /admin/v1, the option, the field of the form, and the row of DECISIONS.
  */
 export interface RecordField {
   /** What a new one may have; missing where the field can only be changed. */
@@ -12,14 +12,12 @@ export interface RecordField {
   readonly changed?: z.ZodType
   /** What the column of this name holds. */
   readonly kept: z.ZodType
-  /** Option of the command line, with its argument: `--host <host>`. */
-  readonly option: string
-  /** How the option is read: by default as a text; a list by repeating it, a pair as `name=value`. */
-  readonly reads?: 'number' | 'list' | 'words' | 'pairs' | 'switch'
-  readonly help: string
   /** It is read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
-  /** What `--no-…` is for: a switch off, else the value `empty` in place of the one so far. */
+  /** Of a partner's field, until partners have rows (src/lib/action.ts): its option, how that is read, and its help. */
+  readonly option?: string
+  readonly reads?: 'pairs' | 'switch'
+  readonly help?: string
   readonly without?: { readonly help: string; readonly empty?: unknown }
 }
 

@@ -1,3 +1,4 @@
-export { givenUpJob, giveUpJob, jobCounts, jobFilter, listJobs, oneJob, retryJob } from './job.ts'
+export { jobCounts } from './job.ts'
+export { JOB_ACTIONS } from './operator.ts'
 export { type Purged, purge, purgeOptions } from './purge.ts'
 export { type JobWorker, startWorker } from './worker.ts'

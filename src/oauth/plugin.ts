@@ -5,7 +5,7 @@ import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { sendErrorPage } from '../lib/web/page.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
-import { grantRoutes, revocationRoutes } from './admin-routes.ts'
+import { revocationRoutes } from './admin-routes.ts'
 import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
@@ -25,6 +25,5 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     },
     { prefix: '/oauth/v2' },
   )
-  await app.register(operatorRoutes(grantRoutes), { deps })
   await app.register(operatorRoutes(revocationRoutes), { deps })
 }

@@ -1,4 +1,5 @@
 import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
+import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { countTokensOfApp, countTokensOfUser } from './revocation-preview-store.ts'
@@ -29,10 +30,13 @@ interface AppRevocationPreview {
 
 /** Throws 20007 (404) when there is no such app, and 20003 (429) while this process does another long read. */
 async function ofApp(deps: Deps, appKey: string): Promise<AppRevocationPreview> {
-  const { app_key } = await showMicroApp(deps, appKey)
-  const now = deps.clock.now()
-  const count = () => deps.db.slowTx(COUNTED_WITHIN_S, (db) => countTokensOfApp(db, app_key, now))
-  return { app_key, ...(await deps.longReads.run(count)) }
+  return deps.longReads.run(async () => {
+    const { app_key } = await showMicroApp(deps, appKey)
+    const now = deps.clock.now()
+    // Over the connections of the room whose tables are counted: operators have few.
+    const { db } = withShareOf(deps, 'oauth')
+    return { app_key, ...(await db.slowTx(COUNTED_WITHIN_S, (inside) => countTokensOfApp(inside, app_key, now))) }
+  })
 }
 
 /** What it would end, before it is done. */

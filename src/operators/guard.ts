@@ -9,7 +9,6 @@ import { noSuchPath, tooManyRequests } from '../lib/web/rescode.ts'
 import { namesThisMachine } from '../lib/web/web-url.ts'
 import { limitPages, networkOf } from '../throttle/index.ts'
 import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
-import { ROUTE_ROLES } from './permissions.ts'
 import { bearerOf, findOperator } from './token.ts'
 
 const MINUTE_S = 60
@@ -22,8 +21,15 @@ const ROWS_OF_ALL = { kind: 'operator sign-ins recorded', most: 100, windowS: MI
 
 export type IsForOperators = FastifyInstance['isForOperators']
 
-/** Gives the app its gate for operators; called once, before the rooms. */
-export function registerOperators(app: FastifyInstance, given: Deps, isForOperators: IsForOperators): void {
+/**
+ * Gives the app its gate for operators; called once, before the rooms. `roles`: by method and pattern of a route.
+ */
+export function registerOperators(
+  app: FastifyInstance,
+  given: Deps,
+  isForOperators: IsForOperators,
+  roles: ReadonlyMap<string, Role>,
+): void {
   const deps = withShareOf(given, 'operators')
   app.decorateRequest('operator', null)
   app.decorate('isForOperators', isForOperators)
@@ -43,7 +49,7 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
     const { url } = request.routeOptions
     if (url === undefined) return // no such route, which the 404 handler answers
     const operation = `${request.method} ${url}`
-    await requireRole(deps, request, ROUTE_ROLES.get(operation), operation)
+    await requireRole(deps, request, roles.get(operation), operation)
   })
   app.decorate('requireRole', (request: FastifyRequest, needed: Role, operation: string) =>
     requireRole(deps, request, needed, operation),
@@ -60,7 +66,7 @@ const refuseForeignHost =
     if (ADMIN_TOKEN === DEMO_ADMIN_TOKEN && !namesThisMachine(headers.host)) throw foreignHost()
   }
 
-/** A route without an entry in PERMISSIONS is refused to everybody. */
+/** A route for which no role is declared is refused to everybody. */
 async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
   const { name, role } = operatorOf(request)
   if (needed !== undefined && allows(role, needed)) return

@@ -16,7 +16,6 @@ export {
   setOperatorRole,
   showOperator,
 } from './operator.ts'
-export { PERMISSIONS } from './permissions.ts'
 export { findOperatorSession } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
 export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts'

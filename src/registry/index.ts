@@ -4,23 +4,20 @@ export { DEMO_APPS } from './demo-store.ts'
 export { secretsOfOldKeys } from './hashed-secret-store.ts'
 export { hostMatches } from './host.ts'
 export {
-  approveMicroApp,
   createMicroApp,
   endTokensOfApp,
   listMicroApps,
   listOrigins,
-  rotateAppWebhookSecret,
   showMicroApp,
-  suspendMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-export { hasResponseParameters, MICRO_APP_FIELDS } from './micro-app-fields.ts'
+export { hasResponseParameters } from './micro-app-fields.ts'
 export { hasSecret, publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
+export { appActions } from './operator.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,
   noteSecretUse,
-  rotateSecret,
   type UsedSecret,
 } from './secret.ts'
 export type { LiveSecret } from './secret-store.ts'

@@ -37,9 +37,10 @@ const ONE = 'must have at least 1 entry'
 const name = visibleLine(100)
 const logoUrl = webUrl.nullable()
 const webhookUrl = endpointUrl.nullable()
-const hosts = setOf(host)
-const redirectUris = setOf(pinnedUri)
-const scopes = setOf(z.enum(SCOPES))
+const hosts = setOf(host).meta({ flag: 'host' })
+const redirectUris = setOf(pinnedUri).meta({ flag: 'redirect-uri' })
+const scopes = setOf(z.enum(SCOPES)).meta({ flag: 'scope' })
+const httpAllowed = z.boolean().meta({ flag: 'http' })
 const refreshDays = z.literal(REFRESH_DAYS)
 const refreshPolicy = z.enum(REFRESH_POLICIES)
 
@@ -52,91 +53,59 @@ export const MICRO_APP_FIELDS = {
       .optional(),
     kept: z.string(),
     everyCall: true,
-    option: '--app-key <key>',
-    help: 'its key (default: a new one)',
   },
   name: {
     created: name,
     changed: name,
     kept: z.string(),
-    option: '--name <name>',
-    help: 'shown to users on the consent page',
   },
   logo_url: {
     created: logoUrl.default(null),
     changed: logoUrl,
     kept: z.string().nullable(),
-    option: '--logo-url <url>',
-    help: 'shown to users on the consent page',
-    without: { help: 'without a logo', empty: null },
   },
   hosts: {
     created: hosts.default([]),
     changed: hosts,
     kept: z.array(z.string()),
-    option: '--host <host>',
-    reads: 'list',
-    help: 'where answers may go: host, host:port or *.host (repeat for more); needed where there are no redirect URIs',
-    without: { help: 'only its redirect URIs', empty: [] },
   },
   redirect_uris: {
     created: redirectUris.default([]),
     changed: redirectUris,
     kept: z.array(z.string()),
-    option: '--redirect-uri <uri>',
-    reads: 'list',
-    help: 'only these exact URIs instead of whole hosts; OAuth 2.0 takes no others (repeat for more)',
-    without: { help: 'any redirect URI on a registered host', empty: [] },
   },
   scopes: {
     created: scopes.refine(atLeastOne, ONE),
     changed: scopes,
     kept: z.array(z.enum(SCOPES)),
     everyCall: true,
-    option: '--scope <scope>',
-    reads: 'words',
-    help: 'USER_INFO or PHONE_NUMBER (repeat for both)',
   },
   refresh_days: {
     created: refreshDays.default(30),
     changed: refreshDays,
     kept: refreshDays,
     everyCall: true,
-    option: '--refresh-days <days>',
-    reads: 'number',
-    help: 'life of a refresh token: 7, 30, 60 or 90 (initially 30)',
   },
   refresh_policy: {
     created: refreshPolicy.default('fixed'),
     changed: refreshPolicy,
     kept: refreshPolicy,
     everyCall: true,
-    option: '--refresh-policy <policy>',
-    help: 'fixed or rotating (initially fixed)',
   },
   http_allowed: {
-    created: z.boolean().default(true),
-    changed: z.boolean(),
+    created: httpAllowed.default(true),
+    changed: httpAllowed,
     kept: z.boolean(),
-    option: '--http',
-    reads: 'switch',
-    help: 'allow redirect URIs without TLS (initial setting)',
-    without: { help: 'https only; loopback hosts excepted' },
   },
   webhook_url: {
     created: webhookUrl.default(null),
     changed: webhookUrl,
     kept: z.string().nullable(),
-    option: '--webhook-url <url>',
-    help: 'where it is told of grants that were withdrawn; its secret is shown once',
-    without: { help: 'tell it nothing', empty: null },
   },
   ...OIDC_FIELDS,
   status: {
     created: z.enum(['pending', 'approved']).default('approved'),
     kept: z.enum(STATUSES),
     everyCall: true,
-    option: '--status <status>',
-    help: 'approved or pending (default: approved)',
   },
 } as const satisfies Fields

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { generateSecret, type SecretDates } from '../lib/crypto/generated-secret.ts'
-import { InvalidInput, operation } from '../lib/json/input.ts'
+import { InvalidInput, operation, refuseIfChanged, type UnchangedSince, unchangedSince } from '../lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
@@ -75,16 +75,21 @@ export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp
 }
 
 export const updateMicroApp = operation(
-  microAppChanges,
-  async (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp & { webhook_secret?: string }> => {
+  microAppChanges.extend(unchangedSince),
+  async (
+    deps: Deps,
+    appKey: string,
+    { unchanged_since, ...changes }: MicroAppChanges & UnchangedSince,
+  ): Promise<MicroApp & { webhook_secret?: string }> => {
     let webhook_secret: string | undefined
     const app = await changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
       const before = await store.findMicroApp(db, appKey, now)
+      refuseIfChanged(before?.updated_at, unchanged_since)
       const changed = await store.updateMicroApp(db, appKey, withPkceInA1(changes), now)
       const problems = changed ? crossFieldProblems(changed) : []
       if (problems.length > 0) throw new InvalidInput(problems)
       if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
-      const fields = Object.keys(withPkceInA1(changes)) as (keyof MicroAppChanges)[]
+      const fields = Object.keys(withPkceInA1(changes)) as (keyof typeof changes)[]
       const recorded = (app: MicroApp) => ({ ...app, webhook_url: maskedWebhook(app.webhook_url) })
       const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, recorded(app)[field]]))
       const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }

@@ -10,11 +10,12 @@ const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 
-const postLogoutUris = setOf(endpointUrl)
+const postLogoutUris = setOf(endpointUrl).meta({ flag: 'post-logout-uri' })
 
 const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
   .refine((methods) => methods.length > 0, 'must have at least 1 entry')
   .refine((methods) => !methods.includes('none') || methods.length === 1, 'with none cannot have another entry')
+  .meta({ flag: 'token-auth' })
 
 /** Whether the app has an app_secret at all: both dialects take it then, else neither does. */
 export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly string[] }): boolean =>
@@ -22,7 +23,9 @@ export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
-const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com'))
+const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com')).meta({
+  flag: 'cors-origin',
+})
 
 const idTokenAlg = z.enum(ID_TOKEN_ALGS)
 
@@ -77,87 +80,52 @@ export const OIDC_FIELDS = {
     created: postLogoutUris.default([]),
     changed: postLogoutUris,
     kept: z.array(z.string()),
-    option: '--post-logout-uri <uri>',
-    reads: 'list',
-    help: 'where OpenID Connect may send the browser after signing out, exactly (repeat for more)',
-    without: { help: 'no such URIs', empty: [] },
   },
   token_auth_methods: {
     created: tokenAuthMethods.default(['client_secret_basic', 'client_secret_post']),
     changed: tokenAuthMethods,
     kept: z.array(z.enum(TOKEN_AUTH_METHODS)),
     everyCall: true,
-    option: '--token-auth <method>',
-    reads: 'words',
-    help: 'how it authenticates in OAuth 2.0: client_secret_basic, client_secret_post, private_key_jwt, or none for a public client (repeat for more)',
   },
   jwks: {
     created: givenJwks.default(null),
     changed: givenJwks,
     kept: z.object({ keys: z.array(z.record(z.string(), z.string())) }).nullable(),
-    option: '--jwks <json>',
-    help: 'its public keys for private_key_jwt, as a JSON Web Key Set',
-    without: { help: 'without keys', empty: null },
   },
   jwks_uri: {
     created: jwksUri.default(null),
     changed: jwksUri,
     kept: z.string().nullable(),
-    option: '--jwks-uri <url>',
-    help: 'where it publishes these keys, in place of --jwks',
-    without: { help: 'without such a URL', empty: null },
   },
   require_pkce: {
     created: z.boolean().default(true),
     changed: z.boolean(),
     kept: z.boolean(),
-    option: '--require-pkce',
-    reads: 'switch',
-    help: 'demand PKCE, in A1 too unless said otherwise (initially in OAuth 2.0 alone)',
-    without: { help: 'do not require PKCE; public clients always need it' },
   },
   require_pkce_in_a1: {
     created: z.boolean().default(false),
     changed: z.boolean(),
     kept: z.boolean(),
-    option: '--require-pkce-in-a1',
-    reads: 'switch',
-    help: 'demand PKCE in A1; set with require_pkce where only that is given',
-    without: { help: 'do not require PKCE in A1 (initial setting)' },
   },
   issuer_aud_only: {
     created: z.boolean().default(false),
     changed: z.boolean(),
     kept: z.boolean(),
-    option: '--issuer-aud-only',
-    reads: 'switch',
-    help: 'take private_key_jwt assertions only whose aud is the issuer and nothing else (FAPI 2.0)',
-    without: { help: 'take the token and the PAR endpoint as aud too, and lists (initial setting)' },
   },
   always_ask: {
     created: z.boolean().default(false),
     changed: z.boolean(),
     kept: z.boolean(),
-    option: '--always-ask',
-    reads: 'switch',
-    help: 'ask users each time, also for what they have allowed before',
-    without: { help: 'remember in OAuth 2.0 what users have allowed (initial setting)' },
   },
   cors_origins: {
     created: corsOrigins.default([]),
     changed: corsOrigins,
     kept: z.array(z.string()),
-    option: '--cors-origin <origin>',
-    reads: 'list',
-    help: 'origin whose pages may call the OAuth 2.0 endpoints (repeat for more)',
-    without: { help: 'no such origins', empty: [] },
   },
   id_token_alg: {
     created: idTokenAlg.default('RS256'),
     changed: idTokenAlg,
     kept: idTokenAlg,
     everyCall: true,
-    option: '--id-token-alg <alg>',
-    help: 'what signs its id_tokens: RS256 or ES256 (initially RS256)',
   },
 } as const satisfies Fields

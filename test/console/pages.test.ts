@@ -45,7 +45,7 @@ it('the page of an order says when its visitors were removed', async () => {
 describe('a change', () => {
   it('says what it will do in numbers, and is made in the name of the operator', async () => {
     const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))
-    expect(asked.text).toContain('Grants that stop working at once: 1, of this many people: 1.')
+    expect(asked.text).toMatch(/<dt>Grants<\/dt><dd>1<[\s\S]*<dt>People<\/dt><dd>1</)
     const { answer, rows } = await change('/apps/:app_key/suspend')
     expect(answer).toMatchObject({ status: 303, location: `/console/apps/${filled.app_key}?done=1` })
     expect(rows).toMatchObject([
@@ -126,7 +126,7 @@ describe('a change', () => {
       { event: 'user_sessions_ended', user_id: USER.user_id },
     ])
     const tokens = await admin.get(addressOf('/apps/:app_key/end-tokens', filled))
-    expect(tokens.text).toContain('Tokens that end at once: 0, of this many people: 0.')
+    expect(tokens.text).toMatch(/<dt>Tokens<\/dt><dd>0<[\s\S]*<dt>People<\/dt><dd>0</)
     const { answer, rows } = await change('/apps/:app_key/end-tokens')
     expect(answer.location).toBe(`/console/apps/${filled.app_key}?done=1`)
     expect(rows).toMatchObject([{ event: 'app_tokens_ended', actor_name: adminName }])
@@ -228,4 +228,93 @@ it('the audit log is filtered by whole days, both inclusive, and says of which z
 it('the audit log is verified, from the console too', async () => {
   const { answer } = await change('/audit/verify', {}, support)
   expect(answer.text).toContain('The log is intact')
+})
+
+describe('an app', () => {
+  /** What a browser sends of the form that is shown, with nothing touched. */
+  async function shownForm(path: string, who = admin): Promise<Record<string, string>> {
+    const { text } = await who.get(path)
+    const unescaped = (value = '') =>
+      value
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#39;', "'")
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&')
+    const inputs = [...text.matchAll(/<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"/g)]
+    const areas = [...text.matchAll(/<textarea[^>]* name="([^"]+)"[^>]*>([^<]*)</g)]
+    const selects = [...text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>([\s\S]*?)<\/select>/g)].map(
+      ([, name, options = '']) => [name, name, /value="([^"]*)" selected/.exec(options)?.[1] ?? ''],
+    )
+    return Object.fromEntries([...inputs, ...areas, ...selects].map(([, name, value]) => [name, unescaped(value)]))
+  }
+
+  it('is created and edited in the console: what is not touched stays', async () => {
+    const fields = {
+      ...(await shownForm('/console/apps/new')),
+      name: '向日葵',
+      hosts: 'a.example\r\nb.example',
+      scopes: 'USER_INFO',
+    }
+    const made = await admin.post('/console/apps/new', { ...fields, app_key: 'made-here' })
+    expect(made.status).toBe(200)
+    expect(made.text).toMatch(/ghas_\w{49}/)
+    const path = '/console/apps/made-here/edit'
+    const before = await shownForm(path)
+    expect(before).toMatchObject({
+      name: '向日葵',
+      hosts: 'a.example\nb.example',
+      refresh_days: '30',
+      require_pkce: 'true',
+    })
+    const { answer, rows } = await change('/apps/made-here/edit', { ...before, hosts: 'b.example', refresh_days: '60' })
+    expect(answer).toMatchObject({ status: 303, location: '/console/apps/made-here?done=1' })
+    expect(rows).toMatchObject([{ detail: { after: { hosts: ['b.example'], refresh_days: 60 } } }])
+    expect(Object.keys(rows[0].detail.after)).toEqual(['hosts', 'refresh_days'])
+    expect((await change('/apps/made-here/edit', { ...(await shownForm(path)), logo_url: 'x' })).answer).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('logo_url'),
+    })
+  })
+
+  it('that somebody else has changed since is not changed by an older form', async () => {
+    const path = '/console/apps/made-here/edit'
+    const [mine, theirs] = [await shownForm(path), await shownForm(path)]
+    world.clock.advance(1)
+    expect((await admin.post(path, { ...theirs, name: 'Theirs' })).status).toBe(303)
+    const refused = await admin.post(path, { ...mine, refresh_days: '90' })
+    expect(refused.status).toBe(400)
+    expect(refused.text).toContain('Somebody else has changed this meanwhile')
+    expect(refused.text).toContain('is now “60”; your form said “90”')
+    expect(await shownForm(path)).toMatchObject({ name: 'Theirs', refresh_days: '60' })
+    // The page that says so shows the present state: sending it again changes nothing of theirs.
+    expect(refused.text).toContain('value="Theirs"')
+  })
+
+  it('is refused to those who may not, and offers them no form', async () => {
+    expect((await viewer.get('/console/apps')).text).not.toContain('/console/apps/new')
+    expect((await viewer.get('/console/apps/new')).status).toBe(403)
+    expect((await support.get('/console/apps/made-here')).text).not.toContain('/edit')
+    expect((await support.get('/console/apps/made-here/edit')).status).toBe(403)
+  })
+
+  it('over /admin/v1 keeps what others changed since unchanged_since, and says so', async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const url = '/admin/v1/apps/made-here'
+    const { updated_at } = (await world.app.inject({ url, headers })).json().data
+    const patch = (payload: object) => world.app.inject({ method: 'PATCH', url, headers, payload })
+    world.clock.advance(1)
+    expect((await patch({ name: 'Again', unchanged_since: updated_at })).statusCode).toBe(200)
+    const late = await patch({ name: 'Late', unchanged_since: updated_at })
+    expect([late.statusCode, late.json().data.problems]).toEqual([
+      400,
+      [
+        {
+          field: 'unchanged_since',
+          problem: expect.stringMatching(/^does not hold: it was changed at .*; nothing was done$/),
+        },
+      ],
+    ])
+    expect((await world.app.inject({ url, headers })).json().data.name).toBe('Again')
+  })
 })

@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/actions/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { settings } from '../../src/config/schema.ts'
 import type { Fields, RecordField } from '../../src/db/record-fields.ts'
@@ -9,6 +10,7 @@ import { INTERFACES } from '../../src/interfaces/index.ts'
 import { LENIENT_FIELDS } from '../../src/interfaces/read-answer.ts'
 import type { CheckSequence, FailureRow } from '../../src/lib/failure.ts'
 import { LIST_LIMITS } from '../../src/lib/json/shape.ts'
+import { translator } from '../../src/lib/web/locale.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
 import { MISTAKES } from '../../src/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/mws/diagnose/warnings.ts'
@@ -177,6 +179,7 @@ describe('the README of the signature tool', () => {
 })
 
 describe('DECISIONS about the registry', () => {
+  const en = translator('en')
   /** What a person would write for the value of a new one that is given none. */
   const atFirst = ({ created }: RecordField): string => {
     if (!created) return 'set later'
@@ -185,12 +188,32 @@ describe('DECISIONS about the registry', () => {
     return parsed.data === undefined ? 'made' : `\`${JSON.stringify(parsed.data)}\``
   }
 
+  const actionsWith = (what: string, name: string) =>
+    ALL_ACTIONS.filter(({ id }) => [`${what}_create`, `${what}_update`].includes(id)).flatMap((action) =>
+      fieldsOf(action)
+        .filter((field) => field.name === name)
+        .map((field) => ({ action, field })),
+    )
+  const optionOf = (what: string, name: string): string | undefined => {
+    const [found] = actionsWith(what, name)
+    return found && `--${found.field.flag}`
+  }
+  const helpOf = (what: string, name: string): string | undefined => {
+    const [found] = actionsWith(what, name)
+    return found && (hintOf(en, found.action, name) ?? labelOf(en, found.action, name))
+  }
+
   it.each<[string, Fields]>([
     ['app', MICRO_APP_FIELDS],
     ['partner', PARTNER_FIELDS],
   ])('has a row for each field of: %s', (what, fields) => {
     const rows = Object.entries(fields).map(([name, field]) =>
-      rowOf(`\`${name}\``, `\`${field.option}\``, atFirst(field), (field.changed ? '' : 'at creation: ') + field.help),
+      rowOf(
+        `\`${name}\``,
+        `\`${optionOf(what, name) ?? field.option}\``,
+        atFirst(field),
+        (field.changed ? '' : 'at creation: ') + (helpOf(what, name) ?? field.help),
+      ),
     )
     expectRows(DECISIONS, `fields of ${what}`, rows)
   })

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { ALL_ACTIONS, fieldsOf } from '../../src/actions/index.ts'
 import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import { CHECK_IDS } from '../../src/checks/checks.ts'
@@ -34,8 +35,31 @@ function ofOpenApi(): string[] {
     asked.add(key)
     return key
   }
-  openApi(readConfig({}), Object.assign(ask, { locale: 'en' } as const))
+  openApi(readConfig({}), Object.assign(ask, { locale: 'en', has: () => true } as const))
   return [...asked]
+}
+
+/** Keys of a row for operators: its own, those of its group of commands, of its fields and of its columns. */
+const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
+  `action.${action.id}`,
+  `action.${action.id}.about`,
+  ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
+  ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
+]
+const groupsOf = (command: string): string[] => {
+  const words = command.split(' ').slice(0, -1)
+  return words.map((_, at) => words.slice(0, at + 1).join('_'))
+}
+/** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
+const SHOWN = [
+  ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
+]
+
+/** The label that all share or the group's own, and the hints that there are. */
+function keysOfField(id: string, name: string): string[] {
+  const own = `field.${id.split('_', 1)[0]}.${name}`
+  const label = own in en ? own : `field.${name}`
+  return [label, ...[`field.${name}`, `${own}.hint`, `field.${name}.hint`].filter((key) => key in en)]
 }
 
 /** Keys that follow from an id (src/sandbox/texts.ts, src/developer/quickstart.ts). */
@@ -53,6 +77,8 @@ const derived = [
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),
   ...ofOpenApi(),
+  ...ALL_ACTIONS.flatMap(ofAction),
+  ...SHOWN.map((name) => `field.${name}`),
 ].map((key) => key.replaceAll('-', '_'))
 
 describe('the texts of the pages', () => {

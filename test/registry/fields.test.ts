@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { appCommands } from '../../src/cli/app.ts'
+import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/actions/index.ts'
+import { actionCommands } from '../../src/cli/actions.ts'
 import type { CliContext } from '../../src/cli/context.ts'
 import { partnerCommands } from '../../src/cli/partner.ts'
 import type { Fields } from '../../src/db/record-fields.ts'
 import { sql } from '../../src/db/sql.ts'
+import { translator } from '../../src/lib/web/locale.ts'
 import { PARTNER_FIELDS } from '../../src/partners/fields.ts'
 import { noTestCall } from '../../src/partners/secret.ts'
 import { newPartner, partner, partnerChanges } from '../../src/partners/wire.ts'
@@ -16,13 +18,16 @@ import { openWorld, type World } from '../harness.ts'
 /** A field of the registry is described once; each place that has to know it is looked at here. */
 
 const program = new Command('gatehouse')
-appCommands(program, {} as CliContext)
+actionCommands(program, {} as CliContext, ALL_ACTIONS)
 partnerCommands(program, {} as CliContext, noTestCall)
 const helpOf = (...names: string[]): string =>
   names
     .reduce((command, name) => command.commands.find((one) => one.name() === name) ?? command, program)
     .helpInformation()
     .replace(/\s+/g, ' ')
+
+/** `--host <host> …` as `--host …`. */
+const withoutArguments = (text: string): string => text.replace(/(--[\w-]+) <[^>]+>/g, '$1')
 
 let world: World
 
@@ -68,7 +73,15 @@ describe.each([
       const help = helpOf(what, command)
       for (const [name, field] of Object.entries(fields)) {
         expect(name in shape, `${name} of ${command}`).toBe(field[use] !== undefined)
-        expect(help.includes(` ${field.option} ${field.help} `), `${name} of ${command}`).toBe(field[use] !== undefined)
+        // A partner's field says both itself, an app's follow from the action.
+        const action = ALL_ACTIONS.find(({ id }) => id === `${what}_${command}`)
+        const flag = action && fieldsOf(action).find((one) => one.name === name)?.flag
+        const told = action
+          ? `--${flag} ${hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)}`
+          : `${field.option} ${field.help} `
+        expect(withoutArguments(help).includes(withoutArguments(told)), `${name} of ${command}`).toBe(
+          field[use] !== undefined,
+        )
       }
     }
   })

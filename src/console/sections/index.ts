@@ -1,8 +1,6 @@
+import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
-import { apps } from './apps.ts'
 import { auditLog } from './audit.ts'
-import { grants } from './grants.ts'
-import { jobs } from './jobs.ts'
 import { keys } from './keys.ts'
 import { operators } from './operators.ts'
 import { orders } from './orders.ts'
@@ -14,13 +12,13 @@ import { users } from './users.ts'
 
 /** In the order of the navigation. */
 export const SECTIONS: readonly Section[] = [
-  apps,
+  sectionOf('apps'),
   users,
-  grants,
+  sectionOf('grants'),
   partners,
   orders,
   traffic,
-  jobs,
+  sectionOf('jobs'),
   auditLog,
   requests,
   operators,

@@ -2,11 +2,11 @@ import { blockUser, endSessionsOfUser, listUsers, maskedUser, showUser, unblockU
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
 import { listGrants, liveGrantsOf, previewRevocation } from '../../oauth/index.ts'
+import { grantTable } from '../grant-table.ts'
 import type { Action, PageContext, Section } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
 import { factorLinks, factorsInWords, removeFactorsAction } from './factors.ts'
-import { grantTable } from './grants.ts'
 import { accesses, keyOf, pageOf, personActions, personLinks, personOf } from './people.ts'
 
 /** Viewers may not search by phone number or by masked names: they could guess them letter by letter. */

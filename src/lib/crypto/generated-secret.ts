@@ -52,7 +52,7 @@ export function checkSecret(text: string): SecretCheck {
 
 /** How long the old secret still works after the new one is issued: seconds, 30 days at most. */
 export const rotation = z.strictObject({
-  overlap_s: z.int().min(0).max(2_592_000).default(86_400),
+  overlap_s: z.int().min(0).max(2_592_000).default(86_400).meta({ flag: 'overlap' }),
 })
 export type SecretRotation = z.output<typeof rotation>
 

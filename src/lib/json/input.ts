@@ -127,5 +127,24 @@ export const hasWrongCharacters = (error: z.ZodError | undefined): boolean =>
 /** The same password again, of any length. */
 export const repeatedPassword = z.string().max(LONGEST_PASSWORD).overwrite(normalPassword)
 
+/** `updated_at` of the record that whoever changes it has seen: if somebody else has changed it since, nothing is done. */
+export const unchangedSince = {
+  unchanged_since: z.iso
+    .datetime({ offset: true })
+    .transform((text) => Date.parse(text))
+    .optional(),
+}
+
+export interface UnchangedSince {
+  readonly unchanged_since?: number | undefined
+}
+
+/** Throws InvalidInput where a record was changed after the moment that its reader has seen. */
+export function refuseIfChanged(updatedAt: Date | undefined, since: number | undefined): void {
+  if (since === undefined || updatedAt === undefined || updatedAt.getTime() === since) return
+  const problem = `does not hold: it was changed at ${updatedAt.toISOString()}; nothing was done`
+  throw new InvalidInput([{ field: 'unchanged_since', problem }])
+}
+
 /** Why an operator reads what is masked otherwise; the audit log keeps it. */
 export const readingReason = z.string().trim().min(3).max(500)

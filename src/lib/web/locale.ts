@@ -45,6 +45,8 @@ const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)]))
 export interface Translate {
   (key: string, values?: Readonly<Record<string, string>>): string
   readonly locale: Locale
+  /** Whether there is such a text, where it may be missing. */
+  has(key: string): boolean
 }
 
 export function translator(locale: Locale): Translate {
@@ -53,7 +55,7 @@ export function translator(locale: Locale): Translate {
     if (text === undefined) throw new Error(`no text '${key}' in ${locale}`)
     return text.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '')
   }
-  return Object.assign(translate, { locale })
+  return Object.assign(translate, { locale, has: (key: string) => key in TEXTS[locale] })
 }
 
 /** A space between a number and a Chinese word, as in all texts; Intl leaves it out. */

@@ -1,0 +1,6 @@
+/** What operators may do, a row each, and the loops that make its surfaces. */
+
+export { ACTIONS, ALL_ACTIONS } from './all.ts'
+export { type Field, fieldsOf, typedFields } from './fields.ts'
+export { PERMISSIONS, ROUTE_ROLES } from './permissions.ts'
+export { hintOf, labelOf } from './texts.ts'

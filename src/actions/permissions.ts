@@ -1,0 +1,21 @@
+import { type Action, partsOf } from '../lib/action.ts'
+import type { Role } from '../lib/web/admin-auth.ts'
+import { ALL_ACTIONS } from './all.ts'
+import { type Permission, WRITTEN } from './written.ts'
+
+const permissionsOf = ({ route, command, role, previewRole }: Action): Permission[] => [
+  { route, role, ...(command ? { command } : {}) },
+  ...(previewRole ? [{ route: `GET ${partsOf(route).path}`, role: previewRole }] : []),
+]
+
+/**
+ * Which role every operation needs. A test walks every route and every command with every role. An operation that is not
+ * listed is refused to everybody.
+ */
+export const PERMISSIONS: readonly Permission[] = [...ALL_ACTIONS.flatMap(permissionsOf), ...WRITTEN]
+
+/** Method and pattern of a route, as `GET /admin/v1/apps`, to the role that it needs. */
+export const ROUTE_ROLES: ReadonlyMap<string, Role> = new Map([
+  ...PERMISSIONS.flatMap(({ role, route }) => (route ? [[route.replace(' ', ' /admin/v1'), role] as const] : [])),
+  ['GET /metrics', 'viewer'] as const,
+])

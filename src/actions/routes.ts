@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
+import { answerLossless } from '../lib/web/envelope.ts'
+import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { typedFields } from './fields.ts'
+
+/** The routes of all actions, below /admin/v1. */
+export function actionRoutes<Deps>(
+  app: FastifyInstance,
+  depsFor: DepsFor<Deps>,
+  actions: readonly Action<Deps>[],
+): void {
+  readBodiesExactly(app)
+  app.addHook('preHandler', async (request) => noteSubject(request))
+  for (const action of actions) {
+    const { method, path } = partsOf(action.route)
+    const answer =
+      (perform: typeof action.perform, readsQuery: boolean) => async (request: FastifyRequest, reply: Reply) => {
+        const output = await perform(depsFor(request), inputOf(request, action, readsQuery))
+        return answerLossless(request, reply, seesPeople(request) ? output : (action.masked?.(output) ?? output))
+      }
+    const reads = { readsQuery: true, ...(action.recordsLook ? { answersHead: false as const } : {}) }
+    app.route({
+      method,
+      url: path,
+      config: method === 'GET' ? reads : {},
+      handler: answer(action.perform, method === 'GET'),
+    })
+    if (action.foresee && action.previewRole)
+      app.get(path, { config: { readsQuery: true } }, answer(action.foresee, true))
+  }
+}
+
+type Reply = Parameters<typeof answerLossless>[1]
+
+/** Whether it can be asked for without a body. */
+const needsNoBody = (action: Action): boolean =>
+  partsOf(action.route).method !== 'PATCH' && typedFields(action).every(({ required }) => !required)
+
+/** What the path, and the query or the body, say. A field of the path is not said again. */
+function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean): unknown {
+  const given: unknown = readsQuery ? query : (body ?? (needsNoBody(action) ? {} : undefined))
+  const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
+  if (!isRecord) return given
+  const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
+  if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
+  return { ...given, ...(params as object) }
+}
+
+/** Which app or partner a request is about, for the log. */
+function noteSubject(request: FastifyRequest): void {
+  const { app_key, partner_id } = request.params as Readonly<Record<string, string | undefined>>
+  if (app_key) noteForLog(request, { appKey: echo(app_key) })
+  if (partner_id) noteForLog(request, { partnerId: echo(partner_id) })
+}

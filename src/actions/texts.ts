@@ -1,0 +1,23 @@
+import type { Action } from '../lib/action.ts'
+import type { Translate } from '../lib/web/locale.ts'
+
+/** `app` of `app_rotate_secret`: where its fields have texts of their own. */
+const groupOf = ({ id }: Pick<Action, 'id'>): string => id.split('_', 1)[0] ?? ''
+
+/** The key of a field's label: of its own in this group of actions, else the one that all share. */
+const keyOf = (t: Translate, action: Pick<Action, 'id'>, name: string): string => {
+  const own = `field.${groupOf(action)}.${name}`
+  return t.has(own) ? own : `field.${name}`
+}
+
+/** What a field is called; one without a text by its name on the wire. */
+export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string): string {
+  const key = keyOf(t, action, name)
+  return t.has(key) ? t(key) : name
+}
+
+/** What is to be known of a field, beyond its label. */
+export function hintOf(t: Translate, action: Pick<Action, 'id'>, name: string): string | undefined {
+  const key = `${keyOf(t, action, name)}.hint`
+  return t.has(key) ? t(key) : undefined
+}

@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { type Command, Option } from 'commander'
+import { stringify } from 'lossless-json'
+import { type Field, fieldsOf, hintOf, labelOf } from '../actions/index.ts'
+import type { Deps } from '../deps.ts'
+import { type Action, type Column, cellOf, namesIn, partsOf } from '../lib/action.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { translator } from '../lib/web/locale.ts'
+import type { CliContext } from './context.ts'
+import { asTyped, defineCustomCommand } from './operation.ts'
+import { askRemote } from './remote.ts'
+import { print } from './report.ts'
+import { aligned, collect, collectWords, numberIfOne, printableJson, readable } from './text.ts'
+
+const t = translator('en')
+
+type Values = Readonly<Record<string, unknown>>
+
+/** What a command does differently from printing the fields of its output. */
+export interface Special {
+  /** The output for a person. */
+  text?(output: Values): string
+  /** A warning, an exit code. */
+  after?(output: Values): void
+}
+
+/** The commands of all actions that have one. */
+export function actionCommands(
+  program: Command,
+  context: CliContext,
+  actions: readonly Action<Deps>[],
+  specials: Readonly<Record<string, Special>> = {},
+): void {
+  for (const action of actions) {
+    if (action.command) defineAction(commandOf(program, action.command), context, action, specials[action.id] ?? {})
+  }
+}
+
+/** Of `partner members list`; the groups that are missing are made. */
+function commandOf(program: Command, words: string): Command {
+  const names = words.split(' ')
+  const last = names.pop() ?? ''
+  const group = names.reduce((parent, name, at) => {
+    const known = parent.commands.find((one) => one.name() === name)
+    return known ?? parent.command(name).description(t(`command.${names.slice(0, at + 1).join('_')}`))
+  }, program)
+  return group.command(last)
+}
+
+function defineAction(command: Command, context: CliContext, action: Action<Deps>, special: Special): void {
+  const fields = fieldsOf(action)
+  const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
+  command.description(t(`action.${action.id}.about`))
+  // In brackets for commander, so that a missing one is reported together with all other problems.
+  for (const name of named) command.argument(`[${name}]`)
+  if (named.length > 0) command.usage(`${named.map((name) => `<${name}>`).join(' ')} [options]`)
+  const optional = fields.filter(({ name }) => !named.includes(name))
+  for (const field of optional) addOption(command, action, field)
+  if (action.previewRole) command.option('--yes', t('command.yes'))
+  if (action.list) addPaging(command)
+  const flags = Object.fromEntries(fields.map(({ name, flag }) => [name, named.includes(name) ? name : `--${flag}`]))
+  const inputFrom = (options: Values) => ({
+    ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
+    ...Object.fromEntries(named.map((name, at) => [name, argumentsOf(command)[at]])),
+    ...(action.list ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
+  })
+  defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
+    const isSure = !action.previewRole || command.opts().yes === true
+    const carryOut = async (ask: Ask): Promise<void> => {
+      if (action.list && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
+      const output = await ask(typed).catch((error: unknown) => {
+        throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
+      })
+      special.after?.(output)
+      const text = isSure ? (special.text ?? textOf(action)) : foreseenText
+      print(context.terminal, json, output, text)
+    }
+    const { remote } = context
+    if (!remote) {
+      const perform = isSure ? action.perform : (action.foresee ?? action.perform)
+      return context.withDeps((deps) => carryOut(async (given) => asValues(await perform(deps, given))))
+    }
+    const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
+    await carryOut((given) => askRemote<Values>(remote, { route, fields: given }))
+  })
+}
+
+type Ask = (given: Values) => Promise<Values>
+
+const asValues = (output: object): Values => ({ ...output })
+
+const onlyOne = (names: readonly string[]): readonly string[] => (names.length === 1 ? names : [])
+
+const argumentsOf = ({ args }: Command): string[] => args.filter((text) => text === '-' || !text.startsWith('-'))
+
+function addOption(command: Command, action: Action<Deps>, field: Field): void {
+  const { name, kind, flag, nullable, required, choices, initially } = field
+  const help = [
+    hintOf(t, action, name) ?? labelOf(t, action, name),
+    ...(choices.length > 0 ? [`: ${choices.join(', ')}`] : []),
+    ...(initially === undefined || initially === null || Object(initially) === initially
+      ? []
+      : [` (default: ${initially})`]),
+  ].join('')
+  const option = new Option(kind === 'switch' ? `--${flag}` : `--${flag} <${flag.split('-').at(-1)}>`, help)
+  if (kind === 'number') option.argParser(numberIfOne)
+  if (kind === 'list' || kind === 'pairs') option.argParser(choices.length > 0 ? collectWords : collect)
+  command.addOption(option)
+  const empties = nullable || kind === 'list' || kind === 'pairs' || kind === 'switch'
+  if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
+}
+
+/** `--no-host` is a list without entries, and `--no-logo-url` null. */
+function typedValue({ kind, flag }: Field, options: Values): unknown {
+  const typed = options[new Option(`--${flag}`).attributeName()]
+  if (typed === false && kind !== 'switch') return kind === 'list' ? [] : kind === 'pairs' ? {} : null
+  if (kind !== 'pairs' || !Array.isArray(typed)) return typed
+  return Object.fromEntries(
+    typed.map((text: string) => [text.split('=', 1)[0] ?? '', text.slice(text.indexOf('=') + 1)]),
+  )
+}
+
+function addPaging(command: Command): void {
+  command
+    .option('--limit <number>', 'rows of a page, at most 1000')
+    .option('--after <cursor>', 'next page: the `next` value of the previous page')
+    .option('--all', 'print every page, one JSON object per line')
+}
+
+/** Every row of every page, a line of JSON each. */
+async function printAll({ terminal }: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
+  for (let given = typed; ; ) {
+    const output = await ask(given)
+    for (const row of rowsOf(output, rows)) {
+      // Waits for a reader that is slower than the database.
+      if (!terminal.stdout.write(`${printableJson(stringify(row) ?? '')}\n`)) await once(terminal.stdout, 'drain')
+    }
+    if (typeof output.next !== 'string') return
+    given = { ...typed, after: output.next }
+  }
+}
+
+const rowsOf = (output: Values, name: string): object[] => {
+  const rows = output[name]
+  return Array.isArray(rows) ? rows : []
+}
+
+const textOf =
+  ({ list, once: shownOnce = [] }: Action<Deps>) =>
+  (output: Values): string => {
+    if (list) return listText(list.rows, list.columns, output)
+    const secrets = shownOnce.filter((name) => output[name] !== null && output[name] !== undefined)
+    const kept = Object.entries(output).filter(([name]) => !shownOnce.includes(name))
+    return [
+      ...recordText(kept),
+      ...(secrets.length > 0
+        ? [aligned(secrets.map((name) => [name, readable(output[name])])), t('command.once')]
+        : []),
+    ].join('\n\n')
+  }
+
+/** A list of objects, which is a table of its own. */
+const isTable = (value: unknown): value is Values[] => Array.isArray(value) && Object(value[0]) === value[0]
+
+/** A field a line, and below them each list of objects as a table. */
+function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
+  const facts = entries.filter(([, value]) => !isTable(value)).map(([name, value]) => [name, readable(value)])
+  const tables = entries.flatMap(([name, value]) => {
+    if (!isTable(value)) return []
+    const columns = Object.keys(value[0] ?? {})
+    const rows = value.map((row) => columns.map((column) => readable(row[column])))
+    return [`${name}\n${aligned([columns.map((column) => column.toUpperCase()), ...rows])}`]
+  })
+  return [aligned(facts), ...tables]
+}
+
+const foreseenText = (output: Values): string =>
+  `${t('command.would')}\n${aligned(Object.entries(output).map(([name, value]) => [name, readable(value)]))}\n${t('command.repeat')}`
+
+function listText(name: string, columns: readonly Column<object>[], output: Values): string {
+  const rows = rowsOf(output, name)
+  if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row))))
+  const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
+  return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
+}

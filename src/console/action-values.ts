@@ -1,0 +1,102 @@
+import type { Field } from '../actions/index.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
+import type { Translate } from '../lib/web/locale.ts'
+import type { Cell } from './page-model.ts'
+import { stateCell, text, time, yesNo } from './texts.ts'
+
+/** Values between the input and output of an action, and the texts of a page. */
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Names of fields whose values have a text and a colour of their own. */
+const STATES = new Set(['state', 'status', 'stage', 'role'])
+const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key)$/
+
+export function cellFor(name: string, value: unknown, t: Translate): Cell {
+  if (value === null || value === undefined || value === '') return text('–')
+  if (value instanceof Date) return time(value)
+  if (typeof value === 'boolean') return yesNo(value, t)
+  if (STATES.has(name)) return stateCell(String(value), t)
+  const shown = Array.isArray(value)
+    ? value.map(String).join(', ')
+    : Object(value) === value
+      ? stringifyLossless(value)
+      : String(value)
+  return { text: shown.slice(0, LONGEST), ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
+}
+
+const LONGEST = 1_000
+
+/** What a form shows of a value; lists and pairs a line each. */
+export function shownText({ kind, secret }: Field, value: unknown): string {
+  if (secret || value === null || value === undefined) return ''
+  if (Array.isArray(value)) return value.map(String).join('\n')
+  if (Object(value) !== value) return String(value)
+  return kind === 'pairs'
+    ? Object.entries(value as Values)
+        .map(([name, one]) => `${name}=${String(one)}`)
+        .join('\n')
+    : stringifyLossless(value)
+}
+
+const lines = (typed: string): string[] =>
+  typed
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** The value of what was typed. What has another form stays a text, which the schema refuses. */
+function valueTyped({ kind }: Field, typed: string): unknown {
+  switch (kind) {
+    case 'number':
+      return /^-?\d+$/.test(typed) ? Number(typed) : typed
+    case 'switch':
+      return typed === 'true' ? true : typed === 'false' ? false : typed
+    case 'list':
+      return lines(typed)
+    case 'pairs':
+      return Object.fromEntries(
+        lines(typed).map((line) => [line.split('=', 1)[0] ?? '', line.slice(line.indexOf('=') + 1)]),
+      )
+    case 'json':
+      return jsonOr(typed)
+    default:
+      return typed
+  }
+}
+
+function jsonOr(typed: string): unknown {
+  try {
+    return JSON.parse(typed)
+  } catch {
+    return typed
+  }
+}
+
+/** What a form or the query of a list says; what stands in it and is no field is passed on, to be refused. */
+export const given = (fields: readonly Field[], typed: Readonly<Record<string, string>>): Values =>
+  Object.fromEntries(
+    Object.entries(typed).map(([name, value]) => {
+      const field = fields.find((one) => one.name === name)
+      return [name, field ? valueTyped(field, value) : value]
+    }),
+  )
+
+/** What the form of an existing record changes: only the fields whose text differs from what the page showed. */
+export function changesOf(fields: readonly Field[], typed: Readonly<Record<string, string>>, record: Values): Values {
+  const changed = fields.filter((field) => !sameText(typed[field.name] ?? '', shownText(field, record[field.name])))
+  return Object.fromEntries(
+    changed.map((field) => {
+      const value = typed[field.name]
+      return [field.name, value === undefined ? emptied(field) : valueTyped(field, value)]
+    }),
+  )
+}
+
+/** A browser ends the lines of a text with CR LF. */
+const sameText = (one: string, other: string): boolean => lines(one).join('\n') === lines(other).join('\n')
+
+const emptied = ({ kind, nullable }: Field): unknown => {
+  if (nullable) return null
+  return kind === 'list' ? [] : kind === 'pairs' ? {} : ''
+}

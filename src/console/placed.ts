@@ -1,0 +1,116 @@
+import { fieldsOf } from '../actions/index.ts'
+import type { Deps } from '../deps.ts'
+import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import { allows } from '../lib/web/admin-auth.ts'
+import { given } from './action-values.ts'
+import type { ActionLink, PageContext } from './page-model.ts'
+import { at } from './texts.ts'
+
+/** Where the pages of a section's actions are, below /console, and which belong to each other. */
+
+export type Values = Readonly<Record<string, unknown>>
+
+export interface Placed extends Action<Deps> {
+  readonly method: ReturnType<typeof partsOf>['method']
+  /** The action's own page, else the path of its route. */
+  readonly path: string
+  /** Fields that say what it is about: those of the path, and with a page of its own others in the query. */
+  readonly about: readonly string[]
+}
+
+export interface Places {
+  readonly lists: readonly Placed[]
+  /** Pages of one record. */
+  readonly details: readonly Placed[]
+  readonly changes: readonly Placed[]
+}
+
+export function placesOf(actions: readonly Action<Deps>[]): Places {
+  const placed = actions.map((action): Placed => {
+    const { method, path } = partsOf(action.route)
+    const { page = { path, about: namesIn(path) } } = action
+    return { ...action, method, path: page.path, about: page.about }
+  })
+  return {
+    lists: placed.filter(({ list }) => list),
+    details: placed.filter(({ method, list, isDownload }) => method === 'GET' && !list && !isDownload),
+    changes: placed.filter(({ method, isDownload }) => method !== 'GET' || isDownload),
+  }
+}
+
+export const titleOf = ({ id }: Action): string => `action.${id}`
+export const aboutOf = ({ id }: Action): string => `action.${id}.about`
+
+const partsIn = (path: string): string[] => path.slice(1).split('/')
+
+/** `/apps` of `/apps/:app_key`. */
+const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
+
+/** The page of one record of this list. */
+export const detailOf = ({ details }: Places, list: Placed): Placed | undefined =>
+  details.find(({ path }) => withoutNames(path) === list.path)
+
+/** The page that something below a record belongs to. */
+export const recordPageOf = ({ details }: Places, { path }: Placed): Placed | undefined =>
+  details
+    .filter((detail) => path === detail.path || path.startsWith(`${detail.path}/`))
+    .sort((one, other) => other.path.length - one.path.length)[0]
+
+/** The list that a change adds to, or whose rows it changes. */
+export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
+  lists
+    .filter((list) => path === list.path || path.startsWith(`${list.path}/`))
+    .sort((one, other) => other.path.length - one.path.length)[0]
+
+/** Whether it adds a record to a list. */
+export const adds = (change: Placed, list: Placed | undefined): boolean =>
+  change.method === 'POST' && change.path === list?.path
+
+/** PATCH has the path of the record itself; its form stands below. */
+const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
+export const formPath = (change: Placed, list: Placed | undefined): string =>
+  adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
+
+/** The address of a page about a record. */
+export function addressOf({ about }: Pick<Placed, 'about'>, path: string, record: Values): string {
+  const inPath = namesIn(path)
+  const text = (name: string): string => String(record[name] ?? '')
+  const address = at(...partsIn(path).map((part) => (part.startsWith(':') ? text(part.slice(1)) : part)))
+  const query = new URLSearchParams()
+  for (const name of about) if (!inPath.includes(name)) query.set(name, text(name))
+  return query.size === 0 ? address : `${address}?${query}`
+}
+
+/** What the address of a page says of the record that it is about. */
+export function keysIn(action: Placed, { params, fields }: PageContext): Values {
+  const { about } = action
+  const said = about.flatMap((name): [string, string][] => {
+    const text = params[name] ?? fields[name]
+    return text === undefined ? [] : [[name, text]]
+  })
+  return given(fieldsOf(action), Object.fromEntries(said))
+}
+
+/** The changes that the page of a record, or its row in a list without such pages, offers. */
+export const offeredFor = (places: Places, page: Placed, record: Values): Placed[] =>
+  places.changes.filter(
+    (change) =>
+      change.about.length > 0 &&
+      (recordPageOf(places, change) ?? listOf(places, change))?.route === page.route &&
+      !adds(change, listOf(places, change)) &&
+      change.about.every((name) => name in record) &&
+      (change.offered?.(record) ?? true),
+  )
+
+export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
+  operation: change.route,
+  href: addressOf(change, formPath(change, listOf(places, change)), record),
+  text: t(titleOf(change)),
+  ...(change.dangerous ? { isDangerous: true } : {}),
+})
+
+/** What it gives, as the operator's role may see it. */
+export async function perform(action: Action<Deps>, { deps, role }: PageContext, input: Values): Promise<Values> {
+  const output = await action.perform(deps, input)
+  return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
+}

@@ -32,5 +32,8 @@
     if (!document.hidden) await look().catch(() => {})
     setTimeout(follow, EVERY_MS)
   }
+  // Whoever looks at the newest call, such as the one just pasted, is shown the next one too.
+  if (document.querySelector('.calls a')?.hasAttribute('aria-current'))
+    history.replaceState(null, '', location.pathname)
   setTimeout(follow, EVERY_MS)
 })()

@@ -16,8 +16,8 @@ export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string):
   return t.has(key) ? t(key) : name
 }
 
-/** What is to be known of a field, beyond its label. */
-export function hintOf(t: Translate, action: Pick<Action, 'id'>, name: string): string | undefined {
-  const key = `${keyOf(t, action, name)}.hint`
+/** What is to be known of a field, beyond its label. A filter of a list means something else than the field of a record. */
+export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
+  const key = action.list ? `action.${action.id}.${name}` : `${keyOf(t, action, name)}.hint`
   return t.has(key) ? t(key) : undefined
 }

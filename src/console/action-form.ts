@@ -35,11 +35,13 @@ export function formPage(places: Places, change: Placed): Action {
     path: formPath(change, list),
     operation: change.route,
     title: titleOf(change),
+    ...(isEdit ? { button: 'console.save' } : {}),
     confirm: async (context) => {
       const record = await recordOf(context)
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
       const others = detail || !list ? [] : offeredFor(places, list, record).filter(({ id }) => id !== change.id)
       return {
+        ...(typeof record.name === 'string' ? { about: record.name } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
           ...change.about.map((name) => fact(change, name, record[name], context)),

@@ -13,7 +13,8 @@ const STATES = new Set(['state', 'status', 'stage', 'role'])
 const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
-  if (value === null || value === undefined || value === '') return text('–')
+  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
+    return text('–')
   if (value instanceof Date) return time(value)
   if (typeof value === 'boolean') return yesNo(value, t)
   if (STATES.has(name)) return stateCell(String(value), t)

@@ -110,6 +110,8 @@ export interface DetailPage extends Place {
 
 /** What a change will do, before it is made. */
 interface Confirmation {
+  /** The name of what is changed, which the page's title adds. */
+  readonly about?: string
   readonly says: readonly string[]
   /** In numbers, where there are many. */
   readonly facts?: readonly Fact[]
@@ -129,8 +131,9 @@ export interface OneTimeResult {
 }
 
 export interface Action extends Place {
-  /** Of the page; its button says the same. */
+  /** Of the page; its button says the same, unless it has a text of its own. */
   readonly title: string
+  readonly button?: string
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
   readonly confirm: (context: PageContext) => Promise<Confirmation>

@@ -119,9 +119,10 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
   const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
     const problems = problemsOf(error) ?? []
     const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
-    const { says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
+    const { about, says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
     const shown = {
-      title: context.t(action.title),
+      title: about === undefined ? context.t(action.title) : `${context.t(action.title)}: ${about}`,
+      button: context.t(action.button ?? action.title),
       says,
       facts,
       fields: fields.map((field) => ({

@@ -45,7 +45,7 @@ it('the page of an order says when its visitors were removed', async () => {
 describe('a change', () => {
   it('says what it will do in numbers, and is made in the name of the operator', async () => {
     const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))
-    expect(asked.text).toMatch(/<dt>Grants<\/dt><dd>1<[\s\S]*<dt>People<\/dt><dd>1</)
+    expect(asked.text).toMatch(/<dt>Grants concerned<\/dt><dd>1<[\s\S]*<dt>People concerned<\/dt><dd>1</)
     const { answer, rows } = await change('/apps/:app_key/suspend')
     expect(answer).toMatchObject({ status: 303, location: `/console/apps/${filled.app_key}?done=1` })
     expect(rows).toMatchObject([
@@ -126,7 +126,7 @@ describe('a change', () => {
       { event: 'user_sessions_ended', user_id: USER.user_id },
     ])
     const tokens = await admin.get(addressOf('/apps/:app_key/end-tokens', filled))
-    expect(tokens.text).toMatch(/<dt>Tokens<\/dt><dd>0<[\s\S]*<dt>People<\/dt><dd>0</)
+    expect(tokens.text).toMatch(/<dt>Tokens concerned<\/dt><dd>0<[\s\S]*<dt>People concerned<\/dt><dd>0</)
     const { answer, rows } = await change('/apps/:app_key/end-tokens')
     expect(answer.location).toBe(`/console/apps/${filled.app_key}?done=1`)
     expect(rows).toMatchObject([{ event: 'app_tokens_ended', actor_name: adminName }])

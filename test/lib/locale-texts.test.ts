@@ -45,6 +45,7 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}.about`,
   ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
+  ...fieldsOf(action).flatMap(({ name }) => [`action.${action.id}.${name}`].filter((key) => key in en)),
 ]
 const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)

@@ -94,7 +94,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
     const session = await findSession(deps, cookie.read(request))
     if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
-    if (!isFresh(deps, session)) return askToSignIn(reply, PASSWORD_PATH, true)
+    if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
     if (!form.success || alert) return show(request, reply.code(400), { alert })

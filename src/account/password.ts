@@ -7,7 +7,7 @@ import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import * as store from './password-store.ts'
-import type { SignedIn } from './session.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
@@ -104,7 +104,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     await limits.forget()
     const passwordHash = await hashPassword(password)
     await deps.db.tx(async (db) => {
-      if (!(await lockUser(db, session))) throw new SignInRefused()
+      if (!(await lockSignedIn({ ...deps, db }, session))) throw new SignInRefused()
       if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
       const ends = { kept: session.sessionHash, event: 'user_password_changed' } as const
       await replacePassword({ ...deps, db }, session, passwordHash, ends)

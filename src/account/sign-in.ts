@@ -58,11 +58,12 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   await refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
-  await limits.forget()
-  await endSession(deps, input.formerSession)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
   const opening = { isPassword, amr: undefined, method: 'password', from } as const
-  return deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  const session = await deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  await limits.forget()
+  await endSession(deps, input.formerSession)
+  return session
 }
 
 const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
@@ -76,7 +77,10 @@ interface Opening {
   readonly from: SignInOrigin
 }
 
-/** The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile. */
+/**
+ * The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile, or does not
+ * suffice any more.
+ */
 export async function openSession(
   deps: Deps,
   passport: string,
@@ -85,9 +89,10 @@ export async function openSession(
 ): Promise<string> {
   await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...(amr ? { detail: { amr } } : {}) })
   const session = await startSession(deps, { cid, userId }, from, amr)
-  // Whoever changes the password has ended the sessions that there were.
+  // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
   const now = await findCredential(deps.db, passport)
-  if (!isPassword(now?.passwordHash)) throw new SignInRefused()
+  if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
+  if (!amr && needsSecondStep(deps, now)) throw new SecondStepNeeded(now)
   return session
 }
 

@@ -1,4 +1,3 @@
-import { recordAudit } from '../audit/index.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
@@ -9,6 +8,7 @@ import { newTotp, type TotpEnrolment, totpStep } from '../lib/crypto/totp.ts'
 import { AMR } from './amr.ts'
 import * as store from './factor-store.ts'
 import { deleteOtherSessions } from './password-store.ts'
+import { recordChange } from './person-mail.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 
 /** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
@@ -63,7 +63,7 @@ export async function confirmTotp(
   if (!found || step === undefined) return undefined
   if ((await store.confirmStep(deps.db, key, found, step, deps.clock.now())) === 0) return undefined
   await deleteOtherSessions(deps.db, key, kept)
-  await recordOwn(deps, key, 'user_totp_added')
+  await recordChange(deps, key, 'totp_added')
   return newRecoveryCodes(deps, key)
 }
 
@@ -106,7 +106,7 @@ export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonl
     if (!(await lockSignedIn({ ...deps, db }, key))) return undefined
     const { totpSince } = await store.findFactors(db, key)
     if (totpSince === null) return undefined
-    await recordOwn({ ...deps, db }, key, 'user_recovery_codes_made')
+    await recordChange({ ...deps, db }, key, 'recovery_codes_made')
     return newRecoveryCodes({ ...deps, db }, key)
   })
 
@@ -114,7 +114,7 @@ export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonl
 export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
   deps.db.tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, key))) return
-    if ((await deleteFactor(db, key)) > 0) await recordOwn({ ...deps, db }, key, 'user_totp_removed')
+    if ((await deleteFactor(db, key)) > 0) await recordChange({ ...deps, db }, key, 'totp_removed')
   })
 
 /** The authenticator and its recovery codes. */
@@ -122,13 +122,6 @@ export async function deleteFactor(db: Deps['db'], key: UserRowKey): Promise<num
   await store.deleteRecoveryCodes(db, key)
   return store.deleteTotp(db, key)
 }
-
-export const recordOwn = (deps: Deps, { routingKey, cid, userId }: UserRowKey, event: `user_${string}`) =>
-  recordAudit(deps, {
-    event,
-    actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` },
-    ...{ routingKey, cid, userId },
-  })
 
 /** What a person has besides the password. */
 export const factorsOf = ({ db }: Deps, key: UserRowKey) => store.findFactors(db, key)

@@ -6,10 +6,10 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
-import { recordOwn } from './factors.ts'
 import * as store from './passkey-store.ts'
 import { ownPassport } from './password.ts'
 import { deleteOtherSessions } from './password-store.ts'
+import { recordChange } from './person-mail.ts'
 import { endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
 import { lockUserSignedInSince } from './store.ts'
@@ -123,7 +123,7 @@ export async function addPasskey(
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
     if ((await store.passkeysOf(db, session)).length >= MOST) return false
     if ((await store.insertPasskey(db, session, made, deps.clock.now())) === 0) return false
-    await recordOwn({ ...deps, db }, session, 'user_passkey_added')
+    await recordChange({ ...deps, db }, session, 'passkey_added')
     return true
   })
 }
@@ -191,5 +191,5 @@ export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: strin
     if (!(await lockSignedIn({ ...deps, db }, session))) return
     if ((await store.deletePasskey(db, session, passkeyId)) === 0) return
     await deleteOtherSessions(db, session, session.sessionHash)
-    await recordOwn({ ...deps, db }, session, 'user_passkey_removed')
+    await recordChange({ ...deps, db }, session, 'passkey_removed')
   })

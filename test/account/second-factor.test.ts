@@ -570,9 +570,13 @@ describe('an operator', () => {
     expect(rows.at(-1)).toEqual({ detail: { reason: 'lost the phone; called back' } })
     const { rows: jobs } = await world.pool.query(
       `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-       where t.identifier = 'send-person-mail'`,
+       where t.identifier = 'send-person-mail' order by j.id`,
     )
-    expect(jobs).toEqual([{ payload: expect.objectContaining({ userId: user_id, kind: 'factors_removed' }) }])
+    expect(jobs).toEqual(
+      ['totp_added', 'factors_removed'].map((kind) => ({
+        payload: expect.objectContaining({ userId: user_id, kind }),
+      })),
+    )
     expect(JSON.stringify(jobs)).not.toContain('example.com')
     expect(await call('again')).toMatchObject({ totp_since: null, recovery_codes: 0 })
   })

@@ -35,6 +35,7 @@ type ThrottleKind =
   | 'mail-address'
   | 'mail-partner'
   | 'mail-person'
+  | 'code-asked'
 
 /** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>

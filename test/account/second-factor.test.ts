@@ -242,6 +242,26 @@ describe('the second step', () => {
     expect(silent.location.searchParams.get('code')).toMatch(/^ghac_/)
   })
 
+  it('leaves a trace of the right password before it, six times an hour, in the history and the audit log', async () => {
+    const { user, show } = await protectedPerson()
+    const traces = async () => {
+      const { rows } = await world.pool.query(
+        `select (select count(*)::int from sign_in where user_id = $1 and outcome = 'code_asked') as history,
+           (select count(*)::int from audit_event where user_id = $1 and event = 'user_sign_in_code_asked') as audit`,
+        [user.user_id],
+      )
+      return rows[0]
+    }
+    expect(await traces()).toEqual({ history: 0, audit: 0 })
+    const browser = client.newBrowser()
+    const page = await passwordOf(user, browser)
+    expect(await traces()).toEqual({ history: 1, audit: 1 })
+    for (let index = 0; index < 7; index++) await passwordOf(user)
+    expect(await traces()).toEqual({ history: 6, audit: 6 })
+    await withCode(browser, page, show())
+    expect((await browser.send('GET', '/account/security')).text).toContain('Right password, code asked for')
+  })
+
   it('does not count as signed in before the code, for prompt=none too', async () => {
     const { user } = await protectedPerson()
     const browser = client.newBrowser()
@@ -407,7 +427,7 @@ describe('a code', () => {
       ]),
     ).toBe(0)
     const { rows } = await world.pool.query(
-      `select event, detail from audit_event where user_id = $1 and event like 'user_sign_in_%' order by at`,
+      `select event, detail from audit_event where user_id = $1 and event in ('user_sign_in_failed', 'user_sign_in_locked') order by at`,
       [user.user_id],
     )
     expect(rows[0]).toMatchObject({ event: 'user_sign_in_failed', detail: { by: 'code' } })

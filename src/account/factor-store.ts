@@ -37,6 +37,17 @@ export const confirmStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, ste
         where ${whose(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is null`,
   )
 
+/** A code was typed in this session, which had a password alone. */
+export const setSecondFactorOfSession = (
+  db: Db,
+  { routingKey, sessionHash }: { readonly routingKey: number; readonly sessionHash: Buffer },
+  amr: readonly string[],
+): Promise<number> =>
+  db.exec(
+    sql`update browser_session set amr = ${amr}::text[]
+        where routing_key = ${routingKey} and session_hash = ${sessionHash} and amr is null`,
+  )
+
 export const deleteTotp = (db: Db, key: UserRowKey): Promise<number> =>
   db.exec(sql`delete from user_totp where ${whose(key)}`)
 

@@ -1,4 +1,3 @@
-import { recordAudit } from '../audit/index.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
@@ -6,8 +5,11 @@ import { sha256 } from '../lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../lib/crypto/totp.ts'
+import { AMR } from './amr.ts'
 import * as store from './factor-store.ts'
-import { lockUser } from './store.ts'
+import { deleteOtherSessions } from './password-store.ts'
+import { recordChange } from './person-mail.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
 
 /** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
 
@@ -23,15 +25,6 @@ export const ACCOUNT_SEALED: readonly SealedColumn[] = [
   },
 ]
 
-/** Values of `amr` (RFC 8176; `pop` is of the Extended Authentication Profile). A recovery code has none of its own: it is a factor more, and no code of an authenticator. */
-export const AMR = {
-  password: ['pwd'],
-  totp: ['pwd', 'otp', 'mfa'],
-  recoveryCode: ['pwd', 'mfa'],
-  /** A key of an authenticator, in hardware or not, that has itself found out who uses it. */
-  passkey: ['pop', 'mfa'],
-} as const
-
 /** A new authenticator for a person without one; in force once `confirmTotp` was given one of its codes. Undefined where one is. */
 export async function enrolTotp(deps: Deps, key: UserRowKey, label: string): Promise<TotpEnrolment | undefined> {
   const made = newTotp(label)
@@ -45,19 +38,33 @@ const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: 
   totpStep(decryptSecret(keys, sealed, sealingContext(cid, userId)), code, clock.now())
 
 /**
- * A first code of the authenticator: from now on signing in with a password needs one. Returns the recovery codes, which
- * no later call can show again; undefined for a wrong code.
+ * A first code of the authenticator: from now on signing in with a password needs one. The session in which it was typed has
+ * proved two factors by it; all others end, as somebody who knows the password may have opened them. Returns the recovery
+ * codes, which no later call can show again; undefined for a wrong code.
  */
-export async function confirmTotp(deps: Deps, key: UserRowKey, code: string): Promise<readonly string[] | undefined> {
+export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
+  deps.db.tx(async (db) => {
+    if (!(await lockSignedIn({ ...deps, db }, session))) return undefined
+    const codes = await confirmTotp({ ...deps, db }, session, code, session.sessionHash)
+    if (codes) await store.setSecondFactorOfSession(db, session, AMR.totp)
+    return codes
+  })
+
+/** `deps.db` is a transaction that has locked the person. All sessions but `kept` end. */
+export async function confirmTotp(
+  deps: Deps,
+  { routingKey, cid, userId }: UserRowKey,
+  code: string,
+  kept: Buffer | null,
+): Promise<readonly string[] | undefined> {
+  const key = { routingKey, cid, userId }
   const found = await store.findTotp(deps.db, key)
   const step = found && stepOf(deps, key, found, code)
   if (!found || step === undefined) return undefined
-  return deps.db.tx(async (db) => {
-    if (!(await lockUser(db, key))) return undefined
-    if ((await store.confirmStep(db, key, found, step, deps.clock.now())) === 0) return undefined
-    await recordOwn({ ...deps, db }, key, 'user_totp_added')
-    return newRecoveryCodes({ ...deps, db }, key)
-  })
+  if ((await store.confirmStep(deps.db, key, found, step, deps.clock.now())) === 0) return undefined
+  await deleteOtherSessions(deps.db, key, kept)
+  await recordChange(deps, key, 'totp_added')
+  return newRecoveryCodes(deps, key)
 }
 
 /** What a code proved, as `amr` has it; undefined if it is wrong or was used. Of simultaneous uses exactly one succeeds. */
@@ -94,20 +101,20 @@ async function newRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly s
 }
 
 /** The person asks for other recovery codes; undefined without an authenticator in force. */
-export const replaceRecoveryCodes = (deps: Deps, key: UserRowKey): Promise<readonly string[] | undefined> =>
+export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonly string[] | undefined> =>
   deps.db.tx(async (db) => {
-    if (!(await lockUser(db, key))) return undefined
+    if (!(await lockSignedIn({ ...deps, db }, key))) return undefined
     const { totpSince } = await store.findFactors(db, key)
     if (totpSince === null) return undefined
-    await recordOwn({ ...deps, db }, key, 'user_recovery_codes_made')
+    await recordChange({ ...deps, db }, key, 'recovery_codes_made')
     return newRecoveryCodes({ ...deps, db }, key)
   })
 
 /** The person removes the authenticator. */
-export const removeOwnTotp = (deps: Deps, key: UserRowKey): Promise<void> =>
+export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
   deps.db.tx(async (db) => {
-    if (!(await lockUser(db, key))) return
-    if ((await deleteFactor(db, key)) > 0) await recordOwn({ ...deps, db }, key, 'user_totp_removed')
+    if (!(await lockSignedIn({ ...deps, db }, key))) return
+    if ((await deleteFactor(db, key)) > 0) await recordChange({ ...deps, db }, key, 'totp_removed')
   })
 
 /** The authenticator and its recovery codes. */
@@ -115,13 +122,6 @@ export async function deleteFactor(db: Deps['db'], key: UserRowKey): Promise<num
   await store.deleteRecoveryCodes(db, key)
   return store.deleteTotp(db, key)
 }
-
-export const recordOwn = (deps: Deps, { routingKey, cid, userId }: UserRowKey, event: `user_${string}`) =>
-  recordAudit(deps, {
-    event,
-    actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` },
-    ...{ routingKey, cid, userId },
-  })
 
 /** What a person has besides the password. */
 export const factorsOf = ({ db }: Deps, key: UserRowKey) => store.findFactors(db, key)

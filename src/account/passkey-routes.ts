@@ -22,7 +22,7 @@ export async function shownPasskeys(deps: Deps, session: SignedIn, locale: Local
       since: day(createdAt),
       lastUsed: day(lastUsedAt),
     })),
-    options: isFresh(deps, session) ? await registrationOptions(deps, session) : '',
+    options: (await isFresh(deps, session)) ? await registrationOptions(deps, session) : '',
   }
 }
 

@@ -4,13 +4,15 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
-import { AMR, recordOwn } from './factors.ts'
 import * as store from './passkey-store.ts'
 import { ownPassport } from './password.ts'
-import { endSession, type SignedIn, startSession } from './session.ts'
+import { deleteOtherSessions } from './password-store.ts'
+import { recordChange } from './person-mail.ts'
+import { endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
-import { lockUser, lockUserSignedInSince } from './store.ts'
+import { lockUserSignedInSince } from './store.ts'
 import type { SignInOrigin } from './wire.ts'
 
 /**
@@ -117,11 +119,11 @@ export async function addPasskey(
     name,
   }
   return deps.db.tx(async (db) => {
-    if (!(await lockUser(db, session))) return false
+    if (!(await lockSignedIn({ ...deps, db }, session))) return false
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
     if ((await store.passkeysOf(db, session)).length >= MOST) return false
     if ((await store.insertPasskey(db, session, made, deps.clock.now())) === 0) return false
-    await recordOwn({ ...deps, db }, session, 'user_passkey_added')
+    await recordChange({ ...deps, db }, session, 'passkey_added')
     return true
   })
 }
@@ -183,9 +185,11 @@ export const ownPasskeys = ({ db }: Deps, key: UserRowKey) => store.passkeysOf(d
 export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: string, name: string) =>
   store.renamePasskey(db, key, passkeyId, name)
 
-/** The person removes one of their passkeys. */
-export const removeOwnPasskey = (deps: Deps, key: UserRowKey, passkeyId: string): Promise<void> =>
+/** The person removes one of their passkeys. All other sessions end: whoever has the device may have opened one with it. */
+export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: string): Promise<void> =>
   deps.db.tx(async (db) => {
-    if ((await store.deletePasskey(db, key, passkeyId)) > 0)
-      await recordOwn({ ...deps, db }, key, 'user_passkey_removed')
+    if (!(await lockSignedIn({ ...deps, db }, session))) return
+    if ((await store.deletePasskey(db, session, passkeyId)) === 0) return
+    await deleteOtherSessions(db, session, session.sessionHash)
+    await recordChange({ ...deps, db }, session, 'passkey_removed')
   })

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { hasPasskeys } from '../config/people.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { hasWrongCharacters } from '../lib/json/input.ts'
@@ -26,6 +27,8 @@ interface Shown {
   readonly passport?: string
   readonly alert?: string
   readonly done?: boolean
+  /** Names of those that still sign in, after a reset. */
+  readonly passkeys?: readonly string[]
   readonly refused?: boolean
 }
 
@@ -42,6 +45,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       passport: '',
       alert: '',
       done: false,
+      passkeys: [],
       refused: false,
       referrer: REFERRER,
       forgotten,
@@ -85,16 +89,16 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         const { passport } = await openPasswordLink(deps, token)
         return show(request, reply.code(400), { token, passport, alert })
       }
-      await setPasswordByLink(acting, token, form.data.password)
+      const passkeys = await setPasswordByLink(acting, token, form.data.password)
       cookie.clear(reply)
-      return show(request, reply, { done: true })
+      return show(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
     }),
   )
 
   async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
     const session = await findSession(deps, cookie.read(request))
     if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
-    if (!isFresh(deps, session)) return askToSignIn(reply, PASSWORD_PATH, true)
+    if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
     if (!form.success || alert) return show(request, reply.code(400), { alert })

@@ -6,8 +6,10 @@ import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
+import { passkeysOf } from './passkey-store.ts'
 import * as store from './password-store.ts'
-import type { SignedIn } from './session.ts'
+import { recordChange } from './person-mail.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
@@ -61,18 +63,19 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 
 /**
  * Uses a link once: sets the password and ends all sessions of the person. Of simultaneous calls with one link exactly one
- * succeeds; the others throw PasswordRefused.
+ * succeeds; the others throw PasswordRefused. Returns the names of the passkeys, which still sign in.
  */
-export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<void> {
+export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
   await openPasswordLink(deps, token)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  await deps.db.tx(async (db) => {
+  return deps.db.tx(async (db) => {
     const link = await openPasswordLink({ ...deps, db }, token)
     if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
       throw new PasswordRefused('link_used')
-    await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, event: 'user_password_reset' })
+    await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, kind: 'password_reset' })
+    return (await passkeysOf(db, link)).map(({ name }) => name)
   })
 }
 
@@ -104,9 +107,9 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     await limits.forget()
     const passwordHash = await hashPassword(password)
     await deps.db.tx(async (db) => {
-      if (!(await lockUser(db, session))) throw new SignInRefused()
+      if (!(await lockSignedIn({ ...deps, db }, session))) throw new SignInRefused()
       if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
-      const ends = { kept: session.sessionHash, event: 'user_password_changed' } as const
+      const ends = { kept: session.sessionHash, kind: 'password_changed' } as const
       await replacePassword({ ...deps, db }, session, passwordHash, ends)
     })
   })
@@ -116,11 +119,11 @@ async function replacePassword(
   deps: Deps,
   { routingKey, cid, userId }: UserRowKey,
   passwordHash: string,
-  { kept, event }: { readonly kept: Buffer | null; readonly event: `user_${string}` },
+  { kept, kind }: { readonly kept: Buffer | null; readonly kind: 'password_changed' | 'password_reset' },
 ): Promise<void> {
   const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
   await store.deleteLinks(deps.db, key)
   await store.deleteOtherSessions(deps.db, key, kept)
-  await recordAudit(deps, { event, actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` }, ...key })
+  await recordChange(deps, key, kind)
 }

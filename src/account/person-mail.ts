@@ -1,24 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { recordAudit } from '../audit/index.ts'
 import { enqueue } from '../db/jobs-store.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import { countWithin } from '../throttle/index.ts'
 import { passportOf } from './password-store.ts'
 import { routingKeyOf } from './wire.ts'
 
 /** Mails to people about their account. A person's address is the passport, where that is one. */
 
-const KINDS = ['factors_removed'] as const
-type Kind = (typeof KINDS)[number]
+/** What the subject of each kind says. */
+const SUBJECTS = {
+  factors_removed: 'mail.factors_removed_subject',
+  totp_added: 'mail.totp_added',
+  totp_removed: 'mail.totp_removed',
+  recovery_codes_made: 'mail.recovery_codes_made',
+  passkey_added: 'mail.passkey_added',
+  passkey_removed: 'mail.passkey_removed',
+  password_changed: 'mail.password_changed',
+  password_reset: 'mail.password_reset',
+} as const
+type Kind = keyof typeof SUBJECTS
 
 /** Ids only: the queue holds no address. */
 const personMail = z.object({
   mailId: z.uuid(),
   cid: z.number(),
   userId: z.string(),
-  kind: z.enum(KINDS),
+  kind: z.enum(Object.keys(SUBJECTS) as Kind[]),
   at: z.coerce.date(),
 })
 type PersonMail = z.output<typeof personMail>
@@ -28,11 +40,30 @@ export function addressOf(passport: string | undefined): string | undefined {
   return passport !== undefined && z.email().max(254).safeParse(passport).success ? passport : undefined
 }
 
+const DAY_S = 86_400
+/** Of one kind: whoever changes something without end fills no mailbox. */
+const PER_DAY = 10
+
 /** Queues a mail as part of the caller's transaction, if there is an address. */
-export async function tellPerson({ db, clock }: Deps, key: UserRowKey, kind: Kind): Promise<void> {
+export async function tellPerson(deps: Deps, key: UserRowKey, kind: Kind): Promise<void> {
+  const { db, clock } = deps
   if (addressOf(await passportOf(db, key)) === undefined) return
+  const name = `${kind} ${key.cid}:${key.userId}`
+  if (await countWithin(deps, DAY_S, [{ kind: 'mail-person', name, most: PER_DAY }])) return
   const mail = { mailId: randomUUID(), cid: key.cid, userId: key.userId, kind, at: clock.now() }
   await enqueue(db, 'send-person-mail', mail)
+}
+
+/** Something that protects the account was changed, by its person or by whoever signs in as them: for the audit log, and for their mailbox. */
+export async function recordChange(
+  deps: Deps,
+  whose: UserRowKey,
+  kind: Exclude<Kind, 'factors_removed'>,
+): Promise<void> {
+  const { routingKey, cid, userId } = whose
+  const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+  await recordAudit(deps, { event: `user_${kind}`, actor, routingKey, cid, userId })
+  await tellPerson(deps, whose, kind)
 }
 
 interface PersonMessage {
@@ -50,16 +81,14 @@ interface PersonMessage {
 export const personMessage = operation(personMail, messageOf)
 
 async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | undefined> {
-  const { mailId, cid, userId, at } = mail
+  const { mailId, cid, userId, kind, at } = mail
   const address = addressOf(await passportOf(deps.db, { routingKey: routingKeyOf(cid, userId), cid, userId }))
   if (address === undefined) return undefined
   const url = `${deps.config.PUBLIC_URL}/account/security/sign-in`
-  return {
-    id: mailId,
-    address,
-    date: at,
-    told: at,
-    subject: (t) => t('mail.factors_removed_subject'),
-    text: (t, time) => t('mail.factors_removed_text', { time, url }),
-  }
+  const subject = (t: Translate) => t(SUBJECTS[kind])
+  const text: PersonMessage['text'] = (t, time) =>
+    kind === 'factors_removed'
+      ? t('mail.factors_removed_text', { time, url })
+      : t('mail.changed_text', { what: subject(t), time, url })
+  return { id: mailId, address, date: at, told: at, subject, text }
 }

@@ -65,7 +65,11 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const returnTo = returnToOf(request.body)
     const step = openSecondStep(deps, stepCookie.read(request))
     if (!step) return startAgain(reply, returnTo)
-    const made = await enrolInSignIn(deps, step)
+    const made = await enrolInSignIn(deps, step).catch((error) => {
+      if (error instanceof SignInRefused) return 'ended' as const
+      throw error
+    })
+    if (made === 'ended') return startAgain(reply, returnTo)
     if (!made) return send(request, reply, returnTo, {})
     return send(request, reply, returnTo, { adds: true, made, picture: qrPicture(made.url) })
   })

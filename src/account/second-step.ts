@@ -6,13 +6,14 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 import type { TotpEnrolment } from '../lib/crypto/totp.ts'
 import { signInLimits } from '../throttle/index.ts'
+import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { endSession } from './session.ts'
 import { accountOf, openSession, recordSignIn } from './sign-in.ts'
-import { lockUserSignedInSince } from './store.ts'
+import { lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /**
@@ -105,11 +106,19 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   return open(deps, input, amr)
 }
 
-/** A new authenticator where the platform demands one and the person has none. */
+/** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
 export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
-  enrolTotp(deps, step, step.passport)
+  deps.db.tx(async (db) => {
+    if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
+    const current = await findCredential(db, step.passport)
+    if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
+    return enrolTotp({ ...deps, db }, step, step.passport)
+  })
 
-/** A first code of that authenticator: a session and the recovery codes; undefined for a wrong code. */
+/**
+ * A first code of that authenticator: a session and the recovery codes; undefined for a wrong code. Both or neither: it
+ * throws as `open` does, and the authenticator is not in force then.
+ */
 export async function confirmInSignIn(
   deps: Deps,
   input: SecondStepInput,
@@ -117,12 +126,14 @@ export async function confirmInSignIn(
   const { step, from, device, code } = input
   const { address } = from
   const acting = { ...deps, actor: { ...deps.actor, kind: 'user', name: `${step.cid}/${step.userId}` } as const }
-  const current = await findCredential(deps.db, step.passport)
-  if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
-  const codes = await confirmTotp(acting, step, code)
-  if (!codes) return undefined
-  await (await signInLimits(deps, { ...accountOf(step.passport), address, device })).forget()
-  return { session: await open(deps, input, ['pwd', 'otp', 'mfa']), codes }
+  const confirmed = await deps.db.tx(async (db) => {
+    const inside = { ...acting, db }
+    if (!(await lockUser(db, step))) throw new SignInRefused()
+    const codes = await confirmTotp(inside, step, code, null)
+    return codes && { session: await open({ ...deps, db }, input, AMR.totp), codes }
+  })
+  if (confirmed) await (await signInLimits(deps, { ...accountOf(step.passport), address, device })).forget()
+  return confirmed
 }
 
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */

@@ -6,7 +6,7 @@ import { translator } from '../lib/web/locale.ts'
 import { actorOf } from '../lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { qrPicture } from '../lib/web/qr.ts'
-import { confirmTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
+import { confirmOwnTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
 import { preparePages } from './forms-guard.ts'
 import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
 import { ownPassport } from './password.ts'
@@ -40,7 +40,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const { totpSince, recoveryCodes } = await factorsOf(deps, session)
     const since = totpSince?.toLocaleString(locale, { dateStyle: 'long', timeZone: 'UTC' }) ?? ''
     const shown = {
-      asks: !isFresh(deps, session),
+      asks: !(await isFresh(deps, session)),
       offersTotp: config.SECOND_FACTOR !== 'off',
       totpSince: since,
       recoveryCodes: String(recoveryCodes),
@@ -77,7 +77,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
     change(`${SECURITY}/authenticator/confirm`, async (request, reply, session, acting) => {
       const form = codeForm.safeParse(request.body)
-      const codes = form.success ? await confirmTotp(acting, session, form.data.code) : undefined
+      const codes = form.success ? await confirmOwnTotp(acting, session, form.data.code) : undefined
       if (codes) return sendCodes(request, reply, codes)
       const alert = translator(localeOfRequest(request))('second_step.wrong')
       return sendAuthenticator(request, reply.code(form.success ? 403 : 400), { alert })

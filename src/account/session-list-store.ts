@@ -31,7 +31,7 @@ export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.ou
 
 const signIn = z.object({
   at: z.date(),
-  outcome: z.enum(['succeeded', 'failed', 'locked']),
+  outcome: z.enum(['succeeded', 'failed', 'locked', 'code_asked']),
   method: z.string(),
   address: z.string().nullable(),
   userAgent: z.string().nullable(),

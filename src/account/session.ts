@@ -5,8 +5,8 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
+import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
-import { AMR } from './factors.ts'
 import * as store from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
@@ -53,6 +53,14 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   if (!found) return null
   return { ...found, amr: found.amr ?? AMR.password, routingKey: read.routingKey, sessionHash: read.hash }
 }
+
+/**
+ * Locks the person until the end of the transaction, if this session of theirs still works: whoever ends it locks them too.
+ * So a change that it began before leaves nothing.
+ */
+export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
+  (await store.lockUser(db, session)) &&
+  (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
 
 /** The person ends the session of this cookie. */
 export async function signOut(deps: Deps, cookieValue: string | undefined): Promise<void> {

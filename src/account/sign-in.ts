@@ -3,7 +3,7 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { verifyPassword } from '../lib/crypto/password.ts'
 import { normalName } from '../lib/precis.ts'
-import { signInLimits } from '../throttle/index.ts'
+import { countWithin, signInLimits } from '../throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { endSession, startSession } from './session.ts'
@@ -31,7 +31,22 @@ export interface SignInInput {
  * as limited. So of guesses that race, no more are answered than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
-  deps.passwordSlots.run(() => attemptSignIn(deps, input))
+  deps.passwordSlots
+    .run(() => attemptSignIn(deps, input))
+    .catch(async (error) => {
+      if (error instanceof SecondStepNeeded) await recordCodeAsked(deps, error.credential, input)
+      throw error
+    })
+
+const HOUR_S = 3_600
+const CODES_ASKED_PER_HOUR = 6
+
+/** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
+async function recordCodeAsked(deps: Deps, { cid, userId }: Credential, { address, userAgent }: SignInInput) {
+  const bound = { kind: 'code-asked', name: `${cid}:${userId}`, most: CODES_ASKED_PER_HOUR } as const
+  if (await countWithin(deps, HOUR_S, [bound])) return
+  await recordSignIn(deps, { cid, userId }, 'code_asked', { from: { address, userAgent }, method: 'password' })
+}
 
 /** What failures and known browsers are counted by: spellings of one passport share it. */
 export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
@@ -58,11 +73,12 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   await refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
-  await limits.forget()
-  await endSession(deps, input.formerSession)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
   const opening = { isPassword, amr: undefined, method: 'password', from } as const
-  return deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  const session = await deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  await limits.forget()
+  await endSession(deps, input.formerSession)
+  return session
 }
 
 const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
@@ -76,7 +92,10 @@ interface Opening {
   readonly from: SignInOrigin
 }
 
-/** The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile. */
+/**
+ * The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile, or does not
+ * suffice any more.
+ */
 export async function openSession(
   deps: Deps,
   passport: string,
@@ -85,13 +104,19 @@ export async function openSession(
 ): Promise<string> {
   await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...(amr ? { detail: { amr } } : {}) })
   const session = await startSession(deps, { cid, userId }, from, amr)
-  // Whoever changes the password has ended the sessions that there were.
+  // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
   const now = await findCredential(deps.db, passport)
-  if (!isPassword(now?.passwordHash)) throw new SignInRefused()
+  if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
+  if (!amr && needsSecondStep(deps, now)) throw new SecondStepNeeded(now)
   return session
 }
 
-const EVENTS = { succeeded: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
+const EVENTS = {
+  succeeded: 'user_signed_in',
+  failed: 'user_sign_in_failed',
+  locked: 'user_sign_in_locked',
+  code_asked: 'user_sign_in_code_asked',
+} as const
 
 /** What was tried last, or decided. */
 type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey'
@@ -118,7 +143,7 @@ export async function recordSignIn(
     event: EVENTS[outcome],
     actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
     ...who,
-    ...(outcome === 'succeeded' ? {} : { outcome: 'refused' }),
+    ...(outcome === 'failed' || outcome === 'locked' ? { outcome: 'refused' } : {}),
     ...(detail ? { detail } : {}),
   })
   if (!who) return

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
+import { findFactors } from './factor-store.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import type { SignInOrigin } from './wire.ts'
 
@@ -14,8 +15,12 @@ export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
 /** How long after a sign-in a person may change what protects the account. */
 const FRESH_S = 900
 
-export const isFresh = ({ clock }: Deps, { signedInAt }: SignedIn): boolean =>
-  addSeconds(signedInAt, FRESH_S) > clock.now()
+/** A password alone does not suffice where signing in needs a code as well: such a session is from before. */
+export async function isFresh({ config, clock, db }: Deps, session: SignedIn): Promise<boolean> {
+  if (addSeconds(session.signedInAt, FRESH_S) <= clock.now()) return false
+  if (session.amr.includes('mfa') || config.SECOND_FACTOR === 'off') return true
+  return (await findFactors(db, session)).totpSince === null
+}
 
 /** Redirects to the sign-in page, and from there to `path`. */
 export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
@@ -24,7 +29,7 @@ export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean)
 }
 
 /**
- * The session of a sensitive action, if its person has signed in within the last quarter of an hour. Otherwise undefined:
+ * The session of a sensitive action, if its person has signed in within the last quarter of an hour, with all that it needs. Otherwise undefined:
  * the answer, which asks to sign in again and then shows `path`, is sent.
  */
 export async function freshSession(
@@ -34,7 +39,7 @@ export async function freshSession(
   path: string,
 ): Promise<SignedIn | undefined> {
   const session = await findSession(deps, sessionCookie(deps.config).read(request))
-  if (session && isFresh(deps, session)) return session
+  if (session && (await isFresh(deps, session))) return session
   askToSignIn(reply, path, session !== null)
   return undefined
 }

@@ -69,11 +69,12 @@ const OUTCOMES: Readonly<Record<SignIn['outcome'], string>> = {
   succeeded: 'account.sign_ins.succeeded',
   failed: 'account.sign_ins.failed',
   locked: 'account.sign_ins.locked',
+  code_asked: 'account.sign_ins.code_asked',
 }
 
 const shownSignIn = ({ at, outcome, address, userAgent }: SignIn, t: Translate) => ({
   at: at.toISOString(),
-  isGood: outcome === 'succeeded',
+  tone: outcome === 'succeeded' ? 'good' : outcome === 'code_asked' ? '' : 'bad',
   outcome: t(OUTCOMES[outcome]),
   device: deviceInWords(userAgent, t),
   address,

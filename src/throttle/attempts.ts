@@ -34,6 +34,8 @@ type ThrottleKind =
   | 'forgotten-network'
   | 'mail-address'
   | 'mail-partner'
+  | 'mail-person'
+  | 'code-asked'
 
 /** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>

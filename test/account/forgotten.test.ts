@@ -1,3 +1,4 @@
+import { TOTP } from 'otpauth'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
@@ -167,6 +168,71 @@ describe('a mail about the account', () => {
     expect(mail?.text).toContain('On 2026-05-06')
     expect(mail?.text).toContain('/account/security/sign-in')
     expect(mail?.text).not.toContain('a reason for colleagues')
+  })
+})
+
+describe('a change of what protects an account', () => {
+  const jobKinds = async () => {
+    const { rows } = await world.pool.query(
+      `select payload ->> 'kind' as kind from graphile_worker._private_jobs j
+       join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'send-person-mail' order by j.id`,
+    )
+    return rows.map(({ kind }) => kind)
+  }
+  const addPasskeyTo = ({ user_id }: User, name: string) =>
+    world.pool.query(
+      `insert into passkey (routing_key, cid, user_id, credential_id, public_key, counter, transports, name, created_at)
+       select routing_key, cid, user_id, convert_to($2, 'UTF8'), '', 0, '{}', $2, now() from user_profile
+       where user_id = $1 returning passkey_id`,
+      [user_id, name],
+    )
+
+  it('is told to the person by mail, in both languages: authenticator, codes, passkey, password', async () => {
+    const user = await newPerson()
+    const browser = client.newBrowser()
+    await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    const made = await browser.send('POST', '/account/security/authenticator')
+    const secret = /id="secret">([A-Z2-7]+)</.exec(made.text)?.[1] ?? ''
+    const code = new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    await browser.send('POST', '/account/security/authenticator/confirm', { code })
+    await browser.send('POST', '/account/security/recovery-codes')
+    await browser.send('POST', '/account/security/authenticator/remove')
+    const { rows } = await addPasskeyTo(user, 'Phone of last year')
+    await browser.send('POST', '/account/security/passkeys/remove', { passkey_id: rows[0].passkey_id })
+    const change = { current_password: user.password, password: 'changed by hand', password_again: 'changed by hand' }
+    await browser.send('POST', '/password', change)
+    expect(await jobKinds()).toEqual([
+      ...['totp_added', 'recovery_codes_made', 'totp_removed', 'passkey_removed', 'password_changed'],
+    ])
+    await runJobs(world.deps, 'send-person-mail')
+    expect(office.to(user.passport)).toHaveLength(5)
+    const mail = office.mails[0]?.mail
+    expect(mail?.subject).toBe('您的账号已添加身份验证器 / An authenticator was added to your account')
+    expect(mail?.text).toContain('An authenticator was added to your account, on 2026-05-06')
+    expect(mail?.text).toContain('/account/security/sign-in')
+    expect(JSON.stringify(office.mails.map((one) => one.mail.text))).not.toContain(secret)
+  })
+
+  it('fills no mailbox: ten mails of one kind a day', async () => {
+    const user = await newPerson()
+    const browser = client.newBrowser()
+    await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    for (let index = 0; index < 12; index++) {
+      const { rows } = await addPasskeyTo(user, `Key ${index}`)
+      await browser.send('POST', '/account/security/passkeys/remove', { passkey_id: rows[0].passkey_id })
+    }
+    expect(await jobKinds()).toEqual(Array(10).fill('passkey_removed'))
+  })
+
+  it('by a link is told too, and the page names the passkeys that still sign in', async () => {
+    const [user, other] = [await newPerson(), await newPerson()]
+    await addPasskeyTo(user, 'Phone of <somebody>')
+    const done = await set(await linkFor(user), 'a password of today')
+    expect(done.text).toContain('These passkeys still sign in')
+    expect(done.text).toContain('<li>Phone of &lt;somebody&gt;</li>')
+    expect(done.text).toContain('href="/account/security/sign-in"')
+    expect(await jobKinds()).toEqual(['password_reset'])
+    expect((await set(await linkFor(other), 'a password of today')).text).not.toContain('passkeys')
   })
 })
 

@@ -1,6 +1,10 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { SecondStepNeeded } from '../../src/account/errors.ts'
+import { confirmOwnTotp, enrolTotp, removeOwnTotp, replaceRecoveryCodes } from '../../src/account/factors.ts'
 import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/account/second-step.ts'
+import { findSession, type SignedIn } from '../../src/account/session.ts'
+import { signIn } from '../../src/account/sign-in.ts'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { connectionSettings, openPool } from '../../src/db/pool.ts'
@@ -132,6 +136,82 @@ describe('adding an authenticator', () => {
   })
 })
 
+describe('an authenticator that comes into force', () => {
+  const sessionOf = async (browser: Browser): Promise<SignedIn> => {
+    const found = await findSession(world.deps, browser.cookies.get('gatehouse_session'))
+    if (!found) throw new Error('no session')
+    return found
+  }
+  const sessionsOf = async ({ user_id }: User) =>
+    (await world.pool.query(`select amr from browser_session where user_id = $1`, [user_id])).rows
+  const addTo = async (browser: Browser) => {
+    const secret = secretOn(await post(browser, '/account/security/authenticator'))
+    return post(browser, '/account/security/authenticator/confirm', { code: showsNow(secret) })
+  }
+
+  it('ends all other sessions, and lets the own one go on as one of two factors', async () => {
+    const user = await client.makeUser()
+    const [owner, thief] = [await signedIn(user), await signedIn(user)]
+    expect(codesOn(await addTo(owner))).toHaveLength(10)
+    expect([await isSignedIn(owner), await isSignedIn(thief)]).toEqual([true, false])
+    expect(await sessionsOf(user)).toEqual([{ amr: ['pwd', 'otp', 'mfa'] }])
+    expect(codesOn(await post(owner, '/account/security/recovery-codes'))).toHaveLength(10)
+  })
+
+  it('leaves nothing to a change that a session of before has begun', async () => {
+    const user = await client.makeUser()
+    const [owner, thief] = [await signedIn(user), await signedIn(user)]
+    const before = await sessionOf(thief)
+    await addTo(owner)
+    await removeOwnTotp(world.deps, before)
+    expect(await replaceRecoveryCodes(world.deps, before)).toBeUndefined()
+    expect((await owner.send('GET', '/account/security/sign-in')).text).toContain('not used: 10')
+    expect(codeForm((await passwordOf(user)).text)).toBeDefined()
+  })
+
+  it('ends or refuses every sign-in with the password alone that goes on meanwhile', async () => {
+    const from = { address: '203.0.113.77' }
+    const begun = async () => {
+      const user = await client.makeUser()
+      const session = await sessionOf(await signedIn(user))
+      const made = await enrolTotp(world.deps, session, user.passport)
+      const { passport, password } = user
+      return { user, session, code: showsNow(made?.secret ?? ''), typed: { passport, password, ...from } }
+    }
+    /** Deps whose transactions run `before` first, and wait for `until` before they commit. */
+    const held = (until: Promise<unknown>, before: () => Promise<unknown> = async () => {}) => {
+      const tx: typeof world.deps.db.tx = async (work) => {
+        await before()
+        return world.deps.db.tx(async (db) => {
+          const done = await work(db)
+          await until
+          return done
+        })
+      }
+      return { ...world.deps, db: { ...world.deps.db, tx } }
+    }
+    const soon = () => new Promise((resolve) => setTimeout(resolve, 300))
+
+    const first = await begun()
+    const late = held(Promise.resolve(), () => confirmOwnTotp(world.deps, first.session, first.code))
+    await expect(signIn(late, first.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
+    expect(await sessionsOf(first.user)).toHaveLength(1)
+
+    const second = await begun()
+    const confirming = confirmOwnTotp(held(soon().then(soon)), second.session, second.code)
+    await soon()
+    await expect(signIn(world.deps, second.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
+    expect(await confirming).toHaveLength(10)
+    expect(await sessionsOf(second.user)).toHaveLength(1)
+
+    const third = await begun()
+    const signingIn = signIn(held(soon().then(soon)), third.typed)
+    await soon()
+    expect(await confirmOwnTotp(world.deps, third.session, third.code)).toHaveLength(10)
+    expect(await findSession(world.deps, await signingIn)).toBeNull()
+  })
+})
+
 describe('the second step', () => {
   it('holds what the standard dialect promises: state, login_hint, max_age, prompt, remembered consent', async () => {
     const { user, show } = await protectedPerson()
@@ -160,6 +240,26 @@ describe('the second step', () => {
     }
     const silent = await visit(browser, rp.authorizeUrl({ ...pkce, prompt: 'none' }))
     expect(silent.location.searchParams.get('code')).toMatch(/^ghac_/)
+  })
+
+  it('leaves a trace of the right password before it, six times an hour, in the history and the audit log', async () => {
+    const { user, show } = await protectedPerson()
+    const traces = async () => {
+      const { rows } = await world.pool.query(
+        `select (select count(*)::int from sign_in where user_id = $1 and outcome = 'code_asked') as history,
+           (select count(*)::int from audit_event where user_id = $1 and event = 'user_sign_in_code_asked') as audit`,
+        [user.user_id],
+      )
+      return rows[0]
+    }
+    expect(await traces()).toEqual({ history: 0, audit: 0 })
+    const browser = client.newBrowser()
+    const page = await passwordOf(user, browser)
+    expect(await traces()).toEqual({ history: 1, audit: 1 })
+    for (let index = 0; index < 7; index++) await passwordOf(user)
+    expect(await traces()).toEqual({ history: 6, audit: 6 })
+    await withCode(browser, page, show())
+    expect((await browser.send('GET', '/account/security')).text).toContain('Right password, code asked for')
   })
 
   it('does not count as signed in before the code, for prompt=none too', async () => {
@@ -196,6 +296,8 @@ describe('the second step', () => {
     expect(claimsOf(without.id_token)).not.toHaveProperty('amr')
     const secret = secretOn(await post(browser, '/account/security/authenticator'))
     await post(browser, '/account/security/authenticator/confirm', { code: showsNow(secret) })
+    // As one that was opened while SECOND_FACTOR was off.
+    await world.pool.query('update browser_session set amr = null where user_id = $1', [user.user_id])
     world.clock.advance(60)
     const { verifier, challenge } = pkcePair()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
@@ -325,7 +427,7 @@ describe('a code', () => {
       ]),
     ).toBe(0)
     const { rows } = await world.pool.query(
-      `select event, detail from audit_event where user_id = $1 and event like 'user_sign_in_%' order by at`,
+      `select event, detail from audit_event where user_id = $1 and event in ('user_sign_in_failed', 'user_sign_in_locked') order by at`,
       [user.user_id],
     )
     expect(rows[0]).toMatchObject({ event: 'user_sign_in_failed', detail: { by: 'code' } })
@@ -355,16 +457,57 @@ describe('what protects the account', () => {
     await post(browser, '/account/security/authenticator/remove')
     expect(await isSignedIn(await signedIn(user))).toBe(true)
   })
+
+  it('is not changed by a session of the password alone, where an authenticator is in force', async () => {
+    const { app, browser: open } = await appWith('off')
+    try {
+      const { user, browser: own } = await protectedPerson()
+      const without = open()
+      await passwordOf(user, without)
+      const browser = client.newBrowser()
+      for (const [name, value] of without.cookies) browser.cookies.set(name, value)
+      expect(await isSignedIn(browser)).toBe(true)
+      for (const path of ['/authenticator/remove', '/recovery-codes', '/passkeys', '/passkeys/remove']) {
+        const answer = await post(browser, `/account/security${path}`)
+        expect(header(answer, 'location'), path).toBe('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
+      }
+      const change = { current_password: user.password, password: 'next password', password_again: 'next password' }
+      expect(header(await post(browser, '/password', change), 'location')).toContain('confirm=1')
+      expect(header(await browser.send('GET', '/password'), 'location')).toContain('confirm=1')
+      const page = await browser.send('GET', '/account/security/sign-in')
+      expect(page.text).toContain('you will be asked to sign in again')
+      expect(page.text).not.toContain('data-passkey="create"')
+      expect((await own.send('GET', '/account/security/sign-in')).text).toContain('not used: 10')
+    } finally {
+      await app.close()
+    }
+  })
+
+  it('ends the other sessions when a passkey is removed: one of them may have come from it', async () => {
+    const { user, browser, show } = await protectedPerson()
+    const { rows } = await world.pool.query(
+      `insert into passkey (routing_key, cid, user_id, credential_id, public_key, counter, transports, name, created_at)
+       select routing_key, cid, user_id, $1, '', 0, '{}', 'Lost phone', now() from user_profile where user_id = $2
+       returning passkey_id`,
+      [Buffer.from(user.user_id), user.user_id],
+    )
+    const other = client.newBrowser()
+    await withCode(other, await passwordOf(user, other), show())
+    expect(await isSignedIn(other)).toBe(true)
+    await post(browser, '/account/security/passkeys/remove', { passkey_id: rows[0].passkey_id })
+    expect([await isSignedIn(browser), await isSignedIn(other)]).toEqual([true, false])
+  })
 })
 
-describe('the setting', () => {
-  const appWith = async (SECOND_FACTOR: 'off' | 'required') => {
-    const deps = { ...world.deps, config: { ...world.deps.config, SECOND_FACTOR, PASSKEYS: false } }
-    const app = await buildApp({ deps, log: world.log, readiness: { draining: false } })
-    await app.ready()
-    return { app, browser: () => new Browser(injectWire(app), world.deps.config.PUBLIC_URL) }
-  }
+/** The same service with another SECOND_FACTOR. */
+async function appWith(SECOND_FACTOR: 'off' | 'required') {
+  const deps = { ...world.deps, config: { ...world.deps.config, SECOND_FACTOR, PASSKEYS: false } }
+  const app = await buildApp({ deps, log: world.log, readiness: { draining: false } })
+  await app.ready()
+  return { app, browser: () => new Browser(injectWire(app), world.deps.config.PUBLIC_URL) }
+}
 
+describe('the setting', () => {
   it('required has everybody add one while signing in, and returns to where they were going', async () => {
     const { app, browser: open } = await appWith('required')
     try {
@@ -380,6 +523,35 @@ describe('the setting', () => {
       expect(await isSignedIn(browser)).toBe(true)
       world.clock.advance(60)
       expect(codeForm((await passwordOf(user, open())).text)).toBeDefined()
+    } finally {
+      await app.close()
+    }
+  })
+
+  it('required: adding one ends with the password, and with whatever an operator ends, and leaves nothing', async () => {
+    const { app, browser: open } = await appWith('required')
+    const ends: Record<string, (user: User) => Promise<unknown>> = {
+      sessions: async ({ cid, user_id }) => {
+        world.clock.advance(1)
+        await client.admin('POST', '/users/end-sessions', { cid, user_id })
+      },
+      password: ({ user_id }) =>
+        world.pool.query(`update user_credential set password_hash = 'another' where user_id = $1`, [user_id]),
+    }
+    try {
+      for (const [what, end] of Object.entries(ends)) {
+        const [user, browser] = [await client.makeUser(), open()]
+        const totp = async () =>
+          (await world.pool.query('select confirmed_at, sealed from user_totp where user_id = $1', [user.user_id])).rows
+        await passwordOf(user, browser)
+        const made = await post(browser, '/sign-in/code/authenticator')
+        const [before] = await totp()
+        await end(user)
+        expect((await withCode(browser, made, showsNow(secretOn(made)))).status, what).toBe(403)
+        expect(await isSignedIn(browser), what).toBe(false)
+        expect(header(await post(browser, '/sign-in/code/authenticator'), 'location'), what).toMatch(/^\/sign-in\?/)
+        expect(await totp(), what).toEqual([{ confirmed_at: null, sealed: before.sealed }])
+      }
     } finally {
       await app.close()
     }
@@ -418,9 +590,13 @@ describe('an operator', () => {
     expect(rows.at(-1)).toEqual({ detail: { reason: 'lost the phone; called back' } })
     const { rows: jobs } = await world.pool.query(
       `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-       where t.identifier = 'send-person-mail'`,
+       where t.identifier = 'send-person-mail' order by j.id`,
     )
-    expect(jobs).toEqual([{ payload: expect.objectContaining({ userId: user_id, kind: 'factors_removed' }) }])
+    expect(jobs).toEqual(
+      ['totp_added', 'factors_removed'].map((kind) => ({
+        payload: expect.objectContaining({ userId: user_id, kind }),
+      })),
+    )
     expect(JSON.stringify(jobs)).not.toContain('example.com')
     expect(await call('again')).toMatchObject({ totp_since: null, recovery_codes: 0 })
   })

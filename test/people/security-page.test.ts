@@ -188,6 +188,32 @@ describe('the deletion of an account', () => {
     expect(rows.map(({ event }) => event)).toEqual(['user_deletion_requested', 'user_deletion_cancelled'])
   })
 
+  it('and a copy of all data need a sign-in of the last quarter of an hour; to keep the account does not', async () => {
+    const user = await client.makeUser()
+    const browser = await client.signedIn(user, app)
+    const ask = () => browser.send('POST', '/account/deletion', {})
+    const askedFor = async () =>
+      (await world.pool.query('select from deletion_request where user_id = $1', [user.user_id])).rowCount
+    const download = () => browser.send('GET', '/account/data/person.json')
+    world.clock.advance(899)
+    expect((await download()).status).toBe(200)
+    world.clock.advance(1)
+    const again = '/sign-in?return_to=%2Faccount%2Fdata&confirm=1'
+    for (const refused of [await ask(), await download()])
+      expect([refused.status, refused.headers.location]).toEqual([303, again])
+    expect(await askedFor()).toBe(0)
+    const exports = "select from audit_event where event = 'user_exported' and user_id = $1"
+    expect((await world.pool.query(exports, [user.user_id])).rowCount).toBe(1)
+    expect(await textOf(browser, `${again}&ui_locales=en`)).toContain('Please sign in again')
+    const { passport, password } = user
+    await browser.send('POST', '/sign-in', { passport, password, return_to: '/account/data', confirm: '1' })
+    expect((await ask()).headers.location).toBe('/account/data#deletion')
+    expect(await askedFor()).toBe(1)
+    world.clock.advance(3_600)
+    await browser.send('POST', '/account/deletion/cancel', {})
+    expect(await askedFor()).toBe(0)
+  })
+
   it('happens by itself 14 days later where the setting says so, and never where it is off', async () => {
     const [sooner, never] = [
       await openWorld({ ACCOUNT_DELETION: 'after-14-days' }),

@@ -12,7 +12,7 @@ import { operation } from '../lib/json/input.ts'
 import { countWithin, knownDevice, networkOf, siteOf, subnetOf } from '../throttle/index.ts'
 import { findCredential } from './passport-store.ts'
 import { PASSWORD_PATH } from './password.ts'
-import { insertLink, passportOf } from './password-store.ts'
+import { findLink, insertLink, passportOf } from './password-store.ts'
 import { addressOf } from './person-mail.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
@@ -85,7 +85,7 @@ interface ForgottenLink {
   readonly expiresAt: Date
 }
 
-/** The job makes the link, the same at every attempt; undefined where there is no such person, or it came too late. */
+/** The job makes the link, the same at every attempt; undefined where there is no such person, or the link has ended. */
 export const forgottenLink = operation(forgotten, makeLink)
 
 async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<ForgottenLink | undefined> {
@@ -105,7 +105,7 @@ async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<Fo
     if (config.PASSWORD_RESET === 'mail' && address === undefined) return undefined
     if ((await insertLink(db, key, link, at)) > 0) {
       await recordAudit({ ...deps, db }, { event: 'user_password_link_asked', ...key })
-    }
+    } else if ((await findLink(db, key.routingKey, link.hash))?.usedAt) return undefined
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, config.PUBLIC_URL)
     return { id: linkId, cid, userId, address, url: url.href, at, expiresAt }
   })

@@ -22,7 +22,7 @@ export interface IssuedLink extends UserKey {
   readonly expires_at: Date
 }
 
-/** Makes a link that sets a new password once, within a day; an earlier one ends. Throws 20007 (404). */
+/** Makes a link that sets a new password once, within a day; earlier ones end. Throws 20007 (404). */
 export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
   deps.db.tx(async (db) => {
     const { cid, user_id } = user
@@ -31,6 +31,7 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })
+    await store.endLinks(db, key, now)
     await store.insertLink(db, key, link, now)
     await recordAudit({ ...deps, db }, { event: 'user_password_link_made', ...key })
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, deps.config.PUBLIC_URL)
@@ -120,7 +121,7 @@ async function replacePassword(
 ): Promise<void> {
   const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
-  await store.deleteLinks(deps.db, key)
+  await store.endLinks(deps.db, key, deps.clock.now())
   await store.deleteOtherSessions(deps.db, key, kept)
   await recordAudit(deps, { event, actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` }, ...key })
 }

@@ -12,7 +12,7 @@ import { type SignIn, sessionsOfUser, signInsOfUser } from './session-list-store
 import { deleteSession } from './store.ts'
 
 /** A session as its owner sees it. */
-export interface OwnSession {
+interface OwnSession {
   /** Names it in a form; nobody can make a cookie of it. */
   readonly id: string
   readonly isThis: boolean

@@ -162,6 +162,51 @@ describe('an app with a webhook', () => {
     ])
   })
 
+  it('is told of what was withdrawn before an erasure that came before the message', async () => {
+    const { url, deliveries } = await receiver(200)
+    const [app, other, never] = [await makeApp(url), await makeApp(url), await makeApp(url)]
+    const { user, withdraw } = await allowed(app)
+    await withdraw()
+    const browser = await client.signedIn(user, app)
+    await client.getTokens(browser, other)
+    await client.getTokens(browser, never)
+    await browser.send('POST', '/account/apps/withdraw', { app_key: never.app_key })
+    await attempt(never) // it knows
+    deliveries.length = 0
+    await client.admin('POST', '/users/erase', keyOf(user))
+    for (const each of [app, other, never]) await attempt(each)
+    const told = deliveries.map(({ body }) => JSON.parse(body).data)
+    expect(told.map(({ app_key, user_id, reason, all_ended }) => [app_key, user_id, reason, all_ended])).toEqual([
+      [app.app_key, user.user_id, 'erased', true],
+      [other.app_key, user.user_id, 'erased', true],
+    ])
+  })
+
+  it('whose two last grants end at once is told that all have ended', async () => {
+    const { url, deliveries } = await receiver(200)
+    const app = await makeApp(url)
+    const victim = await client.makeUser()
+    const browser = await client.signedIn(victim, app)
+    const codes = [await client.getCode(browser, app), await client.getCode(browser, app)]
+    for (const code of codes) await client.exchange(app, code)
+    world.clock.advance(3_600)
+    const holder = await world.pool.connect()
+    try {
+      // Both replays stand before their audit row, as far as they come without each other.
+      await holder.query('begin')
+      await holder.query('lock table app_event in share mode')
+      const replays = codes.map((code) => client.exchange(app, code))
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      await until(async () => (await world.pool.query(waiting)).rowCount === 2)
+      await holder.query('commit')
+      await Promise.all(replays)
+    } finally {
+      holder.release()
+    }
+    await attempt(app)
+    expect(deliveries.map(({ body }) => JSON.parse(body).data.all_ended).sort()).toEqual([false, true])
+  })
+
   it('is told nothing of a block, which ends no grant, nor of what it revokes itself', async () => {
     const app = await makeApp((await receiver(200)).url)
     const { user } = await allowed(app)

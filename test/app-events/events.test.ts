@@ -207,6 +207,38 @@ describe('an app with a webhook', () => {
     expect(deliveries.map(({ body }) => JSON.parse(body).data.all_ended).sort()).toEqual([false, true])
   })
 
+  it('that is slow is left after 20 seconds and goes on later; such apps take up two workers at most', async () => {
+    const slow = async (seconds: number, status: number) => {
+      let calls = 0
+      const server = createServer((_request, response) => {
+        calls++
+        world.clock.advance(seconds)
+        response.writeHead(status).end()
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      closing.push(() => server.close())
+      const app = await makeApp(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`)
+      for (let n = 0; n < 9; n++) await (await allowed(app)).withdraw()
+      await world.pool.query('delete from graphile_worker._private_jobs')
+      return { app, called: () => calls }
+    }
+    const queued = async () => {
+      const { rows } = await world.pool.query('select key, queue_name from graphile_worker.jobs')
+      return rows as { key: string; queue_name: string }[]
+    }
+    const accepts = await slow(3, 204)
+    expect([await attempt(accepts.app), accepts.called()]).toEqual([{}, 7])
+    expect(await queued()).toMatchObject([{ key: `send-app-events:${accepts.app.app_key}` }])
+    expect([await attempt(accepts.app), accepts.called()]).toEqual([{}, 9])
+    const refuses = await slow(10, 500)
+    expect([await attempt(refuses.app), refuses.called()]).toEqual([{ failure: 'webhook: HTTP status 500' }, 2])
+    const { url } = await receiver(200)
+    for (let n = 0; n < 8; n++) await (await allowed(await makeApp(url))).withdraw()
+    const waiting = await queued()
+    expect(new Set(waiting.map(({ key }) => key)).size).toBe(8)
+    expect(new Set(waiting.map(({ queue_name }) => queue_name)).size).toBeLessThanOrEqual(2)
+  })
+
   it('is told nothing of a block, which ends no grant, nor of what it revokes itself', async () => {
     const app = await makeApp((await receiver(200)).url)
     const { user } = await allowed(app)

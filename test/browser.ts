@@ -32,7 +32,9 @@ const FONTS = (folder: string) => `<?xml version="1.0"?>
  */
 async function unpack(): Promise<string> {
   const folder = join(PLACE, 'chromium')
-  if (existsSync(folder)) return folder
+  // Not only the folder: a Chromium whose own was removed while it ran leaves one with its cache of fonts.
+  const isThere = (): boolean => existsSync(join(folder, 'chromium'))
+  if (isThere()) return folder
   mkdirSync(PLACE, { recursive: true })
   const { TMPDIR, AWS_EXECUTION_ENV } = process.env
   const unfinished = mkdtempSync(`${folder}-`)
@@ -45,6 +47,7 @@ async function unpack(): Promise<string> {
   }
   writeFileSync(join(unfinished, 'fonts', 'fonts.conf'), FONTS(folder))
   try {
+    if (!isThere()) rmSync(folder, { recursive: true, force: true })
     renameSync(unfinished, folder)
   } catch {
     rmSync(unfinished, { recursive: true, force: true })

@@ -57,7 +57,7 @@ export const spendRecoveryCode = (db: Db, key: UserRowKey, hash: Buffer, now: Da
   db.exec(
     sql`update recovery_code set used_at = ${now}
         where ${whose(key)} and code_hash = ${hash} and used_at is null
-          and exists (select from user_totp where ${whose(key)} and confirmed_at is not null)`,
+          and exists (select 1 from user_totp where ${whose(key)} and confirmed_at is not null)`,
   )
 
 const factorsRow = z.object({ totpSince: z.date().nullable(), recoveryCodes: z.number(), passkeys: z.number() })

@@ -39,7 +39,7 @@ export async function findCredential(db: Db, typed: string): Promise<Credential 
       credentialRow,
       sql`
       select c.password_hash as "passwordHash", c.cid, c.user_id as "userId",
-        exists (select from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
+        exists (select 1 from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
                   and t.confirmed_at is not null) as "hasTotp"
       from user_credential c where c.passport = ${passport}`,
     )

@@ -1,7 +1,7 @@
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
-import { beijingTime } from '../lib/time-zone.ts'
+import { beijingTime, utcTime } from '../lib/time-zone.ts'
 import { translator } from '../lib/web/locale.ts'
 import { NotSent } from '../outbound/index.ts'
 import { bilingual, messageFrom, sendMail } from '../sandbox/index.ts'
@@ -12,7 +12,7 @@ type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 /** A mail to a person about their account, in both languages; the same for every attempt. */
 export async function mailPerson(deps: Deps, { id, address, date, told, subject, text }: PersonMessage): Promise<void> {
   const [zh, en] = [translator('zh-CN'), translator('en')]
-  const utc = told.toISOString().slice(0, 16).replace('T', ' ')
+  const utc = utcTime(told.toISOString()).slice(0, 16)
   const message = messageFrom(deps.config, {
     id,
     to: { name: '', address },

@@ -98,6 +98,8 @@ export async function sendWritten(
   if ('kind' in own) return own
   const { text, orderId } = own
   await countUse(deps, 'play', partnerId)
+  // As for a step: somebody who has started the program again tries whether it answers now.
+  if (partner.stage === 'sandbox') deps.calls.breakers.reset(partnerId)
   const options = {
     cause: BY_PLAYGROUND,
     ...(orderId === undefined ? {} : { orderId }),

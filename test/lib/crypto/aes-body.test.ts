@@ -79,7 +79,7 @@ describe('an encrypted body', () => {
       'the body is neither JSON nor the Base64 that X-Encryption-Status announces',
     ],
   ])('that cannot be read says why: %s', (_name, body, given, problem) => {
-    expect(opened(body, given)).toBe(problem)
+    expect(String(opened(body, given))).toBe(String(problem))
   })
 
   it.each([TEXT, ` \n${TEXT}`, '[1]', '', 'true', '12345', 'no such product', '<html>', '{"not whole'])(

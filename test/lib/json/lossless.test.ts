@@ -71,7 +71,7 @@ describe('lossless JSON', () => {
       fc.property(jsonText, (text) => {
         const result = read(text)
         if ('problem' in result) {
-          expect(result.problem).toContain('appears twice')
+          expect(String(result.problem)).toContain('appears twice')
           return
         }
         expect(isDeepStrictEqual(result.value, exactly(text)), text).toBe(true)

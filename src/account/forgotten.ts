@@ -12,7 +12,7 @@ import { operation } from '../lib/json/input.ts'
 import { countWithin, knownDevice, networkOf, siteOf, subnetOf } from '../throttle/index.ts'
 import { findCredential } from './passport-store.ts'
 import { PASSWORD_PATH } from './password.ts'
-import { insertLink, passportOf } from './password-store.ts'
+import { findLink, insertLink, passportOf } from './password-store.ts'
 import { addressOf } from './person-mail.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
@@ -29,6 +29,8 @@ const DAY_S = 24 * HOUR_S
 const PER_PERSON_AND_NETWORK = 3
 const PER_PERSON = 6
 const PER_PERSON_AND_DAY = 12
+/** In a day, beyond what strangers have used up, and one for a network. */
+const MORE_PER_PERSON = 12
 const PER_NETWORK = 30
 const SITE_FACTOR = 16
 
@@ -42,26 +44,31 @@ interface Asking {
 
 /**
  * Returns the end of the window when too many have asked: for this person from one network, from anywhere, in a day, or from
- * this network for anybody. A browser in which the person has signed in before keeps a share of its own, so that strangers
- * who ask without end do not lock them out of this too.
+ * this network for anybody. A browser in which the person has signed in before keeps a share of its own, and each network
+ * gets one a day beyond what others have used up, so that strangers who ask without end do not lock them out of this too.
  */
 export async function askForPassword(deps: Deps, { passport, address, device }: Asking): Promise<Date | undefined> {
   const account = accountOf(passport)
   const own = knownDevice(deps, account, device)
   const of = (what: string) => `person\n${what}\n${account.name}`
   const site = siteOf(address)
-  const bounds = own
+  const near = own
     ? [{ kind: 'forgotten', name: of(own), most: PER_PERSON_AND_NETWORK } as const]
     : [
         { kind: 'forgotten', name: of(subnetOf(address)), most: PER_PERSON_AND_NETWORK } as const,
         { kind: 'forgotten-network', name: networkOf(address), most: PER_NETWORK } as const,
         ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * PER_NETWORK } as const] : []),
-        { kind: 'forgotten', name: of(''), most: PER_PERSON } as const,
       ]
-  const until =
-    (await countWithin(deps, HOUR_S, bounds)) ??
-    (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: of(own ?? ''), most: PER_PERSON_AND_DAY }]))
-  if (until) return until
+  const all = own ? [] : [{ kind: 'forgotten', name: of(''), most: PER_PERSON } as const]
+  const day = [{ kind: 'forgotten-day', name: of(own ?? ''), most: PER_PERSON_AND_DAY } as const]
+  const more = [
+    { kind: 'forgotten-day', name: of(`more\n${subnetOf(address)}`), most: 1 } as const,
+    { kind: 'forgotten-day', name: of('more'), most: MORE_PER_PERSON } as const,
+  ]
+  const late = await countWithin(deps, HOUR_S, near)
+  if (late) return late
+  const usedUp = (await countWithin(deps, HOUR_S, all)) ?? (await countWithin(deps, DAY_S, day))
+  if (usedUp && (own || (await countWithin(deps, DAY_S, more)))) return usedUp
   const linkId = randomUUID()
   // What was typed may be a password: the queue holds it encrypted.
   const sealed = encryptSecret(deps.keys, passport, contextOf(linkId)).toString('base64')
@@ -85,7 +92,7 @@ interface ForgottenLink {
   readonly expiresAt: Date
 }
 
-/** The job makes the link, the same at every attempt; undefined where there is no such person, or it came too late. */
+/** The job makes the link, the same at every attempt; undefined where there is no such person, or the link has ended. */
 export const forgottenLink = operation(forgotten, makeLink)
 
 async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<ForgottenLink | undefined> {
@@ -105,7 +112,7 @@ async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<Fo
     if (config.PASSWORD_RESET === 'mail' && address === undefined) return undefined
     if ((await insertLink(db, key, link, at)) > 0) {
       await recordAudit({ ...deps, db }, { event: 'user_password_link_asked', ...key })
-    }
+    } else if ((await findLink(db, key.routingKey, link.hash))?.usedAt) return undefined
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, config.PUBLIC_URL)
     return { id: linkId, cid, userId, address, url: url.href, at, expiresAt }
   })

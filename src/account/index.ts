@@ -2,11 +2,12 @@ export { DEMO_USERS } from './demo-store.ts'
 export { ACCOUNT_SEALED } from './factors.ts'
 export { fileUser, importUsers } from './import.ts'
 export { ACCOUNT_MESSAGES } from './messages.ts'
-export { endOtherSessions, endOwnSession, ownSessions, signInsOf } from './own-sessions.ts'
+export { OWN_SESSIONS } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
 export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
 export { signInFor } from './sign-in-asker.ts'
+export { freshSession, isFresh } from './step-up-guard.ts'
 export {
   ACCOUNT_OF_PERSON,
   ACCOUNT_RETENTION,

@@ -12,7 +12,7 @@ import { type SignIn, sessionsOfUser, signInsOfUser } from './session-list-store
 import { deleteSession } from './store.ts'
 
 /** A session as its owner sees it. */
-export interface OwnSession {
+interface OwnSession {
   /** Names it in a form; nobody can make a cookie of it. */
   readonly id: string
   readonly isThis: boolean
@@ -26,7 +26,7 @@ const idOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session in a list\n', sessionHash).toString('base64url')
 
 /** The person's sessions that work, this one first. */
-export async function ownSessions({ db, keys, clock }: Deps, person: SignedIn): Promise<OwnSession[]> {
+async function ownSessions({ db, keys, clock }: Deps, person: SignedIn): Promise<OwnSession[]> {
   const found = await sessionsOfUser(db, person, clock.now())
   const shown = found.map(({ sessionHash, ...session }) => ({
     ...session,
@@ -37,7 +37,7 @@ export async function ownSessions({ db, keys, clock }: Deps, person: SignedIn): 
 }
 
 /** The person ends one of their sessions. Throws 20007 (404) for any other id, another person's too. */
-export const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
+const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
   deps.db.tx(async (db) => {
     const keys = everyKey(deps.keys)
     const named = ({ sessionHash }: { sessionHash: Buffer }) =>
@@ -49,7 +49,7 @@ export const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise
   })
 
 /** The person ends all sessions but this one; says how many there were. */
-export const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
+const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
   deps.db.tx(async (db) => {
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
     if (ended > 0) await recordEnd({ ...deps, db }, person, ended)
@@ -64,7 +64,7 @@ function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: 
 const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and of what was tried, newest first. */
-export const signInsOf = operation(
+const signInsOf = operation(
   signInFilter,
   async (
     { db }: Deps,
@@ -75,3 +75,6 @@ export const signInsOf = operation(
     return { signIns: rows, next }
   },
 )
+
+/** What people do about their own sessions and sign-ins. */
+export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: signInsOf }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
-import { type Locale, translator } from '../lib/web/locale.ts'
+import { translator } from '../lib/web/locale.ts'
 import { actorOf } from '../lib/web/observe.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { addPasskey, ownPasskeys, registrationOptions, removeOwnPasskey, renameOwnPasskey } from './passkeys.ts'
@@ -12,15 +12,14 @@ import { newPasskeyForm, onePasskey, passkeyName } from './wire.ts'
 const PASSKEYS = '/account/security/passkeys'
 
 /** What the page about security shows of passkeys. The options for another one are for whoever may add it now. */
-export async function shownPasskeys(deps: Deps, session: SignedIn, locale: Locale) {
-  const day = (at: Date | null) => at?.toLocaleString(locale, { dateStyle: 'long', timeZone: 'UTC' }) ?? ''
+export async function shownPasskeys(deps: Deps, session: SignedIn) {
   const all = await ownPasskeys(deps, session)
   return {
     list: all.map(({ passkeyId, name, createdAt, lastUsedAt }) => ({
       id: passkeyId,
       name,
-      since: day(createdAt),
-      lastUsed: day(lastUsedAt),
+      since: createdAt.toISOString(),
+      lastUsed: lastUsedAt?.toISOString() ?? null,
     })),
     options: (await isFresh(deps, session)) ? await registrationOptions(deps, session) : '',
   }

@@ -3,27 +3,25 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
 
-/** Those that were not used. */
-export const deleteLinks = (db: Db, key: UserRowKey): Promise<number> =>
+/** Those of the person that work end, for good: their rows stay, so that the job that made one does not make it again. */
+export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.exec(
-    sql`delete from password_link
+    sql`update password_link set used_at = ${now}
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
   )
 
-/** Earlier ones of the person that were not used are taken away: one works at a time. 0 for one that was used. */
-export async function insertLink(
+/** Those that there are go on: whoever asks for another one does not take them away. 0 for one that was made before. */
+export const insertLink = (
   db: Db,
   key: UserRowKey,
   link: { hash: Buffer; expiresAt: Date },
   now: Date,
-): Promise<number> {
-  await deleteLinks(db, key)
-  return db.exec(
+): Promise<number> =>
+  db.exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
         values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})
         on conflict do nothing`,
   )
-}
 
 const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
 export type PasswordLink = z.output<typeof linkRow>

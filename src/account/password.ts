@@ -24,7 +24,7 @@ export interface IssuedLink extends UserKey {
   readonly expires_at: Date
 }
 
-/** Makes a link that sets a new password once, within a day; an earlier one ends. Throws 20007 (404). */
+/** Makes a link that sets a new password once, within a day; earlier ones end. Throws 20007 (404). */
 export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
   deps.db.tx(async (db) => {
     const { cid, user_id } = user
@@ -33,6 +33,7 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })
+    await store.endLinks(db, key, now)
     await store.insertLink(db, key, link, now)
     await recordAudit({ ...deps, db }, { event: 'user_password_link_made', ...key })
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, deps.config.PUBLIC_URL)
@@ -123,7 +124,7 @@ async function replacePassword(
 ): Promise<void> {
   const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
-  await store.deleteLinks(deps.db, key)
+  await store.endLinks(deps.db, key, deps.clock.now())
   await store.deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, kind)
 }

@@ -36,16 +36,14 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   const withPasskeys = hasPasskeys(config)
   const show = async (request: FastifyRequest, reply: FastifyReply, session: SignedIn, alert: string) => {
-    const locale = localeOfRequest(request)
     const { totpSince, recoveryCodes } = await factorsOf(deps, session)
-    const since = totpSince?.toLocaleString(locale, { dateStyle: 'long', timeZone: 'UTC' }) ?? ''
     const shown = {
       asks: !(await isFresh(deps, session)),
       offersTotp: config.SECOND_FACTOR !== 'off',
-      totpSince: since,
+      totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
       alert,
-      passkeys: withPasskeys ? await shownPasskeys(deps, session, locale) : null,
+      passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
     const page = { ...shown, section: 'security', person }

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { enqueue } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { sha256 } from '../lib/crypto/digest.ts'
 import { operation } from '../lib/json/input.ts'
 import { subjectOf } from '../lib/subject.ts'
 import { deliver, NotSent, postWebhook } from '../outbound/index.ts'
@@ -16,10 +17,14 @@ const MAX_ATTEMPTS = 10_000
 const AT_ONCE = 50
 /** After so many failures in one go the webhook is left alone for a while. */
 const MOST_FAILURES = 3
+/** How long one job sends before others have their turn. */
+const TURN_S = 20
+/** How many workers send at most: the others are left to what people and partners wait for, however slow apps are. */
+const QUEUES = 2
 
 /**
  * Queues what an app is told of grants that have ended, with the caller's transaction; nothing for an app without a webhook.
- * An app has one job at a time, so one whose webhook is slow or away holds up nobody else.
+ * An app has one job at a time, and sends for a short while in it, so one whose webhook is slow or away holds up others little.
  */
 export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess): Promise<void> {
   const event = { ...ended, eventId: randomUUID(), type: 'grant.revoked' } as const
@@ -27,8 +32,9 @@ export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess)
 }
 
 const queueSending = (db: Deps['db'], appKey: string): Promise<number> => {
-  const name = `send-app-events:${appKey}`
-  return enqueue(db, 'send-app-events', { appKey }, { key: name, queue: name, maxAttempts: MAX_ATTEMPTS })
+  const key = `send-app-events:${appKey}`
+  const queue = `send-app-events:${sha256(appKey).readUInt8() % QUEUES}`
+  return enqueue(db, 'send-app-events', { appKey }, { key, queue, maxAttempts: MAX_ATTEMPTS })
 }
 
 /** The same for every attempt, as is the id. */
@@ -48,14 +54,16 @@ export async function sendAppEvents(
   const webhook = await findWebhookOfApp(deps, appKey)
   const waiting = await store.waitingEvents(deps.db, appKey, AT_ONCE)
   const failures: string[] = []
+  const end = addSeconds(deps.clock.now(), TURN_S)
+  const isOver = () => signal.aborted || deps.clock.now() >= end
   for (const event of waiting) {
-    if (signal.aborted) break
+    if (isOver()) break
     const failure = await sendOne(deps, webhook, event)
     if (failure) failures.push(failure)
     if (failures.length === MOST_FAILURES) break
   }
   if (failures.length > 0) return { failure: failures.at(-1) ?? '' }
-  if (signal.aborted || waiting.length === AT_ONCE) await queueSending(deps.db, appKey)
+  if (isOver() || waiting.length === AT_ONCE) await queueSending(deps.db, appKey)
   return {}
 }
 

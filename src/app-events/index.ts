@@ -2,5 +2,5 @@
 
 export { sendAppEvents, tellOfEndedAccess } from './events.ts'
 export { APP_EVENT_ACTIONS } from './operator.ts'
-export { APP_EVENT_RETENTION, APP_EVENTS_OF_PERSON } from './store.ts'
+export { APP_EVENT_RETENTION, APP_EVENTS_OF_PERSON, appsToTell } from './store.ts'
 export type { EndReason } from './wire.ts'

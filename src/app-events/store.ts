@@ -1,5 +1,5 @@
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
-import type { PersonalRows } from '../db/personal-rows.ts'
+import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -41,6 +41,16 @@ export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<Ap
     sql`select ${columns} from app_event where app_key = ${appKey} and state = 'waiting'
         order by attempts, created_at limit ${limit}`,
   )
+
+/** The apps that have yet to be told something of the person. */
+export const appsToTell = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<string[]> =>
+  (
+    await db.listWithCustomPlan(
+      appEvent.pick({ app_key: true }),
+      sql`select distinct app_key from app_event
+          where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and state = 'waiting'`,
+    )
+  ).map(({ app_key }) => app_key)
 
 type EventKey = Pick<AppEvent, 'routing_key' | 'event_id'>
 

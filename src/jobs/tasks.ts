@@ -101,7 +101,8 @@ const memberPasswordTask: Task = (deps, payload) => sendPasswordLink(deps, ofFor
 
 /** People whose time to think is over are erased. */
 const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
-  const erased = await eraseDue(deps, signal)
+  const { erased, failures } = await eraseDue(deps, signal)
+  for (const error of failures) log.error({ err: error }, 'an account that is due could not be deleted')
   if (erased > 0) log.info({ erased }, 'accounts were deleted, as their owners had asked')
 }
 

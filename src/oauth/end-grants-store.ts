@@ -50,3 +50,10 @@ export const hasLiveGrant = async (db: Db, { routingKey, cid, userId }: UserRowK
             and ${GRANT_REVOKED_AT} is null limit 1`,
     )
   ).length > 0
+
+export const personOfGrant = (db: Db, routingKey: number, grantId: string): Promise<UserRowKey | undefined> =>
+  db.maybe(
+    z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() }),
+    sql`select routing_key as "routingKey", cid, user_id as "userId" from user_grant
+        where routing_key = ${routingKey} and grant_id = ${grantId}`,
+  )

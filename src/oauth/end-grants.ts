@@ -3,7 +3,7 @@ import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
-import { endGrantsOf, hasLiveGrant, type WhichGrants } from './end-grants-store.ts'
+import { endGrantsOf, hasLiveGrant, personOfGrant, type WhichGrants } from './end-grants-store.ts'
 import { oauthFailure } from './failures.ts'
 import { revokeGrant } from './store.ts'
 
@@ -32,9 +32,12 @@ export const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, re
 
 /** Ends a grant that is known by its id alone, and tells its app. False when it had ended before. `deps.db` is a transaction. */
 export async function endGrant(deps: Deps, routingKey: number, grantId: string, reason: EndReason): Promise<boolean> {
+  const person = await personOfGrant(deps.db, routingKey, grantId)
+  // Two that end at once would each find the other one live, and no message say that all have ended.
+  if (!person || !(await lockUser(deps.db, person))) return false
   const ended = await revokeGrant(deps.db, routingKey, grantId, deps.clock.now())
   if (!ended) return false
-  await tellApp(deps, { routingKey, cid: ended.cid, userId: ended.user_id, appKey: ended.app_key }, reason)
+  await tellApp(deps, { ...person, appKey: ended.app_key }, reason)
   return true
 }
 

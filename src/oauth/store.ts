@@ -109,7 +109,7 @@ export const findIssued = async (
   return found?.code_hash
 }
 
-const revoked = z.object({ cid: z.number(), user_id: z.string(), app_key: z.string() })
+const revoked = z.object({ app_key: z.string() })
 
 /** Whose it was; undefined when it was revoked already, or is another user's. */
 export const revokeGrant = (
@@ -122,5 +122,5 @@ export const revokeGrant = (
     revoked,
     sql`update user_grant set revoked_at = ${now}
         where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
-        returning cid, user_id, app_key`,
+        returning app_key`,
   )

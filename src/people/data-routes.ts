@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { showUser } from '../account/index.ts'
+import { freshSession, isFresh, showUser } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { sendDownload } from '../lib/web/download.ts'
@@ -67,6 +67,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const asked = await deletionOf(deps, person)
       return page('data', 'people/data', {
         rows: kindsInWords(rows, translator(localeOfRequest(request))),
+        asks: !(await isFresh(deps, person)),
         mode: deps.config.ACCOUNT_DELETION,
         askedAt: asked?.requested_at.toISOString() ?? null,
         dueAt: asked?.due_at?.toISOString() ?? null,
@@ -76,7 +77,9 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   app.post(
     '/account/deletion',
-    forPerson(DATA, async ({ person, deps: acting, goTo }) => {
+    forPerson(DATA, async ({ request, reply, deps: acting, goTo }) => {
+      const person = await freshSession(deps, request, reply, DATA)
+      if (!person) return reply
       await requestDeletion(acting, person)
       return goTo(`${DATA}#deletion`)
     }),
@@ -92,7 +95,10 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   app.get(
     `${DATA}/person.json`,
-    forPerson(DATA, async ({ reply, person, deps: acting }) => {
+    { config: { answersHead: false } }, // the audit log records each copy
+    forPerson(DATA, async ({ request, reply, deps: acting }) => {
+      const person = await freshSession(deps, request, reply, DATA)
+      if (!person) return reply
       const actor = { ...acting.actor, kind: 'user', name: `${person.cid}/${person.userId}` } as const
       const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
       const parts = await exportUser({ ...acting, actor }, wanted)

@@ -55,19 +55,33 @@ export const listDeletionRequests = operation(
   },
 )
 
-/** Erases those whose time is over, as operators do; one after the other, each in a transaction of its own. */
-export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<number> {
-  const due = await store.dueRequests(deps.db, deps.clock.now(), AT_ONCE)
+/** What came of a run. Who could not be erased is tried again by the next one. */
+interface Erased {
+  readonly erased: number
+  readonly failures: readonly unknown[]
+}
+
+/**
+ * Erases those whose time is over, as operators do; one after the other, each in a transaction of its own. Nobody, where
+ * the setting leaves it to operators by now.
+ */
+export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erased> {
+  const failures: unknown[] = []
   let erased = 0
-  for (const { cid, user_id } of due) {
+  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased, failures }
+  for (const { cid, user_id } of await store.dueRequests(deps.db, deps.clock.now(), AT_ONCE)) {
     if (signal.aborted) break
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
-    await deps.db.slowTx(ERASED_WITHIN_S, async (db) => {
-      // The person may have changed their mind a moment ago.
-      if (!(await lockUser(db, key)) || !(await store.requestOf(db, key))) return
-      await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
-      erased++
-    })
+    try {
+      await deps.db.slowTx(ERASED_WITHIN_S, async (db) => {
+        // The person may have changed their mind a moment ago.
+        if (!(await lockUser(db, key)) || !(await store.requestOf(db, key))) return
+        await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
+        erased++
+      })
+    } catch (error) {
+      failures.push(error)
+    }
   }
-  return erased
+  return { erased, failures }
 }

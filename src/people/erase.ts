@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
-import { tellOfEndedAccess } from '../app-events/index.ts'
+import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { ownGrants } from '../oauth/index.ts'
@@ -54,7 +54,7 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
 
 /**
  * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with
- * 20006, access tokens with 20009, as any that were never issued. Apps that the person had allowed something are told.
+ * 20006, access tokens with 20009, as any that were never issued. Apps that the person had allowed something are told, and those that do not know yet that it has ended.
  * Throws 20007 (404) when there is no such user.
  */
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
@@ -63,9 +63,11 @@ export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
     await lockExistingUser(db, person)
     const inside = { ...deps, db }
     const allowed = (await ownGrants.allowed(inside, person)).filter(({ since }) => since !== null)
+    // What waits to be told goes with all else: the erasure tells it too.
+    const apps = new Set([...allowed.map(({ app_key }) => app_key), ...(await appsToTell(db, person))])
     const rows: Record<string, number> = {}
     for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
-    for (const { app_key: appKey } of allowed) {
+    for (const appKey of apps) {
       await tellOfEndedAccess(inside, { ...person, appKey, reason: 'erased', allEnded: true })
     }
     const receipt_id = randomUUID()

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { endOtherSessions, endOwnSession, ownSessions, signInsOf } from '../account/index.ts'
+import { OWN_SESSIONS } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { type Translate, translator } from '../lib/web/locale.ts'
@@ -8,8 +8,8 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { accountGuard } from './account-guard.ts'
 import { deviceInWords } from './account-texts.ts'
 
-type OwnSession = OutputOf<typeof ownSessions>[number]
-type SignIn = OutputOf<typeof signInsOf>['signIns'][number]
+type OwnSession = OutputOf<typeof OWN_SESSIONS.list>[number]
+type SignIn = OutputOf<typeof OWN_SESSIONS.signIns>['signIns'][number]
 
 const PATH = '/account/security'
 
@@ -28,11 +28,15 @@ export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
     forPerson(PATH, async ({ request, person, page }) => {
       const t = translator(localeOfRequest(request))
       const { done, after } = pageQuery.parse(request.query)
-      const asked = signInsOf.input.safeParse({ after })
-      const { signIns, next } = await signInsOf(deps, asked.data ?? signInsOf.input.parse({}), person)
+      const asked = OWN_SESSIONS.signIns.input.safeParse({ after })
+      const { signIns, next } = await OWN_SESSIONS.signIns(
+        deps,
+        asked.data ?? OWN_SESSIONS.signIns.input.parse({}),
+        person,
+      )
       return page('security', 'people/security', {
         done: done ? t(done === 'session' ? 'account.sessions.ended' : 'account.sessions.others_ended') : null,
-        sessions: (await ownSessions(deps, person)).map((one) => shownSession(one, t)),
+        sessions: (await OWN_SESSIONS.list(deps, person)).map((one) => shownSession(one, t)),
         signIns: signIns.map((one) => shownSignIn(one, t)),
         older: next,
       })
@@ -42,7 +46,7 @@ export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   app.post(
     '/account/sessions/end',
     forPerson(PATH, async ({ request, person, deps: acting, goTo }) => {
-      const { isThis } = await endOwnSession(acting, person, sessionForm.parse(request.body).session)
+      const { isThis } = await OWN_SESSIONS.end(acting, person, sessionForm.parse(request.body).session)
       return goTo(isThis ? '/' : `${PATH}?done=session`)
     }),
   )
@@ -50,7 +54,7 @@ export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   app.post(
     '/account/sessions/end-others',
     forPerson(PATH, async ({ person, deps: acting, goTo }) => {
-      await endOtherSessions(acting, person)
+      await OWN_SESSIONS.endOthers(acting, person)
       return goTo(`${PATH}?done=others`)
     }),
   )

@@ -59,7 +59,7 @@ describe('a link to a new password', () => {
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
     dataOf(await client.userInfo(tokens.access_token))
     const again = await set(token, 'another password')
-    expect([again.status, again.text]).toEqual([410, expect.stringContaining('This link has been used.')])
+    expect([again.status, again.text]).toEqual([410, expect.stringContaining('This link has been used, or has ended')])
     expect(await signsIn(user, NEW)).toBe(true)
   })
 
@@ -76,7 +76,7 @@ describe('a link to a new password', () => {
   it('ends after a day, with a newer one, and with its person; a forged one never works', async () => {
     const { user } = await makePerson()
     const [first, second] = [await makeLink(user), await makeLink(user)]
-    expect((await set(first)).status).toBe(404)
+    expect((await set(first)).status).toBe(410)
     const forged = second.slice(0, -1) + (second.endsWith('_') ? 'A' : '_')
     expect((await set(forged)).status).toBe(404)
     expect((await set('x')).status).toBe(404)

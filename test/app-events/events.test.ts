@@ -162,6 +162,83 @@ describe('an app with a webhook', () => {
     ])
   })
 
+  it('is told of what was withdrawn before an erasure that came before the message', async () => {
+    const { url, deliveries } = await receiver(200)
+    const [app, other, never] = [await makeApp(url), await makeApp(url), await makeApp(url)]
+    const { user, withdraw } = await allowed(app)
+    await withdraw()
+    const browser = await client.signedIn(user, app)
+    await client.getTokens(browser, other)
+    await client.getTokens(browser, never)
+    await browser.send('POST', '/account/apps/withdraw', { app_key: never.app_key })
+    await attempt(never) // it knows
+    deliveries.length = 0
+    await client.admin('POST', '/users/erase', keyOf(user))
+    for (const each of [app, other, never]) await attempt(each)
+    const told = deliveries.map(({ body }) => JSON.parse(body).data)
+    expect(told.map(({ app_key, user_id, reason, all_ended }) => [app_key, user_id, reason, all_ended])).toEqual([
+      [app.app_key, user.user_id, 'erased', true],
+      [other.app_key, user.user_id, 'erased', true],
+    ])
+  })
+
+  it('whose two last grants end at once is told that all have ended', async () => {
+    const { url, deliveries } = await receiver(200)
+    const app = await makeApp(url)
+    const victim = await client.makeUser()
+    const browser = await client.signedIn(victim, app)
+    const codes = [await client.getCode(browser, app), await client.getCode(browser, app)]
+    for (const code of codes) await client.exchange(app, code)
+    world.clock.advance(3_600)
+    const holder = await world.pool.connect()
+    try {
+      // Both replays stand before their audit row, as far as they come without each other.
+      await holder.query('begin')
+      await holder.query('lock table app_event in share mode')
+      const replays = codes.map((code) => client.exchange(app, code))
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      await until(async () => (await world.pool.query(waiting)).rowCount === 2)
+      await holder.query('commit')
+      await Promise.all(replays)
+    } finally {
+      holder.release()
+    }
+    await attempt(app)
+    expect(deliveries.map(({ body }) => JSON.parse(body).data.all_ended).sort()).toEqual([false, true])
+  })
+
+  it('that is slow is left after 20 seconds and goes on later; such apps take up two workers at most', async () => {
+    const slow = async (seconds: number, status: number) => {
+      let calls = 0
+      const server = createServer((_request, response) => {
+        calls++
+        world.clock.advance(seconds)
+        response.writeHead(status).end()
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      closing.push(() => server.close())
+      const app = await makeApp(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`)
+      for (let n = 0; n < 9; n++) await (await allowed(app)).withdraw()
+      await world.pool.query('delete from graphile_worker._private_jobs')
+      return { app, called: () => calls }
+    }
+    const queued = async () => {
+      const { rows } = await world.pool.query('select key, queue_name from graphile_worker.jobs')
+      return rows as { key: string; queue_name: string }[]
+    }
+    const accepts = await slow(3, 204)
+    expect([await attempt(accepts.app), accepts.called()]).toEqual([{}, 7])
+    expect(await queued()).toMatchObject([{ key: `send-app-events:${accepts.app.app_key}` }])
+    expect([await attempt(accepts.app), accepts.called()]).toEqual([{}, 9])
+    const refuses = await slow(10, 500)
+    expect([await attempt(refuses.app), refuses.called()]).toEqual([{ failure: 'webhook: HTTP status 500' }, 2])
+    const { url } = await receiver(200)
+    for (let n = 0; n < 8; n++) await (await allowed(await makeApp(url))).withdraw()
+    const waiting = await queued()
+    expect(new Set(waiting.map(({ key }) => key)).size).toBe(8)
+    expect(new Set(waiting.map(({ queue_name }) => queue_name)).size).toBeLessThanOrEqual(2)
+  })
+
   it('is told nothing of a block, which ends no grant, nor of what it revokes itself', async () => {
     const app = await makeApp((await receiver(200)).url)
     const { user } = await allowed(app)

@@ -188,6 +188,59 @@ describe('the deletion of an account', () => {
     expect(rows.map(({ event }) => event)).toEqual(['user_deletion_requested', 'user_deletion_cancelled'])
   })
 
+  it('and a copy of all data need a sign-in of the last quarter of an hour; to keep the account does not', async () => {
+    const user = await client.makeUser()
+    const browser = await client.signedIn(user, app)
+    const ask = () => browser.send('POST', '/account/deletion', {})
+    const askedFor = async () =>
+      (await world.pool.query('select from deletion_request where user_id = $1', [user.user_id])).rowCount
+    const download = () => browser.send('GET', '/account/data/person.json')
+    world.clock.advance(899)
+    expect((await download()).status).toBe(200)
+    world.clock.advance(1)
+    const again = '/sign-in?return_to=%2Faccount%2Fdata&confirm=1'
+    for (const refused of [await ask(), await download()])
+      expect([refused.status, refused.headers.location]).toEqual([303, again])
+    expect(await askedFor()).toBe(0)
+    const exports = "select from audit_event where event = 'user_exported' and user_id = $1"
+    expect((await world.pool.query(exports, [user.user_id])).rowCount).toBe(1)
+    expect(await textOf(browser, `${again}&ui_locales=en`)).toContain('Please sign in again')
+    const { passport, password } = user
+    await browser.send('POST', '/sign-in', { passport, password, return_to: '/account/data', confirm: '1' })
+    expect((await ask()).headers.location).toBe('/account/data#deletion')
+    expect(await askedFor()).toBe(1)
+    world.clock.advance(3_600)
+    await browser.send('POST', '/account/deletion/cancel', {})
+    expect(await askedFor()).toBe(0)
+  })
+
+  it('that is due does not happen any more once the setting says otherwise, and one that fails holds up no other', async () => {
+    const sooner = await openWorld({ ACCOUNT_DELETION: 'after-14-days' })
+    try {
+      const by = new Client(injectWire(sooner.app), sooner.deps.config.PUBLIC_URL)
+      const users = [await by.makeUser(), await by.makeUser(), await by.makeUser()]
+      const theirs = await by.makeApp()
+      for (const user of users) await (await by.signedIn(user, theirs)).send('POST', '/account/deletion', {})
+      sooner.clock.advance(14 * 86_400)
+      const due = (ACCOUNT_DELETION: 'off' | 'request' | 'after-14-days') =>
+        eraseDue({ ...sooner.deps, config: { ...sooner.deps.config, ACCOUNT_DELETION } }, new AbortController().signal)
+      expect([await due('off'), await due('request')]).toEqual([
+        { erased: 0, failures: [] },
+        { erased: 0, failures: [] },
+      ])
+      await sooner.pool.query(
+        `create function refuse() returns trigger language plpgsql as $$ begin
+           if old.user_id = '${users[0]?.user_id}' then raise exception 'no'; end if; return old; end $$;
+         create trigger refuse before delete on user_profile for each row execute function refuse()`,
+      )
+      expect(await due('after-14-days')).toEqual({ erased: 2, failures: [expect.objectContaining({ message: 'no' })] })
+      await sooner.pool.query('drop trigger refuse on user_profile; drop function refuse')
+      expect(await due('after-14-days')).toEqual({ erased: 1, failures: [] })
+    } finally {
+      await sooner.close()
+    }
+  })
+
   it('happens by itself 14 days later where the setting says so, and never where it is off', async () => {
     const [sooner, never] = [
       await openWorld({ ACCOUNT_DELETION: 'after-14-days' }),
@@ -202,7 +255,7 @@ describe('the deletion of an account', () => {
       const second = await by.signedIn(other, theirs)
       await second.send('POST', '/account/deletion', {})
       await second.send('POST', '/account/deletion/cancel', {})
-      const due = () => eraseDue(sooner.deps, new AbortController().signal)
+      const due = async () => (await eraseDue(sooner.deps, new AbortController().signal)).erased
       sooner.clock.advance(14 * 86_400 - 1)
       expect(await due()).toBe(0)
       sooner.clock.advance(1)

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
  * migration, when it is made; until 0.1.0, to what was there before it could be upgraded without a pause.
  */
 export const LAST_RELEASE = {
-  commit: '2be1d16676115f4ddaf667d30757abbab748f632',
-  lastMigration: '0056_trial_orders',
+  commit: '5fdb307917eff39193a9200d1c9269cf5bf60c75',
+  lastMigration: '0130_sign_in_code_asked',
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -15,6 +15,7 @@ import { sessionOf } from './sandbox/partners.ts'
 
 /** A GET of these issues, spends or records something, or has no end. */
 const NO_HEAD = [
+  '/account/data/person.json',
   '/oauth/v2/authorize',
   '/oauth2/authorize',
   '/oauth2/userinfo',

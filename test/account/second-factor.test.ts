@@ -178,35 +178,41 @@ describe('an authenticator that comes into force', () => {
       const { passport, password } = user
       return { user, session, code: showsNow(made?.secret ?? ''), typed: { passport, password, ...from } }
     }
-    /** Deps whose transactions run `before` first, and wait for `until` before they commit. */
-    const held = (until: Promise<unknown>, before: () => Promise<unknown> = async () => {}) => {
+    /** Deps whose transactions run `before` first; a moment passes between the last statement, which resolves `worked`, and the commit. */
+    const held = (before: () => Promise<unknown> = async () => {}) => {
+      let resolve = () => {}
+      const worked = new Promise<void>((done) => {
+        resolve = done
+      })
       const tx: typeof world.deps.db.tx = async (work) => {
         await before()
         return world.deps.db.tx(async (db) => {
           const done = await work(db)
-          await until
+          resolve()
+          await new Promise((later) => setTimeout(later, 300))
           return done
         })
       }
-      return { ...world.deps, db: { ...world.deps.db, tx } }
+      return { deps: { ...world.deps, db: { ...world.deps.db, tx } }, worked }
     }
-    const soon = () => new Promise((resolve) => setTimeout(resolve, 300))
 
     const first = await begun()
-    const late = held(Promise.resolve(), () => confirmOwnTotp(world.deps, first.session, first.code))
-    await expect(signIn(late, first.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
+    const late = held(() => confirmOwnTotp(world.deps, first.session, first.code))
+    await expect(signIn(late.deps, first.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
     expect(await sessionsOf(first.user)).toHaveLength(1)
 
     const second = await begun()
-    const confirming = confirmOwnTotp(held(soon().then(soon)), second.session, second.code)
-    await soon()
+    const slow = held()
+    const confirming = confirmOwnTotp(slow.deps, second.session, second.code)
+    await slow.worked
     await expect(signIn(world.deps, second.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
     expect(await confirming).toHaveLength(10)
     expect(await sessionsOf(second.user)).toHaveLength(1)
 
     const third = await begun()
-    const signingIn = signIn(held(soon().then(soon)), third.typed)
-    await soon()
+    const open = held()
+    const signingIn = signIn(open.deps, third.typed)
+    await open.worked
     expect(await confirmOwnTotp(world.deps, third.session, third.code)).toHaveLength(10)
     expect(await findSession(world.deps, await signingIn)).toBeNull()
   })

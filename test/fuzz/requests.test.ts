@@ -74,6 +74,18 @@ async function arrive(): Promise<Known> {
   }
 }
 
+/** A body that came in chunks (RFC 9112, 7.1): each with its size in bytes, in hex, on a line before it. */
+function withoutChunks(text: string): string {
+  const parts: Buffer[] = []
+  for (let rest = Buffer.from(text); ; ) {
+    const line = rest.indexOf('\r\n')
+    const size = Number.parseInt(rest.subarray(0, line).toString(), 16)
+    if (line < 0 || !(size > 0)) return Buffer.concat(parts).toString()
+    parts.push(rest.subarray(line + 2, line + 2 + size))
+    rest = rest.subarray(line + 4 + size)
+  }
+}
+
 /** What is wrong with an answer, if anything. */
 function problemOf(request: RawRequest, answer: RawAnswer | undefined, { app, seller }: Known): string | undefined {
   if (!answer) return mayBeCutOff(request) ? undefined : 'the connection was closed without an answer'
@@ -83,7 +95,10 @@ function problemOf(request: RawRequest, answer: RawAnswer | undefined, { app, se
   for (const secret of [app.app_secret, seller.clientSecret]) if (body.includes(secret)) return 'a secret'
   if (/\r\nx-injected/i.test(head)) return 'a header that the caller made'
   if (request.method === 'HEAD' || !/\r\ncontent-type: application\/json/i.test(head)) return undefined
-  const json = JSON.parse(body) as Record<string, unknown>
+  const json = JSON.parse(/\r\ntransfer-encoding: chunked/i.test(head) ? withoutChunks(body) : body) as Record<
+    string,
+    unknown
+  >
   if (request.target.startsWith('/oauth/v2/api') && !Number.isInteger(json.rescode)) return 'no envelope of area A'
   return undefined
 }

@@ -36,6 +36,7 @@ export function formPage(places: Places, change: Placed): Action {
     operation: change.route,
     title: titleOf(change),
     ...(isEdit ? { button: 'console.save' } : {}),
+    back: (context) => backOf(detail ?? list, keysIn(change, context)),
     confirm: async (context) => {
       const record = await recordOf(context)
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))

@@ -1,38 +1,33 @@
 import { once } from 'node:events'
 import { type Command, Option } from 'commander'
 import { stringify } from 'lossless-json'
-import { type Field, fieldsOf, hintOf, labelOf } from '../actions/index.ts'
+import {
+  type Field,
+  fieldsOf,
+  hintOf,
+  isTable,
+  labelOf,
+  pairsOf,
+  rowsIn,
+  shownOnce,
+  type Values,
+} from '../actions/index.ts'
 import type { Deps } from '../deps.ts'
 import { type Action, type Column, cellOf, namesIn, partsOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { CliContext } from './context.ts'
-import { asTyped, defineCustomCommand } from './operation.ts'
+import { asTyped, defineCustomCommand, isOption } from './operation.ts'
 import { askRemote } from './remote.ts'
 import { print } from './report.ts'
 import { aligned, collect, collectWords, numberIfOne, printableJson, readable } from './text.ts'
 
 const t = translator('en')
 
-type Values = Readonly<Record<string, unknown>>
-
-/** What a command does differently from printing the fields of its output. */
-export interface Special {
-  /** The output for a person. */
-  text?(output: Values): string
-  /** A warning, an exit code. */
-  after?(output: Values): void
-}
-
 /** The commands of all actions that have one. */
-export function actionCommands(
-  program: Command,
-  context: CliContext,
-  actions: readonly Action<Deps>[],
-  specials: Readonly<Record<string, Special>> = {},
-): void {
+export function actionCommands(program: Command, context: CliContext, actions: readonly Action<Deps>[]): void {
   for (const action of actions) {
-    if (action.command) defineAction(commandOf(program, action.command), context, action, specials[action.id] ?? {})
+    if (action.command) defineAction(commandOf(program, action.command), context, action)
   }
 }
 
@@ -47,7 +42,7 @@ function commandOf(program: Command, words: string): Command {
   return group.command(last)
 }
 
-function defineAction(command: Command, context: CliContext, action: Action<Deps>, special: Special): void {
+function defineAction(command: Command, context: CliContext, action: Action<Deps>): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
   command.description(t(`action.${action.id}.about`))
@@ -71,9 +66,7 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
-      special.after?.(output)
-      const text = isSure ? (special.text ?? textOf(action)) : foreseenText
-      print(context.terminal, json, output, text)
+      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText)
     }
     const { remote } = context
     if (!remote) {
@@ -91,7 +84,7 @@ const asValues = (output: object): Values => ({ ...output })
 
 const onlyOne = (names: readonly string[]): readonly string[] => (names.length === 1 ? names : [])
 
-const argumentsOf = ({ args }: Command): string[] => args.filter((text) => text === '-' || !text.startsWith('-'))
+const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
 function addOption(command: Command, action: Action<Deps>, field: Field): void {
   const { name, kind, flag, nullable, required, choices, initially } = field
@@ -114,10 +107,7 @@ function addOption(command: Command, action: Action<Deps>, field: Field): void {
 function typedValue({ kind, flag }: Field, options: Values): unknown {
   const typed = options[new Option(`--${flag}`).attributeName()]
   if (typed === false && kind !== 'switch') return kind === 'list' ? [] : kind === 'pairs' ? {} : null
-  if (kind !== 'pairs' || !Array.isArray(typed)) return typed
-  return Object.fromEntries(
-    typed.map((text: string) => [text.split('=', 1)[0] ?? '', text.slice(text.indexOf('=') + 1)]),
-  )
+  return kind === 'pairs' && Array.isArray(typed) ? pairsOf(typed) : typed
 }
 
 function addPaging(command: Command): void {
@@ -131,7 +121,7 @@ function addPaging(command: Command): void {
 async function printAll({ terminal }: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
   for (let given = typed; ; ) {
     const output = await ask(given)
-    for (const row of rowsOf(output, rows)) {
+    for (const row of rowsIn(output, rows)) {
       // Waits for a reader that is slower than the database.
       if (!terminal.stdout.write(`${printableJson(stringify(row) ?? '')}\n`)) await once(terminal.stdout, 'drain')
     }
@@ -140,17 +130,12 @@ async function printAll({ terminal }: CliContext, rows: string, typed: Values, a
   }
 }
 
-const rowsOf = (output: Values, name: string): object[] => {
-  const rows = output[name]
-  return Array.isArray(rows) ? rows : []
-}
-
 const textOf =
-  ({ list, once: shownOnce = [] }: Action<Deps>) =>
+  ({ list, once: onlyOnce = [] }: Action<Deps>) =>
   (output: Values): string => {
     if (list) return listText(list.rows, list.columns, output)
-    const secrets = shownOnce.filter((name) => output[name] !== null && output[name] !== undefined)
-    const kept = Object.entries(output).filter(([name]) => !shownOnce.includes(name))
+    const secrets = shownOnce(onlyOnce, output)
+    const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
     return [
       ...recordText(kept),
       ...(secrets.length > 0
@@ -158,9 +143,6 @@ const textOf =
         : []),
     ].join('\n\n')
   }
-
-/** A list of objects, which is a table of its own. */
-const isTable = (value: unknown): value is Values[] => Array.isArray(value) && Object(value[0]) === value[0]
 
 /** A field a line, and below them each list of objects as a table. */
 function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
@@ -178,7 +160,7 @@ const foreseenText = (output: Values): string =>
   `${t('command.would')}\n${aligned(Object.entries(output).map(([name, value]) => [name, readable(value)]))}\n${t('command.repeat')}`
 
 function listText(name: string, columns: readonly Column<object>[], output: Values): string {
-  const rows = rowsOf(output, name)
+  const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
   const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row))))
   const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { pairsOf } from '../actions/index.ts'
 import type { Fields, RecordField } from '../db/record-fields.ts'
 import { collect, numberIfOne } from './text.ts'
 
@@ -39,18 +40,8 @@ export const fieldsFrom = (options: Readonly<Record<string, unknown>>, fields: F
 
 function givenValue({ reads, without }: RecordField, typed: unknown): unknown {
   if (typed === false && reads !== 'switch') return without?.empty
-  return reads === 'pairs' ? pairsOf(typed) : typed
-}
-
-/** Of `order-create=https://…`; what has no "=" becomes a name without a value, which the schema refuses. */
-function pairsOf(typed: unknown): object | undefined {
-  if (!Array.isArray(typed)) return undefined
-  return Object.fromEntries(
-    typed.map((text: string) => {
-      const [name = '', ...value] = text.split('=')
-      return [name, value.join('=')]
-    }),
-  )
+  if (reads !== 'pairs') return typed
+  return Array.isArray(typed) ? pairsOf(typed) : undefined
 }
 
 /** What the fields are called in messages: `hosts` is `--host`. */

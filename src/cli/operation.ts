@@ -119,7 +119,7 @@ function misread(command: Command, times: ReadonlyMap<string, number>): Problem[
 }
 
 /** A hyphen alone is an argument: standard input. */
-const isOption = (text: string): boolean => text.startsWith('-') && text !== '-'
+export const isOption = (text: string): boolean => text.startsWith('-') && text !== '-'
 
 function strays(command: Command): Problem[] {
   const unknown = command.args.filter(isOption)

@@ -1,4 +1,4 @@
-import { hintOf, type Field as InputField, labelOf, typedFields } from '../actions/index.ts'
+import { hintOf, type Field as InputField, labelOf, shownOnce, typedFields, type Values } from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
 import type { Action, Fact, Field, PageContext } from './page-model.ts'
@@ -16,7 +16,6 @@ import {
   perform,
   recordPageOf,
   titleOf,
-  type Values,
 } from './placed.ts'
 import { count, stateCell, text, yesNo } from './texts.ts'
 
@@ -57,7 +56,7 @@ export function formPage(places: Places, change: Placed): Action {
       const fields = fieldsOfForm()
       const typed = isEdit ? editedIn(fields, await recordOf(context), context) : given(fields, context.fields)
       const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
-      const once = (change.once ?? []).filter((name) => output[name] !== null && output[name] !== undefined)
+      const once = shownOnce(change.once, output)
       if (once.length === 0) return undefined
       const values = once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] }))
       return { note: context.t('console.once.note'), values }

@@ -1,8 +1,8 @@
-import { ACTIONS, labelOf, typedFields } from '../actions/index.ts'
+import { ACTIONS, isTable, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
 import { cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
 import { cellFor, given } from './action-values.ts'
-import type { DetailPage, ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -18,15 +18,11 @@ import {
   placesOf,
   recordPageOf,
   titleOf,
-  type Values,
 } from './placed.ts'
 import { at, link, text } from './texts.ts'
 
-/** Pages that show more than the fields of a record, by the route of the action. */
-export type OwnPages = Readonly<Record<string, DetailPage['read']>>
-
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
-export function sectionOf(id: keyof typeof ACTIONS, own: OwnPages = {}): Section {
+export function sectionOf(id: keyof typeof ACTIONS): Section {
   const places = placesOf(ACTIONS[id])
   const [first] = places.lists
   if (!first) throw new Error(`${id} has no list`)
@@ -38,7 +34,7 @@ export function sectionOf(id: keyof typeof ACTIONS, own: OwnPages = {}): Section
     details: places.details.map((detail) => ({
       path: detail.path,
       operation: detail.route,
-      read: own[detail.route] ?? ((context) => readRecord(places, detail, context)),
+      read: (context) => readRecord(places, detail, context),
     })),
     actions: places.changes.map((change) => formPage(places, change)),
   }
@@ -70,8 +66,7 @@ function listPage(places: Places, list: Placed): ListPage {
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
   const { columns = [], rows: name = '' } = page.list ?? {}
-  const rows = output[name]
-  const found: Values[] = Array.isArray(rows) ? rows : []
+  const found = rowsIn(output, name)
   const detail = detailOf(places, page)
   const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
   const hasChanges = changes.some((offered) => offered.length > 0)
@@ -114,9 +109,6 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
-
-/** A list of objects, which is a table of its own. */
-const isTable = (value: unknown): value is Values[] => Array.isArray(value) && Object(value[0]) === value[0]
 
 const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
   Object.entries(record)

@@ -1,12 +1,10 @@
-import type { Field } from '../actions/index.ts'
+import { type Field, pairsOf, type Values } from '../actions/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import type { Cell } from './page-model.ts'
 import { stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
-
-type Values = Readonly<Record<string, unknown>>
 
 /** Names of fields whose values have a text and a colour of their own. */
 const STATES = new Set(['state', 'status', 'stage', 'role'])
@@ -56,9 +54,7 @@ function valueTyped({ kind }: Field, typed: string): unknown {
     case 'list':
       return lines(typed)
     case 'pairs':
-      return Object.fromEntries(
-        lines(typed).map((line) => [line.split('=', 1)[0] ?? '', line.slice(line.indexOf('=') + 1)]),
-      )
+      return pairsOf(lines(typed))
     case 'json':
       return jsonOr(typed)
     default:

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../actions/index.ts'
+import { fieldsOf, type Values } from '../actions/index.ts'
 import type { Deps } from '../deps.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { allows } from '../lib/web/admin-auth.ts'
@@ -7,8 +7,6 @@ import type { ActionLink, PageContext } from './page-model.ts'
 import { at } from './texts.ts'
 
 /** Where the pages of a section's actions are, below /console, and which belong to each other. */
-
-export type Values = Readonly<Record<string, unknown>>
 
 export interface Placed extends Action<Deps> {
   readonly method: ReturnType<typeof partsOf>['method']
@@ -33,8 +31,8 @@ export function placesOf(actions: readonly Action<Deps>[]): Places {
   })
   return {
     lists: placed.filter(({ list }) => list),
-    details: placed.filter(({ method, list, isDownload }) => method === 'GET' && !list && !isDownload),
-    changes: placed.filter(({ method, isDownload }) => method !== 'GET' || isDownload),
+    details: placed.filter(({ method, list }) => method === 'GET' && !list),
+    changes: placed.filter(({ method }) => method !== 'GET'),
   }
 }
 

@@ -1,22 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, JSON_TYPE } from '../lib/web/envelope.ts'
-import { type Locale, translator } from '../lib/web/locale.ts'
+import { perLocale, translator } from '../lib/web/locale.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { curlOf } from './examples.ts'
 import { openApi } from './openapi.ts'
 import { quickstart } from './quickstart.ts'
 import { describeOperations } from './reference.ts'
-
-/** Made when it is first asked for: it never changes while the process runs. */
-function perLocale<T>(make: (locale: Locale) => T): (locale: Locale) => T {
-  const made = new Map<Locale, T>()
-  return (locale) => {
-    const known = made.get(locale) ?? make(locale)
-    made.set(locale, known)
-    return known
-  }
-}
 
 export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: { config } }) => {
   const document = perLocale((locale) => JSON.stringify(openApi(config, translator(locale)), null, 2))

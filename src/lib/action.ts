@@ -37,8 +37,6 @@ interface Facts {
   readonly role: Role
   /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
   readonly page?: { readonly path: string; readonly about: readonly string[] }
-  /** Its output is a `Download`, not an envelope. */
-  readonly isDownload?: true
   /** It ends something that cannot be brought back: the console shows it apart. */
   readonly dangerous?: true
   /** The audit log records each look, so HEAD is not answered. */

@@ -98,3 +98,13 @@ export function languageLinks(query: string): LanguageLink[] {
     href: `?${[...others, `ui_locales=${code}`].join('&')}`,
   }))
 }
+
+/** Made when it is first asked for: it never changes while the process runs. */
+export function perLocale<T>(make: (locale: Locale) => T): (locale: Locale) => T {
+  const made = new Map<Locale, T>()
+  return (locale) => {
+    const known = made.get(locale) ?? make(locale)
+    made.set(locale, known)
+    return known
+  }
+}

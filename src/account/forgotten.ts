@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import { enqueue } from '../db/jobs-store.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
+import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
@@ -25,7 +26,6 @@ import { routingKeyOf } from './wire.ts'
 
 const LINK_S = 3_600
 const HOUR_S = 3_600
-const DAY_S = 24 * HOUR_S
 const PER_PERSON_AND_NETWORK = 3
 const PER_PERSON = 6
 const PER_PERSON_AND_DAY = 12

@@ -7,7 +7,7 @@ export { resetPassword } from './password.ts'
 export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
 export { signInFor } from './sign-in-asker.ts'
-export { freshSession, isFresh } from './step-up-guard.ts'
+export { askToSignIn, isFresh } from './step-up-guard.ts'
 export {
   ACCOUNT_OF_PERSON,
   ACCOUNT_RETENTION,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import { enqueue } from '../db/jobs-store.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
+import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
 import type { Translate } from '../lib/web/locale.ts'
@@ -40,7 +41,6 @@ export function addressOf(passport: string | undefined): string | undefined {
   return passport !== undefined && z.email().max(254).safeParse(passport).success ? passport : undefined
 }
 
-const DAY_S = 86_400
 /** Of one kind: whoever changes something without end fills no mailbox. */
 const PER_DAY = 10
 

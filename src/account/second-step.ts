@@ -5,14 +5,13 @@ import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 import type { TotpEnrolment } from '../lib/crypto/totp.ts'
-import { signInLimits } from '../throttle/index.ts'
 import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { endSession } from './session.ts'
-import { accountOf, openSession, recordSignIn } from './sign-in.ts'
+import { limitedAttempt, openSession } from './sign-in.ts'
 import { lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
@@ -86,24 +85,14 @@ export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> 
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, from, device, code } = input
-  const { address } = from
-  const limits = await signInLimits(deps, { ...accountOf(step.passport), address, device })
-  const refuseExhausted = async () => {
-    const until = await limits.exhausted()
-    if (until) throw new SignInRefused(until)
-  }
-  await refuseExhausted()
+  const attempt = await limitedAttempt(deps, step.passport, from, device)
+  await attempt.refuseExhausted()
   const amr = await spendFactor(deps, step, code)
-  if (!amr) {
-    const until = await limits.failed()
-    await recordSignIn(deps, step, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', {
-      ...{ from, method: 'code', detail: { by: 'code' } },
-    })
-    throw new SignInRefused(until)
-  }
-  await refuseExhausted()
-  await limits.forget()
-  return open(deps, input, amr)
+  if (!amr) throw await attempt.failed(step, { from, method: 'code', detail: { by: 'code' } })
+  await attempt.refuseExhausted()
+  const session = await open(deps, input, amr)
+  await attempt.forget()
+  return session
 }
 
 /** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
@@ -124,7 +113,6 @@ export async function confirmInSignIn(
   input: SecondStepInput,
 ): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
   const { step, from, device, code } = input
-  const { address } = from
   const acting = { ...deps, actor: { ...deps.actor, kind: 'user', name: `${step.cid}/${step.userId}` } as const }
   const confirmed = await deps.db.tx(async (db) => {
     const inside = { ...acting, db }
@@ -132,7 +120,7 @@ export async function confirmInSignIn(
     const codes = await confirmTotp(inside, step, code, null)
     return codes && { session: await open({ ...deps, db }, input, AMR.totp), codes }
   })
-  if (confirmed) await (await signInLimits(deps, { ...accountOf(step.passport), address, device })).forget()
+  if (confirmed) await (await limitedAttempt(deps, step.passport, from, device)).forget()
   return confirmed
 }
 

@@ -51,32 +51,46 @@ async function recordCodeAsked(deps: Deps, { cid, userId }: Credential, { addres
 /** What failures and known browsers are counted by: spellings of one passport share it. */
 export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
 
+/** An attempt to sign in, by password or code, within the limits of this account and address. */
+export async function limitedAttempt(
+  deps: Deps,
+  passport: string,
+  { address }: SignInOrigin,
+  device: string | undefined,
+) {
+  const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
+  return {
+    async refuseExhausted(): Promise<void> {
+      const until = await limits.exhausted()
+      if (until) throw new SignInRefused(until)
+    },
+    /** Counts and records a failure; returns what to throw. */
+    async failed(user: Omit<UserRowKey, 'routingKey'> | undefined, told: Told): Promise<SignInRefused> {
+      const until = await limits.failed()
+      await recordSignIn(deps, user, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', told)
+      return new SignInRefused(until)
+    },
+    forget: () => limits.forget(),
+  }
+}
+
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device, userAgent } = input
   const from = { address, userAgent }
-  const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
-  const refuseExhausted = async () => {
-    const until = await limits.exhausted()
-    if (until) throw new SignInRefused(until)
-  }
-  await refuseExhausted()
+  const attempt = await limitedAttempt(deps, passport, from, device)
+  await attempt.refuseExhausted()
   const credential = await findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
-    const until = await limits.failed()
-    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', {
-      from,
-      method: 'password',
-    })
-    throw new SignInRefused(until)
+    throw await attempt.failed(credential, { from, method: 'password' })
   }
-  await refuseExhausted()
+  await attempt.refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
   const opening = { isPassword, amr: undefined, method: 'password', from } as const
   const session = await deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
-  await limits.forget()
+  await attempt.forget()
   await endSession(deps, input.formerSession)
   return session
 }

@@ -1,11 +1,8 @@
-import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
-import { endTokensOfApp } from '../registry/index.ts'
+import { endTokensOfApp, oneApp } from '../registry/index.ts'
 import { listGrants, revokeGrantByOperator } from './grant.ts'
 import { previewRevocation } from './revocation-preview.ts'
-
-const oneApp = z.strictObject({ app_key: z.string() })
 
 /** Everything of an app ends at once. */
 const ofApps = [

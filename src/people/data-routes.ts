@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { freshSession, isFresh, showUser } from '../account/index.ts'
+import { askToSignIn, isFresh, showUser } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { sendDownload } from '../lib/web/download.ts'
@@ -77,9 +77,8 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   app.post(
     '/account/deletion',
-    forPerson(DATA, async ({ request, reply, deps: acting, goTo }) => {
-      const person = await freshSession(deps, request, reply, DATA)
-      if (!person) return reply
+    forPerson(DATA, async ({ reply, person, deps: acting, goTo }) => {
+      if (!(await isFresh(deps, person))) return askToSignIn(reply, DATA, true)
       await requestDeletion(acting, person)
       return goTo(`${DATA}#deletion`)
     }),
@@ -96,9 +95,8 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.get(
     `${DATA}/person.json`,
     { config: { answersHead: false } }, // the audit log records each copy
-    forPerson(DATA, async ({ request, reply, deps: acting }) => {
-      const person = await freshSession(deps, request, reply, DATA)
-      if (!person) return reply
+    forPerson(DATA, async ({ reply, person, deps: acting }) => {
+      if (!(await isFresh(deps, person))) return askToSignIn(reply, DATA, true)
       const actor = { ...acting.actor, kind: 'user', name: `${person.cid}/${person.userId}` } as const
       const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
       const parts = await exportUser({ ...acting, actor }, wanted)

@@ -13,7 +13,7 @@ export {
 } from './micro-app.ts'
 export { hasResponseParameters } from './micro-app-fields.ts'
 export { hasSecret, publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
-export { appActions } from './operator.ts'
+export { appActions, oneApp } from './operator.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,

@@ -14,7 +14,7 @@ import {
 import { hasSecret } from './oidc-fields.ts'
 import { rotateSecret } from './secret.ts'
 
-const oneApp = z.strictObject({ app_key: z.string() })
+export const oneApp = z.strictObject({ app_key: z.string() })
 type OneApp = z.output<typeof oneApp>
 
 const ofApp =

@@ -87,6 +87,9 @@ export function fieldsOf({ input }: Pick<Action, 'input'>): readonly Field[] {
   return fields
 }
 
+/** Whether a list comes in pages. */
+export const isPaged = ({ input }: Pick<Action, 'input'>): boolean => 'limit' in (inputSchema(input).properties ?? {})
+
 /** Those that are not in the path. */
 export function typedFields(action: Pick<Action, 'input' | 'route'>): Field[] {
   const inPath = namesIn(partsOf(action.route).path)

@@ -1,23 +1,26 @@
-import { hintOf, type Field as InputField, labelOf, shownOnce, typedFields, type Values } from '../actions/index.ts'
+import { fieldsOf, hintOf, type Field as InputField, labelOf, type Values, withCounts } from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
+import { partsOfFile } from '../lib/web/download.ts'
+import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
 import type { Action, Fact, Field, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
   adds,
+  fieldsFor,
   formPath,
   keysIn,
   linkTo,
   listOf,
-  offeredFor,
+  offeredForRow,
   type Placed,
   type Places,
   perform,
   recordPageOf,
   titleOf,
 } from './placed.ts'
-import { count, stateCell, text, yesNo } from './texts.ts'
+import { at, count, stateCell, text, yesNo } from './texts.ts'
 
 /** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
 export class StaleForm extends InvalidInput {}
@@ -26,42 +29,71 @@ export class StaleForm extends InvalidInput {}
 export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
   const detail = adds(change, list) ? undefined : recordPageOf(places, change)
-  const fieldsOfForm = () => typedFields(change).filter(({ name }) => !change.about.includes(name))
+  const asks = ({ role }: PageContext) =>
+    fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> =>
     detail ? perform(detail, context, keysIn(detail, context)) : keysIn(change, context)
   return {
     path: formPath(change, list),
-    operation: change.route,
+    operation: change.operation,
     title: titleOf(change),
     ...(isEdit ? { button: 'console.save' } : {}),
-    back: (context) => backOf(detail ?? list, keysIn(change, context)),
+    exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
+    back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
+      const keys = keysIn(change, context)
       const record = await recordOf(context)
-      const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
-      const others = detail || !list ? [] : offeredFor(places, list, record).filter(({ id }) => id !== change.id)
+      const foreseen = await change.foresee?.(context.deps, keys)
+      const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       return {
         ...(typeof record.name === 'string' ? { about: record.name } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
-          ...change.about.map((name) => fact(change, name, record[name], context)),
+          ...change.about.map((name) => fact(change, name, keys[name] ?? record[name], context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
-        fields: fieldsOfForm().map((field) => formFieldOf(change, field, record, context)),
-        back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
+        fields: [
+          ...asks(context).map((field) => formFieldOf(change, field, record, context)),
+          ...retypedField(change, record, context),
+        ],
+        back: backOf(detail ?? list, { ...keys, ...record }),
         others: others.map((one) => linkTo(places, one, record, context)),
       }
     },
     run: async (context) => {
-      const fields = fieldsOfForm()
-      const typed = isEdit ? editedIn(fields, await recordOf(context), context) : given(fields, context.fields)
-      const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
-      const once = shownOnce(change.once, output)
-      if (once.length === 0) return undefined
-      const values = once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] }))
-      return { note: context.t('console.once.note'), values }
+      const fields = asks(context)
+      const keys = keysIn(change, context)
+      const typed = isEdit
+        ? editedIn(fields, await recordOf(context), context)
+        : given(fields, withoutRetyped(change, keys, context.fields))
+      if (change.file) {
+        const parts = await change.perform(context.deps, { ...typed, ...keys })
+        return { ...change.file, parts: partsOfFile(parts) }
+      }
+      return resultOf(change, await perform(change, context, { ...typed, ...keys }), context)
     },
   }
+}
+
+const RETYPED = 'typed'
+
+/** One more field, for what cannot be undone. */
+const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): Field[] =>
+  retyped
+    ? [
+        {
+          ...{ name: RETYPED, label: t('console.retype', { field: retyped }), kind: 'text', required: true },
+          hint: t('console.retype.hint', { field: retyped, value: String(record[retyped]) }),
+        },
+      ]
+    : []
+
+function withoutRetyped({ retyped }: Placed, keys: Values, fields: PageContext['fields']): PageContext['fields'] {
+  if (!retyped) return fields
+  const { [RETYPED]: typed, ...others } = fields
+  if (typed === String(keys[retyped]).trim()) return others
+  throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
 }
 
 /** The field of a form that says which state of the record it was made for. */
@@ -69,7 +101,8 @@ const SEEN = 'unchanged_since'
 
 function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext): Field {
   if (field.name === SEEN) return { name: SEEN, label: '', kind: 'hidden', value: momentText(record.updated_at) }
-  return formField(change, field, context, change.method === 'PATCH' ? record[field.name] : field.initially)
+  const value = change.method === 'PATCH' ? record[field.name] : (field.initially ?? record[field.name])
+  return formField(change, field, context, value)
 }
 
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
@@ -99,13 +132,12 @@ const fact = (change: Placed, name: string, value: unknown, { t }: PageContext):
 })
 
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
-  Object.entries(foreseen)
-    .filter(([name]) => !change.about.includes(name))
-    .map(([name, value]) =>
-      typeof value === 'number'
-        ? { name: labelOf(context.t, change, name), cells: [text(count(value))] }
-        : fact(change, name, value, context),
-    )
+  withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))
+    .filter(({ value, in: group }) => group === undefined || value !== 0)
+    .map(({ name, value, in: group }) => ({
+      name: labelIn(change, name, group, context),
+      cells: [typeof value === 'number' ? text(count(value)) : cellFor(name, value, context.t)],
+    }))
 
 const KINDS = {
   text: 'text',

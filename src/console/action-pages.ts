@@ -1,17 +1,21 @@
-import { ACTIONS, isTable, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
+import { ACTIONS, isTable, labelOf, rowsIn, type Values } from '../actions/index.ts'
 import { cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
 import { cellFor, given } from './action-values.ts'
-import type { ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, Cell, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
   adds,
+  below,
   detailOf,
+  fieldsFor,
   keysIn,
   linkTo,
+  mayGive,
   offeredFor,
+  offeredForRow,
   type Placed,
   type Places,
   perform,
@@ -42,16 +46,23 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
 
 function listPage(places: Places, list: Placed): ListPage {
   const adding = places.changes.filter((change) => adds(change, list))
+  const others = places.lists.filter((other) => other !== list && other.about.length === 0)
+  const record = recordPageOf(places, list)
   return {
     path: list.path,
     operation: list.route,
     title: titleOf(list),
     lead: aboutOf(list),
     ...(list.recordsLook ? { recordsLook: true } : {}),
-    filters: (context) => typedFields(list).map((filter) => formField(list, filter, context, undefined)),
+    filters: (context) => {
+      const filters = fieldsFor(list, context.role).map((filter) => formField(list, filter, context, undefined))
+      const about = list.about.filter((name) => !(name in context.params))
+      return filters.length > 0 ? [...about.map((name) => hiddenField(name, context)), ...filters] : []
+    },
     read: async (context) => {
-      const filters = typedFields(list)
-      const asked = { ...given(filters, context.fields), ...keysIn(list, context) }
+      const filters = fieldsFor(list, context.role)
+      const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
+      const asked = { ...given(filters, Object.fromEntries(said)), ...keysIn(list, context) }
       // A list that must be asked for something is not asked before the form is filled in.
       if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(asked).success)
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
@@ -59,53 +70,80 @@ function listPage(places: Places, list: Placed): ListPage {
       const next = typeof output.next === 'string' ? output.next : null
       return { table: tableOf(places, list, output, context), next }
     },
-    actions: (context) => adding.map((change) => linkTo(places, change, context.params, context)),
+    actions: (context) => [
+      ...adding.map((change) => linkTo(places, change, context.params, context)),
+      ...(list.about.length > 0 ? [] : others.map((other) => listLink(other, {}, context))),
+      ...(record ? [listLink(record, keysIn(list, context), context)] : []),
+    ],
   }
 }
 
+const hiddenField = (name: string, { fields }: PageContext): Field => ({
+  ...{ name, label: '', kind: 'hidden', value: fields[name] ?? '' },
+})
+
+/** A link to a list, or to the page of a record. */
+const listLink = (list: Placed, record: Values, { t }: PageContext): ActionLink => ({
+  operation: list.operation,
+  href: addressOf(list, list.path, record),
+  text: t(titleOf(list)),
+})
+
+/** What may be done with a row: the page of the first one leads to the others. */
+function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
+  const [change, ...more] = offered
+    .filter(({ operation }) => mayDo(context.role, operation))
+    .map((one) => linkTo(places, one, row, context))
+  const titles = [change, ...more].map((one) => one?.text).join(' / ')
+  return change ? link(titles, change.href) : text('–')
+}
+
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
-  const { t } = context
+  const { t, deps } = context
   const { columns = [], rows: name = '' } = page.list ?? {}
-  const found = rowsIn(output, name)
-  const detail = detailOf(places, page)
-  const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
+  const rows = rowsIn(output, name).map((row) => ({ ...keysIn(page, context), ...row }))
+  const details = rows.map((row) => detailOf(places, page, row))
+  const changes = rows.map((row, index) => (details[index] ? [] : offeredForRow(places, page, row)))
   const hasChanges = changes.some((offered) => offered.length > 0)
+  const now = deps.clock.now()
   return {
     head: [
       ...columns.map((column) => labelOf(t, page, column.name)),
       ...(hasChanges ? [t('console.field.change')] : []),
     ],
-    rows: found.map((row, index) => {
-      const [first = text(''), ...others] = columns.map((column) => cellFor(column.name, cellOf(column, row), t))
+    rows: rows.map((row, index) => {
+      const [first = text(''), ...others] = columns.map((column) => cellFor(column.name, cellOf(column, row, now), t))
+      const detail = details[index]
       if (detail) return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
-      if (!hasChanges) return [first, ...others]
-      // The page of the first one leads to the others.
-      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, row, context))
-      const titles = [change, ...more].map((one) => one?.text).join(' / ')
-      return [first, ...others, change ? link(titles, change.href) : text('–')]
+      return [first, ...others, ...(hasChanges ? [changeCell(places, changes[index] ?? [], row, context)] : [])]
     }),
     none: t('console.nothing_matches'),
   }
 }
 
 async function readRecord(places: Places, detail: Placed, context: PageContext) {
-  const { t } = context
+  const { t, deps, role } = context
   const keys = keysIn(detail, context)
-  const record = await perform(detail, context, keys)
-  const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
+  const [record, beside] = await Promise.all([perform(detail, context, keys), detail.showBeside?.(deps, keys)])
   const seeAlso = [
-    ...below.map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
-    ...(detail.related?.(record) ?? [])
-      .filter(({ operation }) => mayDo(context.role, operation))
-      .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),
-  ]
+    ...below(places, detail).map((page) => listLink(page, record, context)),
+    ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({
+      operation,
+      text: t(key),
+      href: `${at(path.slice(1))}?${queryText(query)}`,
+    })),
+  ].filter(({ operation }) => mayDo(role, operation))
+  const shown = { ...record, ...beside }
   return {
     title: `${t(titleOf(detail))}: ${String(record.name ?? Object.values(keys).join('/'))}`,
+    ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [
-      ...factsOf(detail, record, context),
-      ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
+      ...factsOf(detail, shown, context),
+      ...(seeAlso.length > 0
+        ? [{ name: t('console.field.more'), cells: seeAlso.map(({ text: name, href }) => link(name, href)) }]
+        : []),
     ],
-    tables: tablesOf(detail, record, context),
+    tables: tablesOf(places, detail, shown, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
@@ -115,13 +153,28 @@ const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
     .filter(([, value]) => !isTable(value))
     .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
 
-const tablesOf = (detail: Placed, record: Values, { t }: PageContext): Table[] =>
+/** A table of each list of objects, with what may be done with its rows. */
+const tablesOf = (places: Places, detail: Placed, record: Values, context: PageContext): Table[] =>
   Object.entries(record).flatMap(([name, value]) => {
+    const { t } = context
     if (!isTable(value)) return []
     const columns = Object.keys(value[0] ?? {})
-    const rows = value.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    const rows = value.map((row) => ({ ...row, ...keysIn(detail, context) }))
+    const changes = rows.map((row) => offeredForRow(places, detail, row))
+    const hasChanges = changes.some((offered) => offered.length > 0)
     return [
-      { title: labelOf(t, detail, name), head: columns.map((column) => labelOf(t, detail, column)), rows, none: '' },
+      {
+        title: labelOf(t, detail, name),
+        head: [
+          ...columns.map((column) => labelOf(t, detail, column)),
+          ...(hasChanges ? [t('console.field.change')] : []),
+        ],
+        rows: value.map((row, index) => [
+          ...columns.map((column) => cellFor(column, row[column], t)),
+          ...(hasChanges ? [changeCell(places, changes[index] ?? [], rows[index] ?? {}, context)] : []),
+        ]),
+        none: '',
+      },
     ]
   })
 

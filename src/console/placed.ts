@@ -1,7 +1,7 @@
-import { fieldsOf, type Values } from '../actions/index.ts'
+import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { Deps } from '../deps.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
-import { allows } from '../lib/web/admin-auth.ts'
+import { allows, type Role } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
 import { at } from './texts.ts'
@@ -14,6 +14,10 @@ export interface Placed extends Action<Deps> {
   readonly path: string
   /** Fields that say what it is about: those of the path, and with a page of its own others in the query. */
   readonly about: readonly string[]
+  /** What its page needs the role for, where that is more than the route. */
+  readonly operation: string
+  /** Its page asks for these fields, without which it shows nothing. */
+  readonly asks: readonly string[]
 }
 
 export interface Places {
@@ -27,13 +31,34 @@ export function placesOf(actions: readonly Action<Deps>[]): Places {
   const placed = actions.map((action): Placed => {
     const { method, path } = partsOf(action.route)
     const { page = { path, about: namesIn(path) } } = action
-    return { ...action, method, path: page.path, about: page.about }
+    return { ...action, method, path: page.path, about: page.about, operation: action.route, asks: [] }
   })
+  const isRecord = ({ method, list, file }: Placed): boolean => method === 'GET' && !list && !file
   return {
     lists: placed.filter(({ list }) => list),
-    details: placed.filter(({ method, list }) => method === 'GET' && !list),
-    changes: placed.filter(({ method }) => method !== 'GET'),
+    details: placed.filter(isRecord),
+    changes: [
+      ...placed.filter(({ method, file, hasNoForm }) => (method !== 'GET' || file) && !hasNoForm),
+      ...placed.filter(isRecord).flatMap(askingFor),
+    ],
   }
+}
+
+/** The page that asks for what only a higher role may give, and then shows the record once. */
+function askingFor(detail: Placed): Placed[] {
+  const { elevated } = detail
+  if (!elevated?.page) return []
+  const asked = Object.fromEntries(elevated.fields.map((name) => [name, '']))
+  return [
+    {
+      ...detail,
+      id: `${detail.id}_more`,
+      path: elevated.page,
+      operation: elevated.what,
+      asks: elevated.fields,
+      perform: (deps, given) => detail.perform(deps, { ...asked, ...(given as object) }),
+    },
+  ]
 }
 
 export const titleOf = ({ id }: Action): string => `action.${id}`
@@ -41,18 +66,35 @@ export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
 const partsIn = (path: string): string[] => path.slice(1).split('/')
 
-/** `/apps` of `/apps/:app_key`. */
-const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
+/** The page of one record of this list; of a list that mixes records, of the one that a row names. */
+export const detailOf = (places: Places, list: Placed, row: Values): Placed | undefined =>
+  places.details.find((detail) => listOf(places, detail)?.route === list.route) ??
+  (list.about.length === 0
+    ? places.details.find(({ about }) => about.length > 0 && about.every((name) => name in row))
+    : undefined)
 
-/** The page of one record of this list. */
-export const detailOf = ({ details }: Places, list: Placed): Placed | undefined =>
-  details.find(({ path }) => withoutNames(path) === list.path)
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
-/** The page that something below a record belongs to. */
-export const recordPageOf = ({ details }: Places, { path }: Placed): Placed | undefined =>
+/** Of pages that name the record in their query: whether one is in the folder of the other. */
+const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
+  detail.about.length > 0 &&
+  namesIn(detail.path).length === 0 &&
+  folderOf(detail.path) === folderOf(path) &&
+  detail.about.every((name) => about.includes(name))
+
+/** The page that something about a record belongs to; it is the first one of its record. */
+export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
   details
-    .filter((detail) => path === detail.path || path.startsWith(`${detail.path}/`))
-    .sort((one, other) => other.path.length - one.path.length)[0]
+    .filter(({ path }) => page.path === path || page.path.startsWith(`${path}/`))
+    .sort((one, other) => other.path.length - one.path.length)[0] ?? details.find((detail) => isBeside(detail, page))
+
+/** Pages and lists about the record of this page. */
+export const below = (places: Places, detail: Placed): Placed[] => [
+  ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
+  ...places.details.filter(
+    (other) => other !== detail && places.details.find((one) => isBeside(one, other)) === detail,
+  ),
+]
 
 /** The list that a change adds to, or whose rows it changes. */
 export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
@@ -89,19 +131,41 @@ export function keysIn(action: Placed, { params, fields }: PageContext): Values 
   return given(fieldsOf(action), Object.fromEntries(said))
 }
 
-/** The changes that the page of a record, or its row in a list without such pages, offers. */
+/** Whether it is about something of a record, as one of its tokens, which rows of a table name. */
+const isOfRow = (places: Places, change: Placed): boolean => {
+  const record = recordPageOf(places, change)
+  return record !== undefined && !change.about.every((name) => record.about.includes(name))
+}
+
+const isOffered = (change: Placed, record: Values): boolean =>
+  change.about.length > 0 && change.about.every((name) => name in record) && (change.offered?.(record) ?? true)
+
+/** The changes that the page of a record offers. */
 export const offeredFor = (places: Places, page: Placed, record: Values): Placed[] =>
   places.changes.filter(
     (change) =>
-      change.about.length > 0 &&
-      (recordPageOf(places, change) ?? listOf(places, change))?.route === page.route &&
-      !adds(change, listOf(places, change)) &&
-      change.about.every((name) => name in record) &&
-      (change.offered?.(record) ?? true),
+      recordPageOf(places, change)?.route === page.route && !isOfRow(places, change) && isOffered(change, record),
   )
 
+/** Those of a row: of a list without pages of records, or of a table below a record. */
+export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] =>
+  places.changes.filter((change) => {
+    const record = recordPageOf(places, change)
+    const isHere = isOfRow(places, change)
+      ? record?.route === recordPageOf(places, page)?.route
+      : !record && listOf(places, change)?.route === page.route && !adds(change, page)
+    return isHere && isOffered(change, row)
+  })
+
+/** The fields that this role may give, without those of the page's address. */
+export const fieldsFor = (action: Placed, role: Role): Field[] =>
+  typedFields(action).filter(({ name }) => !action.about.includes(name) && mayGive(action, name, role))
+
+export const mayGive = ({ elevated }: Placed, name: string, role: Role): boolean =>
+  !elevated?.fields.includes(name) || allows(role, elevated.role)
+
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
-  operation: change.route,
+  operation: change.operation,
   href: addressOf(change, formPath(change, listOf(places, change)), record),
   text: t(titleOf(change)),
   ...(change.dangerous ? { isDangerous: true } : {}),

@@ -30,6 +30,10 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   done: ['console.state.done', 'good'],
   refused: ['console.state.refused', 'bad'],
   withdrawn: ['console.state.withdrawn', 'bad'],
+  viewer: ['console.role.viewer', 'plain'],
+  support: ['console.role.support', 'plain'],
+  editor: ['console.role.editor', 'plain'],
+  admin: ['console.role.admin', 'plain'],
 }
 
 /** A state by its text; one without a text, such as an order's, by its wire name. */

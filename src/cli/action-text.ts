@@ -1,0 +1,50 @@
+import { isTable, rowsIn, shownOnce, type Values, withCounts } from '../actions/index.ts'
+import type { Deps } from '../deps.ts'
+import { type Action, type Column, cellOf } from '../lib/action.ts'
+import { systemClock } from '../lib/clock.ts'
+import { translator } from '../lib/web/locale.ts'
+import { aligned, readable } from './text.ts'
+
+/** The output of an action for a person. */
+
+const t = translator('en')
+
+export const textOf =
+  ({ id, list, once: onlyOnce = [] }: Action<Deps>) =>
+  (output: Values): string => {
+    if (list) return listText(list.rows, list.columns, output)
+    const secrets = shownOnce(onlyOnce, output)
+    const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
+    return [
+      ...recordText(kept),
+      ...(secrets.length > 0 ? [aligned(secrets.map((name) => [name, readable(output[name])])), onceText(id)] : []),
+    ].join('\n\n')
+  }
+
+const onceText = (id: string): string => t(t.has(`action.${id}.once`) ? `action.${id}.once` : 'command.once')
+
+/** A field a line, and below them each list of objects as a table. */
+function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
+  const facts = withCounts(entries.filter(([, value]) => !isTable(value)))
+  const tables = entries.flatMap(([name, value]) => {
+    if (!isTable(value)) return []
+    const columns = Object.keys(value[0] ?? {})
+    const rows = value.map((row) => columns.map((column) => readable(row[column])))
+    return [`${name}\n${aligned([columns.map((column) => column.toUpperCase()), ...rows])}`]
+  })
+  return [factsText(facts), ...tables]
+}
+
+const factsText = (facts: readonly { readonly name: string; readonly value: unknown }[]): string =>
+  aligned(facts.map(({ name, value }) => [name, readable(value)]))
+
+export const foreseenText = (output: Values): string =>
+  `${t('command.would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
+
+function listText(name: string, columns: readonly Column<object>[], output: Values): string {
+  const rows = rowsIn(output, name)
+  if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, systemClock.now()))))
+  const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
+  return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
+}

@@ -9,7 +9,6 @@ import {
   jsTicketCommand,
   migrateCommand,
   openContext,
-  operatorCommands,
   orderCommands,
   partnerCommands,
   productCommands,
@@ -55,7 +54,6 @@ export function programOf(context: CliContext): Command {
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
   actionCommands(program, context, ALL_ACTIONS)
-  operatorCommands(program, context)
   auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)

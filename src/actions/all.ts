@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
+import { OPERATOR_ACTIONS } from '../operators/index.ts'
 import { appActions } from '../registry/index.ts'
 
 /** What operators may do, by the section of the console that has it. */
@@ -10,6 +11,7 @@ export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
   grants: OAUTH_ACTIONS.grants,
   jobs: JOB_ACTIONS,
+  operators: OPERATOR_ACTIONS,
 } as const satisfies Readonly<Record<string, readonly Action<Deps>[]>>
 
 export const ALL_ACTIONS: readonly Action<Deps>[] = Object.values(ACTIONS).flat()

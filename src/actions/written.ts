@@ -24,7 +24,6 @@ const PARTNER = '/partners/:partner_id'
 const PRODUCTS = `${PARTNER}/products`
 const PRODUCT = `${PRODUCTS}/:partner_deal_id`
 const ORDER = '/orders/:order_id'
-const OPERATOR = '/operators/:name'
 
 /** Of the operations that are not rows yet. */
 export const WRITTEN: readonly Permission[] = [
@@ -103,17 +102,6 @@ export const WRITTEN: readonly Permission[] = [
   viewer('GET /signing-keys', 'signing-key list'),
   admin('POST /signing-keys/rotate', 'signing-key rotate'),
   admin('POST /signing-keys/retire', 'signing-key retire'),
-
-  admin('GET /operators', 'operator list'),
-  admin(`GET ${OPERATOR}`, 'operator show'),
-  admin('POST /operators', 'operator create'),
-  admin(`POST ${OPERATOR}/role`, 'operator set-role'),
-  admin(`POST ${OPERATOR}/disable`, 'operator disable'),
-  admin(`POST ${OPERATOR}/enable`, 'operator enable'),
-  admin(`POST ${OPERATOR}/tokens`, 'operator new-token'),
-  admin(`POST ${OPERATOR}/tokens/revoke`, 'operator revoke-token'),
-  admin(`POST ${OPERATOR}/password`, 'operator set-password'),
-  admin(`POST ${OPERATOR}/reset-totp`, 'operator reset-totp'),
 
   // Only on the machine of the service, which has its database: whoever can do that is an admin.
   admin(undefined, 'migrate'),

@@ -11,9 +11,6 @@ const ROLE_TEXTS: Readonly<Record<Role, string>> = {
 
 export const roleText = (role: Role, t: Translate): string => t(ROLE_TEXTS[role])
 
-export const roleChoices = (t: Translate): [string, string][] =>
-  Object.entries(ROLE_TEXTS).map(([role, key]) => [role, t(key)])
-
 /** The name and colour of each state of a record. */
 const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   active: ['console.state.active', 'good'],

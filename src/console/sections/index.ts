@@ -2,7 +2,6 @@ import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
 import { auditLog } from './audit.ts'
 import { keys } from './keys.ts'
-import { operators } from './operators.ts'
 import { orders } from './orders.ts'
 import { partners } from './partners.ts'
 import { requests } from './requests.ts'
@@ -21,7 +20,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('jobs'),
   auditLog,
   requests,
-  operators,
+  sectionOf('operators'),
   keys,
   settings,
 ]

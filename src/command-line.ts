@@ -6,6 +6,7 @@ import {
   type CliContext,
   demoCommands,
   explainCommand,
+  importCommand,
   jsTicketCommand,
   migrateCommand,
   openContext,
@@ -21,7 +22,6 @@ import {
   signingKeyCommands,
   type Terminal,
   trafficCommands,
-  userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
@@ -45,7 +45,6 @@ export function programOf(context: CliContext): Command {
     })
 
   // One file a group of commands; a further group is one line here.
-  userCommands(program, context)
   signingKeyCommands(program, context)
   partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
@@ -53,7 +52,7 @@ export function programOf(context: CliContext): Command {
   trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
-  actionCommands(program, context, ALL_ACTIONS)
+  actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })
   auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)

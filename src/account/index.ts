@@ -27,4 +27,4 @@ export {
   showUser,
   unblockUser,
 } from './user.ts'
-export { maskedUser, routingKeyOf, type UserKey, userKey, userPathInput } from './wire.ts'
+export { maskedUser, routingKeyOf, type UserKey, userKey } from './wire.ts'

@@ -1,7 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
-import { userRoutes } from './admin-routes.ts'
 import { forgottenPages } from './forgotten-routes.ts'
 import { passwordPages } from './password-routes.ts'
 import { accountPages } from './routes.ts'
@@ -15,5 +13,4 @@ export const accountRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
   await app.register(forgottenPages, { deps })
   await app.register(passwordPages, { deps })
   await app.register(securityPages, { deps })
-  await app.register(operatorRoutes(userRoutes), { deps })
 }

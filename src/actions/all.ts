@@ -4,11 +4,13 @@ import { JOB_ACTIONS } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
 import { OPERATOR_ACTIONS } from '../operators/index.ts'
+import { PEOPLE_ACTIONS } from '../people/index.ts'
 import { appActions } from '../registry/index.ts'
 
 /** What operators may do, by the section of the console that has it. */
 export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
+  users: PEOPLE_ACTIONS,
   grants: OAUTH_ACTIONS.grants,
   jobs: JOB_ACTIONS,
   operators: OPERATOR_ACTIONS,

@@ -29,23 +29,6 @@ const ORDER = '/orders/:order_id'
 export const WRITTEN: readonly Permission[] = [
   viewer('GET /openapi.json'),
 
-  viewer('GET /users', 'user list'),
-  viewer('GET /users/:cid/:user_id', 'user show'),
-  support('GET /users/:cid/:user_id/accesses', 'user accesses'),
-  support('GET /users/deletion-requests', 'user deletion-requests'),
-  admin('GET /users/erase'),
-  admin('POST /users/erase', 'user erase'),
-  support('GET /users/:cid/:user_id/export', 'user export'),
-  editor('POST /users', 'user create'),
-  editor('POST /users/import', 'user import'),
-  editor('POST /users/reset-password', 'user reset-password'),
-  viewer('GET /users/:cid/:user_id/factors', 'user factors'),
-  editor('POST /users/remove-factors', 'user remove-factors'),
-  editor('POST /users/block', 'user block'),
-  editor('POST /users/unblock', 'user unblock'),
-  viewer('GET /users/end-sessions'),
-  support('POST /users/end-sessions', 'user end-sessions'),
-
   viewer('GET /partners', 'partner list'),
   viewer(`GET ${PARTNER}`, 'partner show'),
   editor('POST /partners', 'partner create'),

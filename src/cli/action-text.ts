@@ -15,13 +15,15 @@ export const textOf =
     if (list) return listText(list.rows, list.columns, output)
     const secrets = shownOnce(onlyOnce, output)
     const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
-    return [
-      ...recordText(kept),
-      ...(secrets.length > 0 ? [aligned(secrets.map((name) => [name, readable(output[name])])), onceText(id)] : []),
-    ].join('\n\n')
+    const once = Object.entries(output).filter(([name]) => secrets.includes(name))
+    return [...recordText(kept), ...(once.length > 0 ? [...recordText(once), ownText(id, 'once')] : [])].join('\n\n')
   }
 
-const onceText = (id: string): string => t(t.has(`action.${id}.once`) ? `action.${id}.once` : 'command.once')
+/** The action's own text, else the one that all share. */
+const ownText = (id: string, what: keyof typeof SHARED): string =>
+  t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
+
+const SHARED = { once: 'command.once', would: 'command.would' } as const
 
 /** A field a line, and below them each list of objects as a table. */
 function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
@@ -38,8 +40,10 @@ function recordText(entries: readonly (readonly [string, unknown])[]): string[] 
 const factsText = (facts: readonly { readonly name: string; readonly value: unknown }[]): string =>
   aligned(facts.map(({ name, value }) => [name, readable(value)]))
 
-export const foreseenText = (output: Values): string =>
-  `${t('command.would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
+export const foreseenText =
+  ({ id }: Action<Deps>) =>
+  (output: Values): string =>
+    `${ownText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
 
 function listText(name: string, columns: readonly Column<object>[], output: Values): string {
   const rows = rowsIn(output, name)

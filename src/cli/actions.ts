@@ -72,7 +72,7 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
-      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText)
+      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
     }
     const { remote } = context
     if (action.file) return printFile(context, action, typed)

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { pairsOf } from '../actions/index.ts'
 import type { Fields, RecordField } from '../db/record-fields.ts'
-import { collect, numberIfOne } from './text.ts'
+import { collect } from './text.ts'
 
 /** The options of fields that the registry describes, and what was typed with them. */
 
@@ -47,11 +47,3 @@ function givenValue({ reads, without }: RecordField, typed: unknown): unknown {
 /** What the fields are called in messages: `hosts` is `--host`. */
 export const flagsOf = (fields: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, flagOf(field)]))
-
-/** Both options together identify a user, never one of the two alone. */
-export const keyed = (command: Command): Command =>
-  command
-    .option('--cid <cid>', 'with --user-id identifies one user', numberIfOne)
-    .option('--user-id <id>', 'with --cid identifies one user')
-
-export const keyOf = (options: Readonly<Record<string, unknown>>) => ({ cid: options.cid, user_id: options.userId })

@@ -124,7 +124,8 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
 async function readRecord(places: Places, detail: Placed, context: PageContext) {
   const { t, deps, role } = context
   const keys = keysIn(detail, context)
-  const [record, beside] = await Promise.all([perform(detail, context, keys), detail.showBeside?.(deps, keys)])
+  const record = await perform(detail, context, keys)
+  const beside = await detail.showBeside?.(deps, keys)
   const seeAlso = [
     ...below(places, detail).map((page) => listLink(page, record, context)),
     ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({

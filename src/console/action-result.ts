@@ -29,7 +29,7 @@ export const labelIn = (change: Placed, name: string, group: string | undefined,
 function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContext): Cell[] {
   if (isTable(value)) {
     return value.map((row) => {
-      const key = `field.${name}.${String(Object.values(row)[0]).replaceAll(' ', '_')}`
+      const key = `field.${name}.${String(Object.values(row)[0]).replaceAll(/[ -]/g, '_')}`
       return t.has(key) ? text(t(key)) : { text: Object.values(row).join(': '), isEnglish: true }
     })
   }

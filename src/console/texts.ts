@@ -61,8 +61,5 @@ export const yesNo = (value: boolean, t: Translate): Cell => ({ text: value ? t(
 /** 1,204 */
 export const count = (value: number): string => value.toLocaleString('en')
 
-/** At most a hundred thousand grants are counted. */
-export const countedGrants = (value: number): string => (value < 100_000 ? count(value) : `${count(value)}+`)
-
 /** The path of a page below /console, each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')

@@ -128,5 +128,5 @@ export function addressOf(path: string, filled: Filled, name = 'somebody'): stri
   const query = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
   if (path === '/grants/revoke') query.set('grant_id', filled.grant_id)
   const filledIn = path.replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
-  return `/console${filledIn}${/^\/(?:users\/|grants\/)/.test(path) ? `?${query}` : ''}`
+  return `/console${filledIn}${/^\/(?:users\/(?!new$|deletion-requests$)|grants\/)/.test(path) ? `?${query}` : ''}`
 }

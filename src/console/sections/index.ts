@@ -7,12 +7,11 @@ import { partners } from './partners.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
 import { traffic } from './traffic.ts'
-import { users } from './users.ts'
 
 /** In the order of the navigation. */
 export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
-  users,
+  sectionOf('users'),
   sectionOf('grants'),
   partners,
   orders,

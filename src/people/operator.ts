@@ -1,12 +1,10 @@
 import {
   blockUser,
   createUser,
-  endSessionsOfUser,
   FACTORS,
   importUsers,
   listUsers,
   maskedUser,
-  resetPassword,
   showUser,
   type UserKey,
   unblockUser,
@@ -14,7 +12,8 @@ import {
 } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
-import { liveGrantsOf, previewRevocation } from '../oauth/index.ts'
+import { liveGrantsOf } from '../oauth/index.ts'
+import { ACCESS_ACTIONS } from './operator-access.ts'
 import { DATA_ACTIONS, page, person } from './operator-data.ts'
 
 /** Bytes: as many users as one import may have, each of the longest. */
@@ -111,44 +110,5 @@ const accounts = [
   }),
 ]
 
-const access = [
-  action({
-    route: 'POST /users/reset-password',
-    command: 'user reset-password',
-    role: 'editor',
-    ...page('reset-password'),
-    input: userKey,
-    run: resetPassword,
-    once: ['url', 'expires_at'],
-  }),
-  action({
-    route: 'GET /users/:cid/:user_id/factors',
-    command: 'user factors',
-    role: 'viewer',
-    ...page('factors'),
-    input: userKey,
-    run: FACTORS.show,
-  }),
-  action({
-    route: 'POST /users/remove-factors',
-    command: 'user remove-factors',
-    role: 'editor',
-    ...page('remove-factors'),
-    dangerous: true,
-    input: FACTORS.remove.input,
-    run: FACTORS.remove,
-  }),
-  action({
-    route: 'POST /users/end-sessions',
-    command: 'user end-sessions',
-    role: 'support',
-    ...page('end-sessions'),
-    dangerous: true,
-    input: userKey,
-    run: endSessionsOfUser,
-    preview: { role: 'viewer', run: previewRevocation.ofUser },
-  }),
-]
-
 /** What operators do with people: their accounts, how they get in, what is kept about them. */
-export const PEOPLE_ACTIONS = [...accounts, ...access, ...DATA_ACTIONS]
+export const PEOPLE_ACTIONS = [...accounts, ...ACCESS_ACTIONS, ...DATA_ACTIONS]

@@ -69,7 +69,12 @@ export interface Serving {
 }
 
 /** Answers requests on PORT, those of operators on ADMIN_PORT, and whether it is well on HEALTH_PORT, in this process. */
-export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics): Promise<Serving> {
+export async function serve(
+  deps: Deps,
+  log: Log,
+  gatherMetrics?: GatherMetrics,
+  othersClosed?: () => Promise<void>,
+): Promise<Serving> {
   const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
   const readiness = { draining: false }
   const { operators, health } = furtherListeners(deps.config)
@@ -82,7 +87,7 @@ export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics)
     ...(operators ? { isForOperators: operators.received } : {}),
   })
   const stop = async () => {
-    if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S)
+    if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S, othersClosed)
     readiness.draining = true
     await operators?.close()
     await app.close()

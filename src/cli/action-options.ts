@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Field, hintOf, labelOf, pairsOf, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { CliContext } from './context.ts'
@@ -11,7 +11,7 @@ import { collect, collectWords, numberIfOne } from './text.ts'
 
 const t = translator('en')
 
-export function addOption(command: Command, action: Action<Deps>, field: Field): void {
+export function addOption(command: Command, action: Action<ServiceDeps>, field: Field): void {
   const { name, kind, flag, nullable, required, choices, initially, secret } = field
   const help = [
     hintOf(t, action, name) ?? labelOf(t, action, name),
@@ -42,7 +42,7 @@ export function typedValue({ kind, flag }: Field, options: Values): unknown {
 /** Secrets are asked for, or read from standard input: arguments are visible to everybody who can list processes. */
 export async function secretsTyped(
   { terminal }: CliContext,
-  action: Action<Deps>,
+  action: Action<ServiceDeps>,
   fields: readonly Field[],
   options: Values,
 ): Promise<Values> {

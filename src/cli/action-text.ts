@@ -1,5 +1,5 @@
 import { rowsIn, shownOnce, tableOf, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, type Column, cellOf } from '../lib/action.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { Terminal } from './context.ts'
@@ -10,7 +10,7 @@ import { aligned, printable, readable } from './text.ts'
 const t = translator('en')
 
 export const textOf =
-  ({ list, lines, once: onlyOnce = [] }: Action<Deps>) =>
+  ({ list, lines, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
     const told = lines?.(output)
     if (told) return [...linesText(told), ...onceText(output, onlyOnce)].join('\n\n')
@@ -31,7 +31,7 @@ function linesText(lines: readonly (readonly unknown[] | string)[]): string[] {
 }
 
 /** On standard error, so that what is printed stays as it is for programs. */
-export function warn({ stderr }: Terminal, { warnings }: Action<Deps>, output: Values): void {
+export function warn({ stderr }: Terminal, { warnings }: Action<ServiceDeps>, output: Values): void {
   for (const { field, problem } of warnings?.of(output) ?? [])
     stderr.write(`warning: ${printable(`${field} ${problem}`)}\n`)
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Command } from 'commander'
 import { stringify } from 'lossless-json'
 import { type Field, fieldsOf, pagingOf, rowsIn, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { translator } from '../lib/web/locale.ts'
@@ -17,7 +17,7 @@ import { printableJson } from './text.ts'
 const t = translator('en')
 
 /** The commands of all actions that have one. */
-export function actionCommands(program: Command, context: CliContext, actions: readonly Action<Deps>[]): void {
+export function actionCommands(program: Command, context: CliContext, actions: readonly Action<ServiceDeps>[]): void {
   for (const action of actions) {
     if (action.command) defineAction(commandOf(program, action.command), context, action)
   }
@@ -34,7 +34,7 @@ function commandOf(program: Command, words: string): Command {
   return group.command(last)
 }
 
-function defineAction(command: Command, context: CliContext, action: Action<Deps>): void {
+function defineAction(command: Command, context: CliContext, action: Action<ServiceDeps>): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
   command.description(t(`action.${action.id}.about`))

@@ -1,3 +1,4 @@
+export type { NoticeDeps } from './deps.ts'
 export { NoticesInProgress } from './notices-in-progress.ts'
 export { NOTICE_ACTIONS } from './operator.ts'
 export { receivedSince } from './received.ts'

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
+import type { NoticeDeps } from './deps.ts'
 import { listNotices } from './received.ts'
 import type { NoticeFilter } from './wire.ts'
 
@@ -7,7 +7,7 @@ const SHOWN_OF_BODY = 200
 
 const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${text.slice(0, SHOWN_OF_BODY)}…` : text)
 
-const noticesOf = async (deps: Deps, filter: NoticeFilter) => ({ notices: await listNotices(deps, filter) })
+const noticesOf = async (deps: NoticeDeps, filter: NoticeFilter) => ({ notices: await listNotices(deps, filter) })
 
 /** What operators see of the notices that partners send. */
 export const NOTICE_ACTIONS = [

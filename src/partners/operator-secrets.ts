@@ -20,7 +20,7 @@ export const partnerFacts = { noSuch: noSuchPartner, lines: linesOf } as const
 export const changes = { role: 'editor', ...partnerFacts } as const
 
 /** What operators do with the secrets of a partner. `testCallWith`: how a call with a new secret is tried. */
-export const secretActions = (testCallWith: TestCallWith) => [
+export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
   action({
     ...changes,
     route: 'POST /partners/:partner_id/rotate-secret',
@@ -35,7 +35,7 @@ export const secretActions = (testCallWith: TestCallWith) => [
     route: 'POST /partners/:partner_id/switch-signing',
     command: 'partner switch-signing',
     input: onePartner,
-    run: (deps: Deps, { partner_id }) => switchSigning(deps, partner_id, testCallWith(deps)),
+    run: (deps: Given, { partner_id }: OnePartner) => switchSigning(deps, partner_id, testCallWith(deps)),
     offered: ({ secrets }: PartnerRecord) => secrets?.some(({ signs, ends_at }) => !signs && ends_at === null) === true,
   }),
   action({

@@ -44,7 +44,7 @@ function masked<P extends Pick<Partner, 'contacts'>>(partner: P): P {
 }
 
 /** What operators do with partners. `testCallWith`: how a call with a new secret is tried. */
-export const partnerActions = (testCallWith: TestCallWith) => [
+export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
   action({
     route: 'GET /partners',
     command: 'partner list',

@@ -13,6 +13,9 @@ export class SignInRefused extends Error {
   }
 }
 
+/** Too many wrong codes in a day, until `retryAt`. */
+export class CodesUsedUp extends SignInRefused {}
+
 /** Passport and password were right; a second factor is needed, or has to be added, before there is a session. */
 export class SecondStepNeeded extends Error {
   override readonly name = 'SecondStepNeeded'

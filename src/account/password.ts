@@ -5,6 +5,7 @@ import { wholeSecondsAfter } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
+import { forgetCodeGuesses } from './code-guesses.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import { passkeysOf } from './passkey-store.ts'
 import * as store from './password-store.ts'
@@ -124,6 +125,7 @@ async function replacePassword(
 ): Promise<void> {
   const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
+  await forgetCodeGuesses(deps, key)
   await store.endLinks(deps.db, key, deps.clock.now())
   await store.deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, kind)

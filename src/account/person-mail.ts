@@ -13,7 +13,7 @@ import { routingKeyOf } from './wire.ts'
 
 /** Mails to people about their account. A person's address is the passport, where that is one. */
 
-/** What the subject of each kind says. */
+/** The subject of each kind; the text is made of it, where TEXTS has none. */
 const SUBJECTS = {
   factors_removed: 'mail.factors_removed_subject',
   totp_added: 'mail.totp_added',
@@ -21,10 +21,16 @@ const SUBJECTS = {
   recovery_codes_made: 'mail.recovery_codes_made',
   passkey_added: 'mail.passkey_added',
   passkey_removed: 'mail.passkey_removed',
+  codes_guessed: 'mail.codes_guessed',
   password_changed: 'mail.password_changed',
   password_reset: 'mail.password_reset',
 } as const
 type Kind = keyof typeof SUBJECTS
+
+const TEXTS: Partial<Record<Kind, string>> = {
+  factors_removed: 'mail.factors_removed_text',
+  codes_guessed: 'mail.codes_guessed_text',
+}
 
 /** Ids only: the queue holds no address. */
 const personMail = z.object({
@@ -87,8 +93,6 @@ async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | 
   const url = `${deps.config.PUBLIC_URL}/account/security/sign-in`
   const subject = (t: Translate) => t(SUBJECTS[kind])
   const text: PersonMessage['text'] = (t, time) =>
-    kind === 'factors_removed'
-      ? t('mail.factors_removed_text', { time, url })
-      : t('mail.changed_text', { what: subject(t), time, url })
+    t(TEXTS[kind] ?? 'mail.changed_text', { what: subject(t), time, url })
   return { id: mailId, address, date: at, told: at, subject, text }
 }

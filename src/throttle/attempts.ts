@@ -36,6 +36,7 @@ type ThrottleKind =
   | 'mail-partner'
   | 'mail-person'
   | 'code-asked'
+  | 'code-day'
 
 /** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>

@@ -1,6 +1,7 @@
 import { TOTP } from 'otpauth'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tellPerson } from '../../src/account/person-mail.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { TASKS } from '../../src/jobs/tasks.ts'
 import { rememberDevice } from '../../src/throttle/index.ts'
@@ -240,6 +241,18 @@ describe('a change of what protects an account', () => {
     expect(mail?.text).toContain('An authenticator was added to your account, on 2026-05-06')
     expect(mail?.text).toContain('/account/security/sign-in')
     expect(JSON.stringify(office.mails.map((one) => one.mail.text))).not.toContain(secret)
+  })
+
+  it('tells how to go on where somebody has guessed codes', async () => {
+    const user = await newPerson()
+    const { rows } = await world.pool.query('select routing_key from user_profile where user_id = $1', [user.user_id])
+    const key = { routingKey: rows[0].routing_key, cid: user.cid, userId: user.user_id }
+    await tellPerson(world.deps, key, 'codes_guessed')
+    await runJobs(world.deps, 'send-person-mail')
+    const mail = office.mails[0]?.mail
+    expect(mail?.subject).toBe('您的账号被多次输入错误的验证码 / Wrong codes were entered for your account')
+    expect(mail?.text).toContain('change your password')
+    expect(mail?.text).toContain('/account/security/sign-in')
   })
 
   it('fills no mailbox: ten mails of one kind a day', async () => {

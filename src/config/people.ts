@@ -39,10 +39,10 @@ export const peopleSettings = {
       'whether the sign-in page helps people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it to them; `off`: an operator makes a link',
     ),
   PASSWORD_RESET_HOOK: z
-    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()
     .describe(
-      'address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`',
+      'https address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`; one that is there may be http',
     ),
   PASSWORD_RESET_HOOK_SECRET: z
     .string()

@@ -137,13 +137,13 @@ export async function confirmInSignIn(
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
 async function open(
   deps: Deps,
-  { step, formerSession, from }: SecondStepInput,
+  { step, formerSession, from, device }: SecondStepInput,
   amr: readonly string[],
 ): Promise<string> {
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return deps.db.tx(async (db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from })
+    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
   })
 }

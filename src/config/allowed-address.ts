@@ -47,7 +47,7 @@ export function parseAllowedAddress(entry: string): AllowedAddress | undefined {
   return bracketed === undefined && HOST.test(host) ? { host, port } : undefined
 }
 
-interface AllowSettings {
+export interface AllowSettings {
   readonly NODE_ENV?: string | undefined
   readonly PARTNER_ADDRESS_ALLOW?: readonly AllowedAddress[] | undefined
   readonly PARTNER_PORTS: readonly number[]

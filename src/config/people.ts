@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
+import { type AllowSettings, isException } from './allowed-address.ts'
 import { onOff, whole } from './setting.ts'
 
 /** Settings about how people sign in. */
@@ -57,4 +58,25 @@ export const peopleSettings = {
 export function hasPasskeys({ PASSKEYS, PUBLIC_URL }: { readonly PASSKEYS: boolean; readonly PUBLIC_URL: string }) {
   const { protocol, hostname } = new URL(PUBLIC_URL)
   return PASSKEYS && !isIP(hostname.replace(/^\[|\]$/g, '')) && (protocol === 'https:' || isLoopbackHost(hostname))
+}
+
+interface HookSettings extends AllowSettings {
+  readonly PASSWORD_RESET: 'off' | 'mail' | 'hook'
+  readonly PASSWORD_RESET_HOOK?: string | undefined
+  readonly PASSWORD_RESET_HOOK_SECRET?: string | undefined
+}
+
+/** What is wrong with the hook; what it gets sets passwords. */
+export function hookProblems(config: HookSettings): string[] {
+  const { PASSWORD_RESET, PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = config
+  const problems: string[] = []
+  if (PASSWORD_RESET === 'hook' && !(hook && secret)) {
+    problems.push('PASSWORD_RESET=hook needs PASSWORD_RESET_HOOK and PASSWORD_RESET_HOOK_SECRET')
+  }
+  if (hook && new URL(hook).protocol === 'http:' && !isException(config, new URL(hook))) {
+    problems.push(
+      'PASSWORD_RESET_HOOK must be an https:// address: what is sent there sets passwords. http:// is for hosts and addresses of PARTNER_ADDRESS_ALLOW alone',
+    )
+  }
+  return problems
 }

@@ -44,6 +44,8 @@ const KINDS = {
     text: 'mail.deletion_requested_text',
     path: '/account/data',
   },
+  phone_changed: { subject: 'mail.phone_changed' },
+  mail_changed: { subject: 'mail.mail_changed', text: 'mail.mail_changed_text', toFormerAddress: true },
   deleted: { subject: 'mail.deleted', text: 'mail.deleted_text', toFormerAddress: true },
 } as const satisfies Readonly<Record<string, Kind>>
 type KindName = keyof typeof KINDS

@@ -2,7 +2,11 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { type AllowSettings, isException } from './allowed-address.ts'
-import { onOff, whole } from './setting.ts'
+import { list, onOff, whole } from './setting.ts'
+
+/** What people may change of their profile. */
+export const PROFILE_FIELDS = ['name', 'avatar', 'gender', 'phone', 'mail'] as const
+export type ProfileField = (typeof PROFILE_FIELDS)[number]
 
 /** Settings about how people sign in. */
 export const peopleSettings = {
@@ -39,11 +43,21 @@ export const peopleSettings = {
     .describe(
       'whether the sign-in page helps people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it to them; `off`: an operator makes a link',
     ),
+  PROFILE_OWNED: list
+    .refine(
+      (fields) => fields.every((field) => (PROFILE_FIELDS as readonly string[]).includes(field)),
+      `must be of ${PROFILE_FIELDS.join(', ')}, separated by commas`,
+    )
+    .transform((fields) => fields as ProfileField[])
+    .default([])
+    .describe(
+      'what of a profile other systems of the platform keep, so that people only read it here: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+    ),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()
     .describe(
-      'https address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`; one that is there may be http',
+      'https address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at), and codes for new phone numbers (`user.contact_code` with cid, user_id, phone_number or mail, code, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`; one that is there may be http',
     ),
   PASSWORD_RESET_HOOK_SECRET: z
     .string()

@@ -37,6 +37,10 @@ type ThrottleKind =
   | 'mail-person'
   | 'code-asked'
   | 'code-day'
+  | 'contact-code'
+  | 'contact-day'
+  | 'contact-network'
+  | 'contact-target'
 
 /** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>

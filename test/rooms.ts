@@ -205,6 +205,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   user_totp: 'account',
   recovery_code: 'account',
   passkey: 'account',
+  contact_change: 'account',
   used_challenge: 'account',
   user_credential: 'account',
   user_profile: 'account',

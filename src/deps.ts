@@ -19,6 +19,7 @@ import { type AddressGuard, addressGuard } from './outbound/index.ts'
 import type { CallFaults, CallRecord, SentAgain } from './partner-calls/index.ts'
 import { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
 import { openRateLimiter } from './throttle/index.ts'
+import { Provider } from './upstream/index.ts'
 
 /** What lives as long as the process, made once (ARCHITECTURE "Doors", 4). */
 interface LongLived {
@@ -27,6 +28,8 @@ interface LongLived {
   readonly passwordSlots: ConcurrencyLimit
   readonly longReads: LongReads
   readonly tokenCap: TokenCap
+  /** Undefined where people sign in here. */
+  readonly upstream?: Provider | undefined
   /** Calls to partners. */
   readonly calls: {
     readonly guard: AddressGuard
@@ -68,16 +71,19 @@ type Given = Pick<Deps, 'config' | 'db' | 'clock' | 'keys'>
 export function openLongLived(given: Given, log: Log): { readonly made: LongLived; close(): Promise<void> } {
   const { config, db, clock, keys } = given
   const sampledLog = openSampledLog(log)
+  const calls = {
+    guard: addressGuard(config),
+    breakers: new CircuitBreakers(clock),
+    certificates: new KnownCertificates(clock),
+  }
+  const { UPSTREAM_ISSUER } = config
   const made = {
     rateLimiter: openRateLimiter(db, keys),
     passwordSlots: passwordSlots(config),
     longReads: new LongReads(),
     tokenCap: new TokenCap(withShareOf(given, 'oauth').db, config, sampledLog),
-    calls: {
-      guard: addressGuard(config),
-      breakers: new CircuitBreakers(clock),
-      certificates: new KnownCertificates(clock),
-    },
+    upstream: UPSTREAM_ISSUER === undefined ? undefined : new Provider({ config, clock, calls }, UPSTREAM_ISSUER),
+    calls,
     incoming: new IncomingCalls(given),
     notices: new NoticesInProgress(),
     runningAttempts: new RunningAttempts(),

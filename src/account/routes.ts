@@ -14,11 +14,12 @@ import { preparePages } from './forms-guard.ts'
 import { signInOptions, signInWithPasskey } from './passkeys.ts'
 import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
-import { findSession, sessionCookie, signOut } from './session.ts'
+import { findSession, sessionCookie } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
 import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
 import { originOf } from './step-up-guard.ts'
+import { signOut } from './upstream-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** Of the room people. */
@@ -71,6 +72,16 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.get('/.well-known/change-password', (_request, reply) =>
     reply.headers(AREA_A_HEADERS).redirect(PASSWORD_PATH, 303),
   )
+
+  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))
+
+  app.post('/sign-out', async (request, reply) => {
+    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    return reply.headers(AREA_A_HEADERS).redirect(await signOut(deps, request, reply, returnTo), 303)
+  })
+
+  if (deps.upstream) return
 
   app.get('/sign-in', async (request, reply) => {
     const { return_to, login_hint = '', app: asker = '', confirm } = signInQuery.parse(request.query)
@@ -148,16 +159,6 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     })
     app.get('/sign-in/passkey', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/sign-in', 303))
   }
-
-  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
-  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))
-
-  app.post('/sign-out', async (request, reply) => {
-    await signOut(acting(request), cookie.read(request))
-    cookie.clear(reply)
-    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
-    return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
-  })
 }
 
 /** Where the demo micro-app listens, on the host that browsers know us by; null without one or on a port not known yet. */

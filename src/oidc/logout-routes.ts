@@ -3,7 +3,6 @@ import { findSession, sessionCookie, signOut } from '../account/index.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
-import { actorOf } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { oauthFailure } from '../oauth/index.ts'
@@ -49,16 +48,14 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const [signed, decision] = [values.get('sign_out_request'), values.get('decision')]
     if (signed === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const query = verify(signed)
-    if (decision === 'sign-out') {
-      await signOut({ ...deps, actor: actorOf(request, 'user') }, cookie.read(request))
-      cookie.clear(reply)
-    }
-    // Afterwards: whoever wants to sign out does, though the app may not be gone to any more.
+    // Whoever wants to sign out does, though the app may not be gone to any more.
     const { next } = await checkLogout(deps, query).catch((error: unknown) => {
-      if (error instanceof NamedFailure) return { next: undefined }
+      if (decision === 'sign-out' && error instanceof NamedFailure) return { next: undefined }
       throw error
     })
-    return goTo(request, reply, next, decision !== 'sign-out')
+    if (decision !== 'sign-out') return goTo(request, reply, next, true)
+    const to = await signOut(deps, request, reply, next ?? LOGOUT)
+    return goTo(request, reply, to === LOGOUT ? undefined : to, false)
   })
 }
 

@@ -41,8 +41,8 @@ export const upstreamPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (
     const { return_to, login_hint, app: asker = '', confirm } = signInQuery.parse(request.query)
     const { prompt, max_age, acr_values } = upstreamQuery.parse(request.query)
     const goOn = localPath(return_to, config.PUBLIC_URL)
-    // With a new sign-in comes when it was: only then is it known that there was one.
-    const anew = confirm ? 'login' : prompt
+    // With a new sign-in comes when it was: only then is it known that there was one. Both mean a new one (OIDC Core §3.1.2.1).
+    const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
     const maxAge = anew === undefined ? (max_age ?? null) : 0
     try {
       const proof = await beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: asker, maxAge })
@@ -60,7 +60,10 @@ export const upstreamPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (
   })
 
   app.get(CALLBACK, { config: { answersHead: false } }, async (request, reply) => {
-    const { state } = callbackQuery.parse(request.query)
+    const { state, code, error } = callbackQuery.parse(request.query)
+    // A language link of the page below.
+    if ([state, code, error].every((value) => value === undefined))
+      return go(reply, `${SIGN_IN}?${queryOf(request.url)}`)
     const began = await endFlow(deps, 'sign-in', mark.read(request), state)
     if (!began) return refuse(request, reply, new UpstreamFailure('not_begun', 'no such sign-in of this browser'), '')
     const { flow, proof } = began
@@ -103,7 +106,8 @@ export const upstreamPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (
     )
     if (reason === 'away') reply.header('Retry-After', String(RETRY_S))
     const shown = { reason, again, appName, host: upstream.host, requestId: request.id }
-    return sendPage(request, reply.code(reason === 'away' ? 503 : 403), 'account/provider-failed', shown, { query: '' })
+    const query = again.split('?')[1] ?? ''
+    return sendPage(request, reply.code(reason === 'away' ? 503 : 403), 'account/provider-failed', shown, { query })
   }
 
   const elsewhere = async (request: FastifyRequest, reply: FastifyReply) => {

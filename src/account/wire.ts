@@ -82,9 +82,10 @@ export const signInQuery = z
 /** What the provider is asked besides, of a request of OpenID Connect. */
 export const upstreamQuery = z
   .object({
+    /** Choosing an account is a sign-in anew (OIDC Core §3.1.2.1 leaves it open), which not every provider knows. */
     prompt: z
-      .string()
-      .regex(/^(login|select_account)( (login|select_account))?$/)
+      .enum(['login', 'select_account', 'login select_account', 'select_account login'])
+      .transform((prompt) => (prompt === 'login' ? prompt : 'login select_account'))
       .optional()
       .catch(undefined),
     max_age: z
@@ -97,8 +98,9 @@ export const upstreamQuery = z
   })
   .catch({})
 
-/** The answer of the provider; a parameter that comes twice counts as not given. */
-export const callbackQuery = z.object({ state: z.string().max(200).optional().catch(undefined) }).catch({})
+/** The answer of the provider; unusable is empty. */
+const ofProvider = z.string().max(200).optional().catch('')
+export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
 
 /** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })

@@ -154,6 +154,14 @@ describe('a sign-in at the provider', () => {
     expect((await usersOf(9)).map(({ passport }) => passport)).toEqual(['taken', '9-p-2'])
   })
 
+  it('makes a person who was erased here anew', async () => {
+    await signIn({ tenant: 12, sub: 'p-gone' })
+    await client.admin('POST', '/users/erase', { cid: 12, user_id: 'p-gone' })
+    expect(locationOf(await browser.open('/account')).origin).toBe(provider.issuer)
+    expect((await signIn({ tenant: 12, sub: 'p-gone' })).status).toBe(200)
+    expect(await usersOf(12)).toHaveLength(1)
+  })
+
   it('is one of two tabs at a time, each with its own way back', async () => {
     const [one, other] = [await begin('/account/reads'), await begin('/account/data')]
     expect(header(await arrive(other), 'location')).toBe('/account/data')
@@ -337,6 +345,14 @@ describe('error answers', () => {
     expect(answer.text).not.toContain('<script>')
   })
 
+  it('lead on in the other language', async () => {
+    const answer = await arrive(await begin('/account/reads'), {}, { error: 'access_denied', code: '' })
+    const [, link = ''] = /href="\?([^"]*zh-CN)"/.exec(answer.text) ?? []
+    const asked = await begin(`/sign-in/callback?${link.replaceAll('&amp;', '&')}`)
+    expect(asked.searchParams.get('ui_locales')).toBe('zh-CN')
+    expect(header(await arrive(asked), 'location')).toBe('/account/reads')
+  })
+
   it('says for which app it was', async () => {
     const asked = await begin(standard())
     const answer = await arrive(asked, {}, { error: 'access_denied', code: '' })
@@ -477,10 +493,15 @@ describe('what a request promises', () => {
     })
   })
 
+  it('max_age=0 is prompt=login', async () => {
+    const asked = await begin(standard({ max_age: '0' }))
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ prompt: 'login', max_age: '0' })
+  })
+
   it.each(['login', 'select_account'])('prompt=%s: asks again, and believes no sign-in of before', async (prompt) => {
     await signIn()
     const asked = await begin(standard({ prompt }))
-    expect(asked.searchParams.get('prompt')).toBe(prompt)
+    expect(asked.searchParams.get('prompt')).toBe(prompt === 'login' ? 'login' : 'login select_account')
     expect(asked.searchParams.get('max_age')).toBe('0')
     const old = await arrive(asked, { auth_time: Math.floor(Date.now() / 1000) - 300 })
     expect(old.status).toBe(403)

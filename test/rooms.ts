@@ -22,7 +22,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   explain: ['account', 'audit', 'mtp', 'mws', 'oauth', 'orders', 'partners', 'registry', 'throttle'],
   developer: ['oauth', 'resource', 'oidc', 'throttle'],
   outbound: [],
-  oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'audit', 'throttle'],
+  oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'upstream', 'audit', 'throttle'],
   interfaces: [],
   'partner-reach': ['partners', 'audit'],
   'partner-calls': ['interfaces', 'outbound', 'partner-reach', 'partners'],

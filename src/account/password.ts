@@ -31,7 +31,8 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     const { cid, user_id } = user
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     if (!(await lockUser(db, key))) throw noSuchUser()
-    if (deps.upstream) throw invalidRequest('nobody has a password here: people sign in at UPSTREAM_ISSUER')
+    if (deps.config.UPSTREAM_ISSUER)
+      throw invalidRequest('nobody has a password here: people sign in at UPSTREAM_ISSUER')
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })

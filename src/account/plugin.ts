@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
 import { userRoutes } from './admin-routes.ts'
 import { forgottenPages } from './forgotten-routes.ts'
 import { passwordPages } from './password-routes.ts'
@@ -17,7 +18,7 @@ const ownPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
 }
 
 /** Users, passwords, browser sessions, the sign-in page. */
-export const accountRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const accountRoom: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   await app.register(accountPages, { deps })
   const { upstream } = deps
   if (upstream) await app.register(upstreamPages, { deps: { ...deps, upstream } })

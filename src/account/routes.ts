@@ -9,6 +9,7 @@ import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
 import { rememberDevice } from '../throttle/index.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import { signInOptions, signInWithPasskey } from './passkeys.ts'
@@ -36,7 +37,7 @@ interface SignInPage {
 }
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
-export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   const { config, clock } = deps
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })

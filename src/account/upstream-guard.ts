@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { actorOf } from '../lib/web/observe.ts'
 import { ownCookie } from '../lib/web/own-cookie.ts'
-import { FLOW_S, newBrowserMark } from '../upstream/index.ts'
+import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
 import { endOwnSession, sessionCookie } from './session.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
 
@@ -21,7 +21,12 @@ export const browserMark = ({ config }: Deps) => {
 }
 
 /** Ends the session of this browser, and returns where it goes next: to `goOn`, by way of the provider where it began at one. */
-export async function signOut(deps: Deps, request: FastifyRequest, reply: FastifyReply, goOn: string): Promise<string> {
+export async function signOut(
+  deps: UpstreamDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  goOn: string,
+): Promise<string> {
   const acting = { ...deps, actor: actorOf(request, 'user') }
   const cookie = sessionCookie(deps.config)
   const session = cookie.read(request)

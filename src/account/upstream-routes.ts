@@ -23,12 +23,12 @@ const SIGN_IN = '/sign-in'
 const ELSEWHERE = [PASSWORD_PATH, '/sign-in/*', '/account/security/sign-in', '/account/security/*']
 const RETRY_S = 10
 
-interface UpstreamDeps extends Deps {
+interface ProviderDeps extends Deps {
   readonly upstream: Provider
 }
 
 /** Signing in at the platform's OpenID provider, in place of the pages that do it here (UPSTREAM_ISSUER). */
-export const upstreamPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
+export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
   const { config, upstream } = deps
   const cookie = sessionCookie(config)
   const mark = browserMark(deps)

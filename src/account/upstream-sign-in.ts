@@ -3,7 +3,7 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { NO_PASSWORD } from '../lib/crypto/password.ts'
 import { subjectOf } from '../lib/subject.ts'
-import { beginFlow, type Proven, UpstreamFailure, type UpstreamPerson } from '../upstream/index.ts'
+import { beginFlow, type Proven, type UpstreamDeps, UpstreamFailure, type UpstreamPerson } from '../upstream/index.ts'
 import { insertCredential, storedPassport } from './passport-store.ts'
 import { endOwnSession, endSession, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
@@ -61,7 +61,7 @@ async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUse
  * whoever goes on to a page that asks to sign in is asked there too, and may be somebody else. `mark`: of the browser.
  */
 export async function endSessionThere(
-  deps: Deps,
+  deps: UpstreamDeps,
   { session, mark, goOn }: { readonly session: string | undefined; readonly mark: string; readonly goOn: string },
 ): Promise<string> {
   const idToken = await endOwnSession(deps, session)

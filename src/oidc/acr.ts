@@ -46,7 +46,7 @@ export function acrOf(session: SignedIn, asked: readonly string[]): string | nul
  */
 export async function couldProveMore(deps: Deps, session: SignedIn, asked: readonly string[]): Promise<boolean> {
   // What a provider can, it knows: it is asked once.
-  if (deps.upstream) return asked.length > 0 && !(session.acr !== null && asked.includes(session.acr))
+  if (deps.config.UPSTREAM_ISSUER) return asked.length > 0 && !(session.acr !== null && asked.includes(session.acr))
   const offered = acrValuesOf(deps.config)
   const known = asked.filter((value) => offered.includes(value))
   const satisfied = satisfiedBy(session)

@@ -7,6 +7,7 @@ import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { oauthFailure } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
 import { signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import type { OidcDeps } from './id-token.ts'
@@ -17,7 +18,7 @@ const LOGOUT = '/oauth2/logout'
 const FORM_LIMIT = 16 * 1024
 
 /** Sign-out at the request of a client: nobody is signed out without being asked. */
-export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps }): Promise<void> {
+export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps & UpstreamDeps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
   await acceptForms(app, FORM_LIMIT, parseForm)

@@ -42,7 +42,7 @@ export async function accountGuard(
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
 
-  const provider = deps.upstream?.host ?? null
+  const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
   const formsEndOutside = provider !== null // at the provider, to sign in or out
   return (page, handler) => async (request, reply) => {
     const goTo = (path: string) => reply.headers(AREA_A_HEADERS).redirect(path, 303)

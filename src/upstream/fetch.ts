@@ -1,8 +1,7 @@
 import type { CustomFetch } from 'openid-client'
 import { UPSTREAM_LIMITS } from '../config/call-limits.ts'
-import type { Deps } from '../deps.ts'
 import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
-import { type AddressGuard, get, type HttpAnswer, post } from '../outbound/index.ts'
+import { get, type HttpAnswer, type OutboundDeps, post } from '../outbound/index.ts'
 
 /** Statuses whose answers have no body. */
 const WITHOUT_BODY = [204, 205, 304]
@@ -21,8 +20,8 @@ function responseOf({ status, headers, body }: HttpAnswer): Response {
  * What the library calls the provider with: bounded in time and size, a few at a time, no redirects. The provider's address
  * is the operator's choice, so it may be a private one.
  */
-export function boundedFetch({ calls }: Pick<Deps, 'calls'>): CustomFetch {
-  const guard: AddressGuard = {
+export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetch {
+  const guard: OutboundDeps['calls']['guard'] = {
     refuses: () => false,
     trusts: () => true,
     refusesPort: () => false,

@@ -1,11 +1,22 @@
 import { z } from 'zod'
 import type { Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
-import type { Flow, FlowPurpose } from './flow.ts'
 
 export const UPSTREAM_RETENTION: readonly Retention[] = [
   { table: 'upstream_flow', key: ['flow_hash'], column: 'expires_at', often: true, keptS: () => 60 },
 ]
+
+export interface Flow {
+  /** A path of ours, or for a sign-out the address of the client that asked. */
+  readonly goOn: string
+  /** Which app has asked, as the sign-in page is told. */
+  readonly app: string
+  /** Seconds; null where the person may have signed in at any time. */
+  readonly maxAge: number | null
+  readonly beganAt: Date
+}
+
+export type FlowPurpose = 'sign-in' | 'sign-out'
 
 interface FlowKey {
   readonly flowHash: Buffer

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
-import { deleteFlow, insertFlow } from './flow-store.ts'
+import { deleteFlow, type Flow, type FlowPurpose, insertFlow } from './flow-store.ts'
 
 /**
  * The way of one browser to the provider and back. What the browser takes along is `state`, which works once; its cookie, one
@@ -11,18 +11,6 @@ import { deleteFlow, insertFlow } from './flow-store.ts'
 
 /** How long a person may take, seconds. */
 export const FLOW_S = 1_800
-
-export interface Flow {
-  /** A path of ours, or for a sign-out the address of the client that asked. */
-  readonly goOn: string
-  /** Which app has asked, as the sign-in page is told. */
-  readonly app: string
-  /** Seconds; null where the person may have signed in at any time. */
-  readonly maxAge: number | null
-  readonly beganAt: Date
-}
-
-export type FlowPurpose = 'sign-in' | 'sign-out'
 
 /** What goes with the browser, and what only it can make. */
 export interface FlowProof {

@@ -1,4 +1,5 @@
 export type { UpstreamPerson } from './claims.ts'
+export type { UpstreamDeps } from './deps.ts'
 export { UpstreamFailure } from './failures.ts'
 export { beginFlow, endFlow, FLOW_S, newBrowserMark } from './flow.ts'
 export { UPSTREAM_RETENTION } from './flow-store.ts'

@@ -1,11 +1,12 @@
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
-import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import type { OutboundDeps } from '../outbound/index.ts'
 import { howOf, personOf, type UpstreamPerson } from './claims.ts'
 import { type Discovered, discover } from './discovery.ts'
 import { UpstreamFailure } from './failures.ts'
 import { boundedFetch } from './fetch.ts'
-import type { Flow, FlowProof } from './flow.ts'
+import type { FlowProof } from './flow.ts'
+import type { Flow } from './flow-store.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
 
 /** Where the provider sends the browser back; registered there word for word. */
@@ -53,14 +54,14 @@ export interface Proven {
 export class Provider {
   /** Its name for people: the host. */
   readonly host: string
-  readonly #deps: Pick<Deps, 'config' | 'clock' | 'calls'>
+  readonly #deps: Pick<OutboundDeps, 'config' | 'clock' | 'calls'>
   readonly #issuer: URL
   readonly #fetch: ReturnType<typeof boundedFetch>
   #known: Known | undefined
   #asking: Promise<Known> | undefined
   #askedAt: Date | undefined
 
-  constructor(deps: Pick<Deps, 'config' | 'clock' | 'calls'>, issuer: string) {
+  constructor(deps: Pick<OutboundDeps, 'config' | 'clock' | 'calls'>, issuer: string) {
     this.#deps = deps
     this.#issuer = new URL(issuer)
     this.host = this.#issuer.host

@@ -11,7 +11,6 @@ import {
   migrateCommand,
   openContext,
   orderCommands,
-  partnerCommands,
   productCommands,
   purgeCommand,
   reportFailure,
@@ -24,7 +23,6 @@ import {
   trafficCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
-import { heartbeatWith } from './partner-calls/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
 
 /**
@@ -46,7 +44,6 @@ export function programOf(context: CliContext): Command {
 
   // One file a group of commands; a further group is one line here.
   signingKeyCommands(program, context)
-  partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
   orderCommands(program, context)
   trafficCommands(program, context)

@@ -6,7 +6,8 @@ import { operation } from '../lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
 import { findNamedSession, sessionIdOf, signInFilter } from './own-sessions.ts'
 import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
-import { deleteSession, findUser } from './store.ts'
+import { deleteSession } from './session-store.ts'
+import { findUser } from './store.ts'
 import { routingKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** What operators see of a person's browser sessions and sign-ins. Each look is in the audit log. */

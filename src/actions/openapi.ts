@@ -94,7 +94,7 @@ function parameters(action: Action, t: Translate) {
   const names = namesIn(partsOf(action.route).path)
   const paging = Object.keys(properties).filter((name) => !fieldsOf(action).some((field) => field.name === name))
   const described = Object.entries(properties).map(([name, schema]): [string, Part] => {
-    const { flag: _, secret, ...given } = schema
+    const { flag: _, apiOnly: __, secret, ...given } = schema
     const rest = secret ? { ...given, format: 'password', writeOnly: true } : given
     return [
       name,

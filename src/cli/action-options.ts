@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Field, hintOf, labelOf, pairsOf, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { CliContext } from './context.ts'
@@ -11,7 +11,7 @@ import { collect, collectWords, numberIfOne } from './text.ts'
 
 const t = translator('en')
 
-export function addOption(command: Command, action: Action<Deps>, field: Field): void {
+export function addOption(command: Command, action: Action<ServiceDeps>, field: Field): void {
   const { name, kind, flag, nullable, required, choices, initially, secret } = field
   const help = [
     hintOf(t, action, name) ?? labelOf(t, action, name),
@@ -33,40 +33,35 @@ export function addOption(command: Command, action: Action<Deps>, field: Field):
   if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
 }
 
-export /** `--no-host` is a list without entries, and `--no-logo-url` null. */
-function typedValue({ kind, flag }: Field, options: Values): unknown {
+/** `--no-host` is a list without entries, and `--no-logo-url` null. */
+export function typedValue({ kind, flag }: Field, options: Values): unknown {
   const typed = options[new Option(`--${flag}`).attributeName()]
   if (typed === false && kind !== 'switch') return kind === 'list' ? [] : kind === 'pairs' ? {} : null
   return kind === 'pairs' && Array.isArray(typed) ? pairsOf(typed) : typed
 }
 
-/** Secrets are asked for, or read from standard input: what is typed as an option is visible to all who can list processes. */
+/** Secrets are asked for, or read from standard input: arguments are visible to everybody who can list processes. */
 export async function secretsTyped(
   { terminal }: CliContext,
-  { id }: Action,
+  action: Action<ServiceDeps>,
   fields: readonly Field[],
   options: Values,
 ): Promise<Values> {
   const typed: Record<string, unknown> = {}
-  for (const { name, flag, secret } of fields) {
-    if (!secret) continue
-    const value = options[new Option(`--${flag}`).attributeName()]
-    if (value !== undefined) terminal.stderr.write(`${t('command.was_visible', { flag })}\n`)
-    typed[name] =
-      value ??
-      (await readSecret(terminal, {
-        field: flag,
-        question: labelOf(t, { id }, name),
-        fromInput: options[new Option(`--${flag}-stdin`).attributeName()] === true,
-        twice: true,
-      }))
+  for (const { name, flag } of fields.filter(({ secret }) => secret)) {
+    const seen = options[new Option(`--${flag}`).attributeName()]
+    if (seen !== undefined) terminal.stderr.write(`${t('command.was_visible', { flag })}\n`)
+    const fromInput = options[new Option(`--${flag}-stdin`).attributeName()] === true
+    const asked = { field: flag, question: labelOf(t, action, name), fromInput, twice: true }
+    typed[name] = seen ?? (await readSecret(terminal, asked))
   }
   return typed
 }
 
-export function addPaging(command: Command): void {
+export function addPaging(command: Command, paging: readonly string[]): void {
+  if (paging.includes('limit')) command.option('--limit <number>', 'rows of a page, at most 1000')
+  if (!paging.includes('after')) return
   command
-    .option('--limit <number>', 'rows of a page, at most 1000')
     .option('--after <cursor>', 'next page: the `next` value of the previous page')
     .option('--all', 'print every page, one JSON object per line')
 }

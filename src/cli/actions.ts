@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import { stringify } from 'lossless-json'
-import { fieldsOf, isPaged, rowsIn, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import { type Field, fieldsOf, pagingOf, rowsIn, type Values } from '../actions/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { partsOfFile } from '../lib/web/download.ts'
 import { translator } from '../lib/web/locale.ts'
 import { addOption, addPaging, secretsTyped, typedValue } from './action-options.ts'
-import { foreseenText, textOf } from './action-text.ts'
+import { foreseenText, textOf, warn } from './action-text.ts'
 import type { CliContext } from './context.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
 import { askRemote, streamRemote } from './remote.ts'
@@ -24,7 +24,7 @@ export type OwnCommands = Readonly<Record<string, (command: Command, context: Cl
 export function actionCommands(
   program: Command,
   context: CliContext,
-  actions: readonly Action<Deps>[],
+  actions: readonly Action<ServiceDeps>[],
   own: OwnCommands = {},
 ): void {
   for (const action of actions) {
@@ -47,7 +47,7 @@ function commandOf(program: Command, words: string): Command {
   return group.command(last)
 }
 
-function defineAction(command: Command, context: CliContext, action: Action<Deps>): void {
+function defineAction(command: Command, context: CliContext, action: Action<ServiceDeps>): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
   // In brackets for commander, so that a missing one is reported together with all other problems.
@@ -56,22 +56,23 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
   const optional = fields.filter(({ name }) => !named.includes(name))
   for (const field of optional) addOption(command, action, field)
   if (action.previewRole) command.option('--yes', t('command.yes'))
-  const paged = action.list && isPaged(action)
-  if (paged) addPaging(command)
-  const flags = Object.fromEntries(fields.map(({ name, flag }) => [name, named.includes(name) ? name : `--${flag}`]))
+  const paging = action.list ? pagingOf(action) : []
+  addPaging(command, paging)
+  const flags = Object.fromEntries(fields.map((field) => [field.name, toldAs(field, named)]))
   const inputFrom = async (options: Values) => ({
     ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
     ...(await secretsTyped(context, action, optional, options)),
     ...Object.fromEntries(named.map((name, at) => [name, argumentsOf(command)[at]])),
-    ...(paged ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
+    ...(paging.length > 0 ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
   })
   defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
     const carryOut = async (ask: Ask): Promise<void> => {
-      if (action.list && paged && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
+      if (action.list && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
+      warn(context.terminal, action, output)
       print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
     }
     const { remote } = context
@@ -86,7 +87,7 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
 }
 
 /** Everything of a file, as it comes. */
-async function printFile({ remote, terminal, withDeps }: CliContext, action: Action<Deps>, fields: Values) {
+async function printFile({ remote, terminal, withDeps }: CliContext, action: Action<ServiceDeps>, fields: Values) {
   const write = async (parts: AsyncIterable<string | Buffer>): Promise<void> => {
     for await (const part of parts) if (!terminal.stdout.write(part)) await once(terminal.stdout, 'drain')
   }
@@ -97,6 +98,10 @@ async function printFile({ remote, terminal, withDeps }: CliContext, action: Act
 type Ask = (given: Values) => Promise<Values>
 
 const asValues = (output: object): Values => ({ ...output })
+
+/** What a message calls a field. A secret has an option that reads it, but none of its own. */
+const toldAs = ({ name, flag, secret }: Field, named: readonly string[]): string =>
+  named.includes(name) ? name : `--${secret ? name.replaceAll('_', '-') : flag}`
 
 const onlyOne = (names: readonly string[]): readonly string[] => (names.length === 1 ? names : [])
 

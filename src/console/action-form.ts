@@ -10,6 +10,7 @@ import {
   adds,
   fieldsFor,
   formPath,
+  homeOf,
   keysIn,
   linkTo,
   listOf,
@@ -17,7 +18,6 @@ import {
   type Placed,
   type Places,
   perform,
-  recordPageOf,
   titleOf,
 } from './placed.ts'
 import { at, count, stateCell, text, yesNo } from './texts.ts'
@@ -28,12 +28,15 @@ export class StaleForm extends InvalidInput {}
 /** The page of a change: what it does, to what, in numbers, its fields and a button. */
 export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
-  const detail = adds(change, list) ? undefined : recordPageOf(places, change)
+  const home = homeOf(places, change)
+  const detail = home?.list || adds(change, list) ? undefined : home
   const asks = ({ role }: PageContext) =>
     fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
   const isEdit = change.method === 'PATCH'
-  const recordOf = async (context: PageContext): Promise<Values> =>
-    detail ? perform(detail, context, keysIn(detail, context)) : keysIn(change, context)
+  const recordOf = async (context: PageContext): Promise<Values> => ({
+    ...keysIn(change, context),
+    ...(detail && (await perform(detail, context, keysIn(detail, context)))),
+  })
   return {
     path: formPath(change, list),
     operation: change.operation,
@@ -42,31 +45,31 @@ export function formPage(places: Places, change: Placed): Action {
     exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
     back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
-      const keys = keysIn(change, context)
       const record = await recordOf(context)
-      const foreseen = await change.foresee?.(context.deps, keys)
+      const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
       const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       return {
         ...(typeof record.name === 'string' ? { about: record.name } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
-          ...change.about.map((name) => fact(change, name, keys[name] ?? record[name], context)),
+          ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
         fields: [
           ...asks(context).map((field) => formFieldOf(change, field, record, context)),
           ...retypedField(change, record, context),
         ],
-        back: backOf(detail ?? list, { ...keys, ...record }),
+        back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
         others: others.map((one) => linkTo(places, one, record, context)),
       }
     },
     run: async (context) => {
       const fields = asks(context)
       const keys = keysIn(change, context)
+      const record = isEdit || change.form ? await recordOf(context) : {}
       const typed = isEdit
-        ? editedIn(fields, await recordOf(context), context)
-        : given(fields, withoutRetyped(change, keys, context.fields))
+        ? editedIn(fields, record, context)
+        : typedIn(change, fields, record, withoutRetyped(change, keys, context))
       if (change.file) {
         const parts = await change.perform(context.deps, { ...typed, ...keys })
         return { ...change.file, parts: partsOfFile(parts) }
@@ -89,10 +92,10 @@ const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): 
       ]
     : []
 
-function withoutRetyped({ retyped }: Placed, keys: Values, fields: PageContext['fields']): PageContext['fields'] {
-  if (!retyped) return fields
-  const { [RETYPED]: typed, ...others } = fields
-  if (typed === String(keys[retyped]).trim()) return others
+function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext): PageContext {
+  if (!retyped) return context
+  const { [RETYPED]: typed, ...fields } = context.fields
+  if (typed === String(keys[retyped]).trim()) return { ...context, fields }
   throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
 }
 
@@ -100,12 +103,31 @@ function withoutRetyped({ retyped }: Placed, keys: Values, fields: PageContext['
 const SEEN = 'unchanged_since'
 
 function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext): Field {
-  if (field.name === SEEN) return { name: SEEN, label: '', kind: 'hidden', value: momentText(record.updated_at) }
-  const value = change.method === 'PATCH' ? record[field.name] : (field.initially ?? record[field.name])
-  return formField(change, field, context, value)
+  const { name, initially } = field
+  if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
+  const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : {})
+  const shown = formField(change, field, context, values[name] ?? initially ?? record[name])
+  return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 
+/** Fields that the page decides: it says which value they get. */
+const decidedIn = ({ method, form }: Placed, record: Values): string[] =>
+  method === 'POST' ? Object.keys(form?.(record) ?? {}) : []
+
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
+
+/** Refused if somebody else has changed the record since the page was shown, or has done what the page decided. */
+function typedIn(change: Placed, all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
+  const seen = all.some(({ name }) => name === SEEN) ? fields[SEEN] : undefined
+  if (seen !== undefined && seen !== momentText(record.updated_at))
+    throw new StaleForm([{ field: '', problem: t('console.stale') }])
+  const done = decidedIn(change, record).filter((name) => (fields[name] ?? '') !== '')
+  const problems = done
+    .filter((name) => fields[name] !== String(change.form?.(record)[name]))
+    .map((field) => ({ field, problem: 'is already set to this; nothing was changed' }))
+  if (problems.length > 0) throw new InvalidInput(problems)
+  return given(all, fields)
+}
 
 /** Only what the form changes. Refused if somebody else has changed the record since the page was shown. */
 function editedIn(all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
@@ -130,6 +152,9 @@ const fact = (change: Placed, name: string, value: unknown, { t }: PageContext):
   name: labelOf(t, change, name),
   cells: [cellFor(name, value, t)],
 })
+
+const factOf = (change: Placed, name: string, record: Values, context: PageContext): Fact =>
+  fact(change, name, decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name], context)
 
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
   withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))

@@ -1,8 +1,8 @@
-import { ACTIONS, isTable, labelOf, rowsIn, type Values } from '../actions/index.ts'
+import { ACTIONS, labelOf, rowsIn, tableOf as tableIn, type Values } from '../actions/index.ts'
 import { cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
 import { cellFor, given } from './action-values.ts'
-import type { ActionLink, Cell, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, Cell, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -18,6 +18,7 @@ import {
   offeredForRow,
   type Placed,
   type Places,
+  partsIn,
   perform,
   placesOf,
   recordPageOf,
@@ -25,8 +26,15 @@ import {
 } from './placed.ts'
 import { at, link, text } from './texts.ts'
 
+/** What a section shows that follows from no action. */
+interface Own {
+  /** Below the record of its page. */
+  readonly tables?: (context: PageContext) => Promise<readonly Table[]>
+  readonly details?: readonly DetailPage[]
+}
+
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
-export function sectionOf(id: keyof typeof ACTIONS): Section {
+export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
   const places = placesOf(ACTIONS[id])
   const [first] = places.lists
   if (!first) throw new Error(`${id} has no list`)
@@ -35,18 +43,23 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
     title: titleOf(first),
     operation: first.route,
     lists: places.lists.map((list) => listPage(places, list)),
-    details: places.details.map((detail) => ({
-      path: detail.path,
-      operation: detail.route,
-      read: (context) => readRecord(places, detail, context),
-    })),
+    details: [
+      ...places.details.map((detail) => ({
+        path: detail.path,
+        operation: detail.route,
+        read: async (context: PageContext) => {
+          const { tables, ...record } = await readRecord(places, detail, context)
+          return { ...record, tables: [...tables, ...((await own.tables?.(context)) ?? [])] }
+        },
+      })),
+      ...(own.details ?? []),
+    ],
     actions: places.changes.map((change) => formPage(places, change)),
   }
 }
 
 function listPage(places: Places, list: Placed): ListPage {
   const adding = places.changes.filter((change) => adds(change, list))
-  const others = places.lists.filter((other) => other !== list && other.about.length === 0)
   const record = recordPageOf(places, list)
   return {
     path: list.path,
@@ -72,8 +85,8 @@ function listPage(places: Places, list: Placed): ListPage {
     },
     actions: (context) => [
       ...adding.map((change) => linkTo(places, change, context.params, context)),
-      ...(list.about.length > 0 ? [] : others.map((other) => listLink(other, {}, context))),
-      ...(record ? [listLink(record, keysIn(list, context), context)] : []),
+      ...besideOf(places, list, context),
+      ...(record && list.about.length > 0 ? [pageLink(record, keysIn(list, context), context)] : []),
     ],
   }
 }
@@ -83,42 +96,61 @@ const hiddenField = (name: string, { fields }: PageContext): Field => ({
 })
 
 /** A link to a list, or to the page of a record. */
-const listLink = (list: Placed, record: Values, { t }: PageContext): ActionLink => ({
-  operation: list.operation,
-  href: addressOf(list, list.path, record),
-  text: t(titleOf(list)),
+const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink => ({
+  operation: page.operation,
+  href: addressOf(page, page.path, record),
+  text: t(titleOf(page)),
 })
+
+/** The first list of a section leads to those of no record. */
+const besideOf = (places: Places, list: Placed, context: PageContext): ActionLink[] =>
+  places.lists
+    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
+    .map((other) => pageLink(other, {}, context))
 
 /** What may be done with a row: the page of the first one leads to the others. */
 function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
-  const [change, ...more] = offered
-    .filter(({ operation }) => mayDo(context.role, operation))
-    .map((one) => linkTo(places, one, row, context))
+  const [change, ...more] = offered.map((one) => linkTo(places, one, row, context))
   const titles = [change, ...more].map((one) => one?.text).join(' / ')
   return change ? link(titles, change.href) : text('–')
+}
+
+/** With a column for what may be done with each row, where there is something. */
+function withChanges(places: Places, page: Placed, rows: readonly Values[], table: Table, context: PageContext): Table {
+  const { t, role } = context
+  const changes = rows.map((row) => offeredForRow(places, page, row).filter(({ operation }) => mayDo(role, operation)))
+  if (changes.every((offered) => offered.length === 0)) return table
+  return {
+    ...table,
+    head: [...table.head, t('console.field.change')],
+    rows: table.rows.map((cells, index) => [
+      ...cells,
+      changeCell(places, changes[index] ?? [], rows[index] ?? {}, context),
+    ]),
+  }
 }
 
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t, deps } = context
   const { columns = [], rows: name = '' } = page.list ?? {}
-  const rows = rowsIn(output, name).map((row) => ({ ...keysIn(page, context), ...row }))
-  const details = rows.map((row) => detailOf(places, page, row))
-  const changes = rows.map((row, index) => (details[index] ? [] : offeredForRow(places, page, row)))
-  const hasChanges = changes.some((offered) => offered.length > 0)
   const now = deps.clock.now()
-  return {
-    head: [
-      ...columns.map((column) => labelOf(t, page, column.name)),
-      ...(hasChanges ? [t('console.field.change')] : []),
-    ],
-    rows: rows.map((row, index) => {
-      const [first = text(''), ...others] = columns.map((column) => cellFor(column.name, cellOf(column, row, now), t))
+  const records = rowsIn(output, name).map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
+  const details = records.map((record) => detailOf(places, page, record))
+  const table = {
+    head: columns.map((column) => labelOf(t, page, column.name)),
+    rows: records.map((record, index) => {
+      const [first = text(''), ...others] = columns.map((column): Cell => {
+        const cell = cellFor(column.name, cellOf(column, record, t, now), t)
+        const tone = column.tone?.(record)
+        const href = column.page?.(record)
+        return { ...cell, ...(tone ? { tone } : {}), ...(href ? { href: at(...partsIn(href)) } : {}) }
+      })
       const detail = details[index]
-      if (detail) return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
-      return [first, ...others, ...(hasChanges ? [changeCell(places, changes[index] ?? [], row, context)] : [])]
+      return [detail ? { ...first, href: addressOf(detail, detail.path, record) } : first, ...others]
     }),
     none: t('console.nothing_matches'),
   }
+  return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
 }
 
 async function readRecord(places: Places, detail: Placed, context: PageContext) {
@@ -127,55 +159,54 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   const record = await perform(detail, context, keys)
   const beside = await detail.showBeside?.(deps, keys)
   const seeAlso = [
-    ...below(places, detail).map((page) => listLink(page, record, context)),
+    ...below(places, detail).map((page) => pageLink(page, record, context)),
     ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({
       operation,
       text: t(key),
       href: `${at(path.slice(1))}?${queryText(query)}`,
     })),
-  ].filter(({ operation }) => mayDo(role, operation))
+  ]
+    .filter(({ operation }) => mayDo(role, operation))
+    .map(({ text: name, href }) => link(name, href))
   const shown = { ...record, ...beside }
   return {
     title: `${t(titleOf(detail))}: ${String(record.name ?? Object.values(keys).join('/'))}`,
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [
       ...factsOf(detail, shown, context),
-      ...(seeAlso.length > 0
-        ? [{ name: t('console.field.more'), cells: seeAlso.map(({ text: name, href }) => link(name, href)) }]
-        : []),
+      ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
     tables: tablesOf(places, detail, shown, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
 
+/** Columns of what has no field of its own (tableOf of src/actions). */
+const NAMED_BY = new Set(['key', 'value'])
+
 const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
   Object.entries(record)
-    .filter(([, value]) => !isTable(value))
+    .filter(([, value]) => !tableIn(value))
     .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
 
-/** A table of each list of objects, with what may be done with its rows. */
 const tablesOf = (places: Places, detail: Placed, record: Values, context: PageContext): Table[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const { t } = context
-    if (!isTable(value)) return []
-    const columns = Object.keys(value[0] ?? {})
-    const rows = value.map((row) => ({ ...row, ...keysIn(detail, context) }))
-    const changes = rows.map((row) => offeredForRow(places, detail, row))
-    const hasChanges = changes.some((offered) => offered.length > 0)
+    const table = tableIn(value)
+    if (!table) return []
+    const columns = Object.keys(table[0] ?? {})
+    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    const head = columns.map((column) => labelOf(t, detail, NAMED_BY.has(column) ? `${name}.${column}` : column))
+    const shown = { title: labelOf(t, detail, name), head, rows, none: '' }
+    const about = keysIn(detail, context)
     return [
-      {
-        title: labelOf(t, detail, name),
-        head: [
-          ...columns.map((column) => labelOf(t, detail, column)),
-          ...(hasChanges ? [t('console.field.change')] : []),
-        ],
-        rows: value.map((row, index) => [
-          ...columns.map((column) => cellFor(column, row[column], t)),
-          ...(hasChanges ? [changeCell(places, changes[index] ?? [], rows[index] ?? {}, context)] : []),
-        ]),
-        none: '',
-      },
+      withChanges(
+        places,
+        detail,
+        table.map((row) => ({ ...row, ...about })),
+        shown,
+        context,
+      ),
     ]
   })
 

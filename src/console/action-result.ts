@@ -1,6 +1,7 @@
-import { isTable, labelOf, shownOnce, type Values, withCounts } from '../actions/index.ts'
+import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
+import type { Problem } from '../lib/web/rescode.ts'
 import { cellFor } from './action-values.ts'
-import type { Cell, OneTimeResult, PageContext } from './page-model.ts'
+import type { Cell, Fact, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed } from './placed.ts'
 import { count, text } from './texts.ts'
 
@@ -8,17 +9,26 @@ import { count, text } from './texts.ts'
 export function resultOf(change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
   const { t } = context
   const once = change.method === 'GET' ? Object.keys(output) : shownOnce(change.once, output)
-  if (once.length === 0) return undefined
+  const warnings = change.warnings?.of(output) ?? []
+  if (once.length + warnings.length === 0) return undefined
   const own = `action.${change.id}.once`
   return {
     ...(change.after ? { tone: 'good' as const } : {}),
-    note: t(t.has(own) ? own : 'console.once.note'),
-    values: withCounts(once.map((name) => [name, output[name]])).flatMap(({ name, value, in: group }) => {
-      if (value === 0) return []
-      return [{ name: labelIn(change, name, group, context), cells: cellsOf(name, value, change, context) }]
-    }),
+    note: t(once.length === 0 ? 'console.warned' : t.has(own) ? own : 'console.once.note'),
+    values: [
+      ...warnings.map(warningFact),
+      ...withCounts(once.map((name) => [name, output[name]])).flatMap(({ name, value, in: group }) => {
+        if (value === 0) return []
+        return [{ name: labelIn(change, name, group, context), cells: cellsOf(name, value, change, context) }]
+      }),
+    ],
   }
 }
+
+const warningFact = ({ field, problem }: Problem): Fact => ({
+  name: field,
+  cells: [{ text: problem, isEnglish: true }],
+})
 
 /** The label of a field, or of one of the counts that it holds. */
 export const labelIn = (change: Placed, name: string, group: string | undefined, { t }: PageContext): string => {
@@ -27,8 +37,9 @@ export const labelIn = (change: Placed, name: string, group: string | undefined,
 }
 
 function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContext): Cell[] {
-  if (isTable(value)) {
-    return value.map((row) => {
+  const table = tableOf(value)
+  if (table) {
+    return table.map((row) => {
       const key = `field.${name}.${String(Object.values(row)[0]).replaceAll(/[ -]/g, '_')}`
       return t.has(key) ? text(t(key)) : { text: Object.values(row).join(': '), isEnglish: true }
     })

@@ -1,6 +1,6 @@
 import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
-import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
+import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { allows, type Role } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
@@ -8,12 +8,14 @@ import { at } from './texts.ts'
 
 /** Where the pages of a section's actions are, below /console, and which belong to each other. */
 
-export interface Placed extends Action<Deps> {
+export interface Placed extends Action<ServiceDeps> {
   readonly method: ReturnType<typeof partsOf>['method']
   /** The action's own page, else the path of its route. */
   readonly path: string
   /** Fields that say what it is about: those of the path, and with a page of its own others in the query. */
   readonly about: readonly string[]
+  /** What its path says, of a route that stands for several. */
+  readonly fixed: Readonly<Record<string, string>>
   /** What its page needs the role for, where that is more than the route. */
   readonly operation: string
   /** Its page asks for these fields, without which it shows nothing. */
@@ -27,13 +29,14 @@ export interface Places {
   readonly changes: readonly Placed[]
 }
 
-export function placesOf(actions: readonly Action<Deps>[]): Places {
-  const placed = actions.map((action): Placed => {
-    const { method, path } = partsOf(action.route)
-    const { page = { path, about: namesIn(path) } } = action
-    return { ...action, method, path: page.path, about: page.about, operation: action.route, asks: [] }
-  })
-  const isRecord = ({ method, list, file }: Placed): boolean => method === 'GET' && !list && !file
+export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
+  const placed = actions.flatMap((action) =>
+    routesOf(action).map(({ route, fixed }): Placed => {
+      const { method, path } = partsOf(route)
+      const { page = { path, about: namesIn(path) } } = action
+      return { ...action, route, method, path: page.path, about: page.about, fixed, operation: route, asks: [] }
+    }),
+  )
   return {
     lists: placed.filter(({ list }) => list),
     details: placed.filter(isRecord),
@@ -43,6 +46,8 @@ export function placesOf(actions: readonly Action<Deps>[]): Places {
     ],
   }
 }
+
+const isRecord = ({ method, list, file }: Placed): boolean => method === 'GET' && !list && !file
 
 /** The page that asks for what only a higher role may give, and then shows the record once. */
 function askingFor(detail: Placed): Placed[] {
@@ -61,32 +66,39 @@ function askingFor(detail: Placed): Placed[] {
   ]
 }
 
-export const titleOf = ({ id }: Action): string => `action.${id}`
+/** One of several says which by the text of that value. */
+export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
-const partsIn = (path: string): string[] => path.slice(1).split('/')
+export const partsIn = (path: string): string[] => path.slice(1).split('/')
 
-/** The page of one record of this list; of a list that mixes records, of the one that a row names. */
-export const detailOf = (places: Places, list: Placed, row: Values): Placed | undefined =>
-  places.details.find((detail) => listOf(places, detail)?.route === list.route) ??
-  (list.about.length === 0
-    ? places.details.find(({ about }) => about.length > 0 && about.every((name) => name in row))
-    : undefined)
+/** `/apps` of `/apps/:app_key`. */
+const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
+
+/** The page of one record of this list; of a list that mixes records, of the one that a row names. */
+export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed | undefined =>
+  details.find(
+    ({ path, about }) => (about.length > 0 && isInQuery(path) ? folderOf(path) : withoutNames(path)) === list.path,
+  ) ??
+  (list.about.length === 0 && !list.list?.columns.some(({ page }) => page)
+    ? details.find(({ about }) => about.length > 0 && about.every((name) => name in row))
+    : undefined)
+
+const isInQuery = (path: string): boolean => namesIn(path).length === 0
 
 /** Of pages that name the record in their query: whether one is in the folder of the other. */
 const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
   detail.about.length > 0 &&
-  namesIn(detail.path).length === 0 &&
+  isInQuery(detail.path) &&
   folderOf(detail.path) === folderOf(path) &&
   detail.about.every((name) => about.includes(name))
 
 /** The page that something about a record belongs to; it is the first one of its record. */
 export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
-  details
-    .filter(({ path }) => page.path === path || page.path.startsWith(`${path}/`))
-    .sort((one, other) => other.path.length - one.path.length)[0] ?? details.find((detail) => isBeside(detail, page))
+  details.filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0] ??
+  details.find((detail) => isBeside(detail, page))
 
 /** Pages and lists about the record of this page. */
 export const below = (places: Places, detail: Placed): Placed[] => [
@@ -98,9 +110,14 @@ export const below = (places: Places, detail: Placed): Placed[] => [
 
 /** The list that a change adds to, or whose rows it changes. */
 export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
-  lists
-    .filter((list) => path === list.path || path.startsWith(`${list.path}/`))
-    .sort((one, other) => other.path.length - one.path.length)[0]
+  lists.filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
+
+const isBelow = (path: string) => (page: Placed) => path === page.path || path.startsWith(`${page.path}/`)
+
+/** The page, of a record or a list, that offers a change. */
+export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undefined =>
+  details.find((detail) => isBeside(detail, page)) ??
+  [...details, ...lists].filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0]
 
 /** Whether it adds a record to a list. */
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
@@ -123,43 +140,41 @@ export function addressOf({ about }: Pick<Placed, 'about'>, path: string, record
 
 /** What the address of a page says of the record that it is about. */
 export function keysIn(action: Placed, { params, fields }: PageContext): Values {
-  const { about } = action
+  const { about, fixed } = action
   const said = about.flatMap((name): [string, string][] => {
     const text = params[name] ?? fields[name]
     return text === undefined ? [] : [[name, text]]
   })
-  return given(fieldsOf(action), Object.fromEntries(said))
+  return { ...given(fieldsOf(action), Object.fromEntries(said)), ...fixed }
 }
 
-/** Whether it is about something of a record, as one of its tokens, which rows of a table name. */
-const isOfRow = (places: Places, change: Placed): boolean => {
-  const record = recordPageOf(places, change)
-  return record !== undefined && !change.about.every((name) => record.about.includes(name))
-}
-
-const isOffered = (change: Placed, record: Values): boolean =>
-  change.about.length > 0 && change.about.every((name) => name in record) && (change.offered?.(record) ?? true)
-
-/** The changes that the page of a record offers. */
+/** The changes that the page of a record, or its row in a list without such pages, offers. */
 export const offeredFor = (places: Places, page: Placed, record: Values): Placed[] =>
   places.changes.filter(
     (change) =>
-      recordPageOf(places, change)?.route === page.route && !isOfRow(places, change) && isOffered(change, record),
+      change.about.length > 0 &&
+      homeOf(places, change)?.route === page.route &&
+      !adds(change, listOf(places, change)) &&
+      change.about.every((name) => name in record) &&
+      (change.offered?.(record) ?? true),
   )
 
-/** Those of a row: of a list without pages of records, or of a table below a record. */
-export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] =>
-  places.changes.filter((change) => {
-    const record = recordPageOf(places, change)
-    const isHere = isOfRow(places, change)
-      ? record?.route === recordPageOf(places, page)?.route
-      : !record && listOf(places, change)?.route === page.route && !adds(change, page)
-    return isHere && isOffered(change, row)
-  })
+/** Whether it is about something of a record, as one of its tokens, which rows of a table name. */
+const isOfRow = (change: Placed, record: Placed | undefined): boolean =>
+  record !== undefined && !record.list && !change.about.every((name) => record.about.includes(name))
+
+/** Those of a row of this list, or of a table on this page. */
+export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
+  const record = page.list ? recordPageOf(places, page) : page
+  const ofRecord = record ? offeredFor(places, record, row).filter((change) => isOfRow(change, record)) : []
+  return page.list ? [...offeredFor(places, page, row), ...ofRecord] : ofRecord
+}
 
 /** The fields that this role may give, without those of the page's address. */
 export const fieldsFor = (action: Placed, role: Role): Field[] =>
-  typedFields(action).filter(({ name }) => !action.about.includes(name) && mayGive(action, name, role))
+  typedFields(action).filter(
+    ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),
+  )
 
 export const mayGive = ({ elevated }: Placed, name: string, role: Role): boolean =>
   !elevated?.fields.includes(name) || allows(role, elevated.role)
@@ -172,7 +187,11 @@ export const linkTo = (places: Places, change: Placed, record: Values, { t }: Pa
 })
 
 /** What it gives, as the operator's role may see it. */
-export async function perform(action: Action<Deps>, { deps, role }: PageContext, input: Values): Promise<Values> {
+export async function perform(
+  action: Action<ServiceDeps>,
+  { deps, role }: PageContext,
+  input: Values,
+): Promise<Values> {
   const output = await action.perform(deps, input)
   return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
 }

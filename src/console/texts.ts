@@ -31,6 +31,11 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   support: ['console.role.support', 'plain'],
   editor: ['console.role.editor', 'plain'],
   admin: ['console.role.admin', 'plain'],
+  sent: ['console.state.sent', 'good'],
+  owner: ['sandbox.members.role.owner', 'plain'],
+  developer: ['sandbox.members.role.developer', 'plain'],
+  product: ['sandbox.told.product', 'plain'],
+  business: ['sandbox.told.business', 'plain'],
 }
 
 /** A state by its text; one without a text, such as an order's, by its wire name. */
@@ -38,9 +43,6 @@ export function stateCell(state: string, t: Translate): Cell {
   const [key, tone] = STATES[state] ?? []
   return key === undefined ? { text: state } : { text: t(key), tone: tone ?? 'plain' }
 }
-
-export const stateChoices = (states: readonly string[], t: Translate): [string, string][] =>
-  states.map((state) => [state, stateCell(state, t).text])
 
 export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })

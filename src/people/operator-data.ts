@@ -28,7 +28,7 @@ export const DATA_ACTIONS = [
         { name: 'requested_at' },
         {
           name: 'waiting_days',
-          of: ({ requested_at }, now) => Math.floor((now.getTime() - requested_at.getTime()) / DAY_MS),
+          of: ({ requested_at }, _t, now) => Math.floor((now.getTime() - requested_at.getTime()) / DAY_MS),
         },
         { name: 'due_at' },
       ],

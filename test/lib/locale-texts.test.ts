@@ -44,6 +44,7 @@ function ofOpenApi(): string[] {
 const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}`,
   `action.${action.id}.about`,
+  ...titlesOf(action),
   ...(action.elevated?.page
     ? [`action.${action.id}_more`, `action.${action.id}_more.about`, `action.${action.id}_more.once`]
     : []),
@@ -52,6 +53,9 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
   ...fieldsOf(action).flatMap(({ name }) => [`action.${action.id}.${name}`].filter((key) => key in en)),
 ]
+/** The titles of an action that has a form for each of several values. */
+const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>
+  (each?.values ?? []).map((value) => `action.${id}.${value}`)
 const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
@@ -75,12 +79,14 @@ const SHOWN = [
   ],
   ...['url', 'receipt_id', 'erased_at', 'stays', 'user.grants', ...ROWS_OF_PERSON.map(({ what }) => `rows.${what}`)],
   ...STAYS.map((what) => `stays.${what}`),
+  ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */
 function keysOfField(id: string, name: string): string[] {
-  const own = `field.${id.split('_', 1)[0]}.${name}`
-  const label = own in en ? own : `field.${name}`
+  const owns = [`field.${id}.${name}`, `field.${id.split('_', 1)[0]}.${name}`]
+  const own = owns.find((key) => key in en) ?? `field.${name}`
+  const label = own
   return [label, ...[`field.${name}`, `${own}.hint`, `field.${name}.hint`].filter((key) => key in en)]
 }
 

@@ -38,7 +38,7 @@ export function formPage(places: Places, change: Placed): Action {
     path: formPath(change, list),
     operation: change.route,
     title: titleOf(change),
-    ...(isEdit ? { button: 'console.save' } : {}),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
     back: (context) => backOf(detail ?? list, keysIn(change, context)),
     confirm: async (context) => {
       const record = await recordOf(context)

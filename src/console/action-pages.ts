@@ -80,11 +80,19 @@ function listPage(places: Places, list: Placed): ListPage {
   }
 }
 
-/** The first list of a section leads to those of no record. */
-const besideOf = (places: Places, list: Placed, { t }: PageContext): ActionLink[] =>
-  places.lists
-    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
-    .map((other) => ({ operation: other.route, href: addressOf(other, other.path, {}), text: t(titleOf(other)) }))
+/** A list below a record leads to that, and the first list of a section to the others. */
+function besideOf(places: Places, list: Placed, { t, params }: PageContext): ActionLink[] {
+  const above = recordPageOf(places, list)
+  const others = places.lists.filter(
+    (other) => list === places.lists[0] && other !== list && !recordPageOf(places, other),
+  )
+  return [...(above ? [above] : []), ...others].map((page) => ({
+    operation: page.route,
+    href: addressOf(page, page.path, params),
+    text: page === above ? `${t(titleOf(page))}: ${Object.values(params).join('/')}` : t(titleOf(page)),
+    isSecond: true,
+  }))
+}
 
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context

@@ -104,7 +104,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
       homeOf(places, change)?.route === page.route &&
       !adds(change, listOf(places, change)) &&
       change.about.every((name) => name in record) &&
-      (change.offered?.(record) ?? true),
+      (change.offered?.({ ...record, ...change.fixed }) ?? true),
   )
 
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({

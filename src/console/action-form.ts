@@ -41,7 +41,7 @@ export function formPage(places: Places, change: Placed): Action {
     path: formPath(change, list),
     operation: change.operation,
     title: titleOf(change),
-    ...(isEdit ? { button: 'console.save' } : {}),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
     exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
     back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {

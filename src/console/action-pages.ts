@@ -60,7 +60,6 @@ export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
 
 function listPage(places: Places, list: Placed): ListPage {
   const adding = places.changes.filter((change) => adds(change, list))
-  const record = recordPageOf(places, list)
   return {
     path: list.path,
     operation: list.route,
@@ -86,7 +85,6 @@ function listPage(places: Places, list: Placed): ListPage {
     actions: (context) => [
       ...adding.map((change) => linkTo(places, change, context.params, context)),
       ...besideOf(places, list, context),
-      ...(record && list.about.length > 0 ? [pageLink(record, keysIn(list, context), context)] : []),
     ],
   }
 }
@@ -102,11 +100,20 @@ const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink 
   text: t(titleOf(page)),
 })
 
-/** The first list of a section leads to those of no record. */
-const besideOf = (places: Places, list: Placed, context: PageContext): ActionLink[] =>
-  places.lists
-    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
-    .map((other) => pageLink(other, {}, context))
+/** A list below a record leads to that, and the first list of a section to the others. */
+function besideOf(places: Places, list: Placed, context: PageContext): ActionLink[] {
+  const above = recordPageOf(places, list)
+  const keys = keysIn(list, context)
+  const others = places.lists.filter(
+    (other) => list === places.lists[0] && other !== list && !recordPageOf(places, other),
+  )
+  return [
+    ...(above
+      ? [{ ...pageLink(above, keys, context), text: `${context.t(titleOf(above))}: ${Object.values(keys).join('/')}` }]
+      : []),
+    ...others.map((other) => pageLink(other, {}, context)),
+  ].map((shown) => ({ ...shown, isSecond: true }))
+}
 
 /** What may be done with a row: the page of the first one leads to the others. */
 function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {

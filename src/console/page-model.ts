@@ -45,6 +45,8 @@ export interface ActionLink {
   readonly text: string
   /** It ends something that cannot be brought back: shown apart. */
   readonly isDangerous?: true
+  /** It leads elsewhere, and changes nothing. */
+  readonly isSecond?: true
 }
 
 export interface Field {

@@ -156,7 +156,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
       homeOf(places, change)?.route === page.route &&
       !adds(change, listOf(places, change)) &&
       change.about.every((name) => name in record) &&
-      (change.offered?.(record) ?? true),
+      (change.offered?.({ ...record, ...change.fixed }) ?? true),
   )
 
 /** Whether it is about something of a record, as one of its tokens, which rows of a table name. */

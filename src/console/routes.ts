@@ -150,7 +150,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
         const shown = { tone: 'plain', texts: [], ...once, title: context.t(action.title), back }
-        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
+        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)
     } catch (error) {

@@ -115,3 +115,25 @@ it("times are the reader's own, UTC when pointed at", async () => {
   expect(await time.textContent()).toBe('May 6, 2026, 10:34:20')
   expect(await time.getAttribute('title')).toBe('2026-05-06 10:34:20 UTC')
 })
+
+it('days of reads are those of the times below them, wherever the reader is', async () => {
+  const { user } = await makePerson()
+  await world.pool.query(
+    `insert into data_access (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
+     select routing_key, cid, user_id, '2026-05-04T20:00:00Z', $1, 'phone', 2, '2026-05-04T20:30:00Z'
+     from user_profile where user_id = $2`,
+    [app.app_key, user.user_id],
+  )
+  const context = await visit({ size: 'desktop', locale: 'en' }, { timezoneId: 'Asia/Shanghai' })
+  const page = await signIn(context, user, '/account/reads')
+  await page.getByRole('heading', { name: '2026-05-05' }).waitFor()
+  const days = await page
+    .locator('section.card')
+    .evaluateAll((sections) =>
+      sections.map((one) => [one.querySelector('h2')?.textContent, one.querySelector('time')?.textContent]),
+    )
+  expect(days).toEqual([
+    ['2026-05-06', 'May 6, 2026, 18:34:20'],
+    ['2026-05-05', 'May 5, 2026, 04:30:00'],
+  ])
+})

@@ -7,7 +7,7 @@ import { askForContact, confirmContact, pendingContacts, wayTo } from './contact
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
-import { newUser } from './wire.ts'
+import { newUser, type User } from './wire.ts'
 
 /** What a person changes of their own profile. What other systems of the platform keep (PROFILE_OWNED) stays as it is. */
 
@@ -19,6 +19,9 @@ function editableFields({ config }: Deps): readonly ProfileField[] {
     (field) => (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined,
   )
 }
+
+/** The person's own profile, whole: operators get it masked. Undefined for somebody who was erased meanwhile. */
+const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> => findUser(db, session)
 
 /** Changes name, gender and picture; false where the address of a new picture is not https. */
 const editProfile = operation(
@@ -56,6 +59,7 @@ const editProfile = operation(
 
 /** What people do about their own profile. */
 export const OWN_PROFILE = {
+  show: ownProfile,
   editable: editableFields,
   edit: editProfile,
   pending: pendingContacts,

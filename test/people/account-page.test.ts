@@ -133,7 +133,7 @@ describe('the data of a person', () => {
     expect(rows).toEqual([{ actor: 'user', actor_name: `${user.cid}/${user.user_id}` }])
     const profile = await textOf(browser, '/account/profile')
     expect(profile).toContain(user.passport)
-    expect(profile).not.toContain('13900000000')
+    expect(profile).toContain('13900000000')
   })
 })
 

@@ -95,6 +95,26 @@ describe('name, picture and gender', () => {
     expect(rows).toEqual([{ detail: { fields: ['name', 'gender', 'avatar'] } }])
   })
 
+  it('are shown to the person as they are, and a form that is sent as it came changes nothing', async () => {
+    const user = await client.makeUser({
+      passport: `own${++serial}@example.com`,
+      name: 'Lin Yue',
+      big_avatar_url: 'https://pictures.example/lin.png',
+      phone_number: '13800000001',
+      gender: '2',
+    })
+    const browser = await signedIn(user)
+    const before = await kept(user)
+    const { text } = await browser.open('/account/profile')
+    const typedIn = (name: string) => new RegExp(`name="${name}" [^>]*value="([^"]*)"`).exec(text)?.[1] ?? ''
+    const fields = { name: 'Lin Yue', gender: '2', big_avatar_url: typedIn('big_avatar_url') }
+    expect([text.includes('value="Lin Yue"'), fields.big_avatar_url]).toEqual([true, before.avatar])
+    expect(await page(browser)).toContain('13800000001')
+    expect((await browser.send('POST', '/account/profile', fields)).status).toBe(303)
+    expect(await kept(user)).toEqual(before)
+    expect((await ask(browser, 'phone', '13800000001')).status).toBe(400)
+  })
+
   it('that do not fit are refused by their name, and nothing is changed', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)

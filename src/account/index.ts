@@ -7,7 +7,7 @@ export { OWN_SESSIONS } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
 export { OWN_PROFILE } from './profile.ts'
 export { FACTORS } from './remove-factors.ts'
-export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
+export { findSession, type SignedIn, sessionCookie } from './session.ts'
 export { signInFor } from './sign-in-asker.ts'
 export { askToSignIn, isFresh } from './step-up-guard.ts'
 export {
@@ -16,6 +16,7 @@ export {
   lockUserSignedInSince,
   userByKey,
 } from './store.ts'
+export { signOut } from './upstream-guard.ts'
 export {
   blockUser,
   countSessionsOfUser,

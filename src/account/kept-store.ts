@@ -29,7 +29,7 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     what: 'sessions',
     table: 'browser_session',
     key: { session_hash: 'bytea' },
-    shown: ['created_at', 'expires_at', 'address', 'user_agent', 'amr'],
+    shown: ['created_at', 'expires_at', 'address', 'user_agent', 'amr', 'authenticated_at', 'acr'],
   },
   {
     what: 'sign_ins',

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
+import { invalidRequest } from '../lib/web/rescode.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { forgetCodeGuesses } from './code-guesses.ts'
 import { noSuchUser, PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
@@ -32,6 +33,8 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     const { cid, user_id } = user
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     if (!(await lockUser(db, key))) throw noSuchUser()
+    if (deps.config.UPSTREAM_ISSUER)
+      throw invalidRequest('nobody has a password here: people sign in at UPSTREAM_ISSUER')
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })

@@ -13,11 +13,15 @@ import { newUser, type User } from './wire.ts'
 
 const profileForm = newUser.pick({ name: true, gender: true, big_avatar_url: true }).partial().strip()
 
-/** Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. */
+/**
+ * Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. The mail address is
+ * what one signs in with, so it is the provider's where people sign in there.
+ */
 function editableFields({ config }: Deps): readonly ProfileField[] {
-  return PROFILE_FIELDS.filter((field) => !config.PROFILE_OWNED.includes(field)).filter(
-    (field) => (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined,
-  )
+  return PROFILE_FIELDS.filter((field) => {
+    if (config.PROFILE_OWNED.includes(field) || (field === 'mail' && config.UPSTREAM_ISSUER)) return false
+    return (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined
+  })
 }
 
 /** The person's own profile, whole: operators get it masked. Undefined for somebody who was erased meanwhile. */

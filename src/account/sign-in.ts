@@ -151,7 +151,7 @@ const EVENTS = {
 } as const
 
 /** What was tried last, or decided. */
-type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey'
+type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey' | 'provider'
 
 interface Told {
   readonly from: SignInOrigin

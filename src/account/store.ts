@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
-import { keptUserAgent, type SignInOrigin, type User, user } from './wire.ts'
+import { type User, user } from './wire.ts'
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
@@ -13,54 +13,6 @@ export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment)
 export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
-
-interface NewSession {
-  readonly sessionHash: Buffer
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly from: SignInOrigin
-  /** Null: with a password alone. */
-  readonly amr: readonly string[] | null
-}
-
-/** 0 when the user was erased meanwhile. */
-export const insertSession = (
-  db: Db,
-  key: UserRowKey,
-  { sessionHash, createdAt, expiresAt, from, amr }: NewSession,
-): Promise<number> =>
-  db.exec(sql`
-    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent, amr)
-    select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
-           ${expiresAt}::timestamptz, ${from.address}::text, ${keptUserAgent(from)}::text, ${amr}::text[]
-    from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
-
-const sessionRow = z.object({
-  cid: z.number(),
-  userId: z.string(),
-  name: z.string(),
-  avatarUrl: z.string(),
-  status: user.shape.status,
-  signedInAt: z.date(),
-  amr: z.array(z.string()).nullable(),
-})
-
-export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
-  db.maybe(
-    sessionRow,
-    sql`
-    select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
-           s.created_at as "signedInAt", s.amr
-    from (
-      select cid, user_id, created_at, expires_at, amr from browser_session
-      where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
-    ) s
-    cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u
-    where s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)`,
-  )
-
-export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
-  db.exec(sql`delete from browser_session where routing_key = ${routingKey} and session_hash = ${sessionHash}`)
 
 /** 0 when (cid, user_id) exists already. */
 export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>

@@ -3,6 +3,7 @@ import { isLoopbackHost } from '../lib/web/web-url.ts'
 import type { AllowedAddress } from './allowed-address.ts'
 import { hookProblems } from './people.ts'
 import { settings } from './schema.ts'
+import { offWithUpstream, upstreamProblems } from './upstream.ts'
 
 type Settings = z.infer<typeof settings>
 
@@ -142,7 +143,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     )
   }
   const config = parsed.data
-  const problems = mandatory(config)
+  const problems = [
+    ...mandatory(config),
+    ...upstreamProblems({ ...config, PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT) }, given),
+  ]
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   const undecided = config.NODE_ENV !== 'production' && config.DEMO === undefined
   const notLocal = whyNoDemo(config)
@@ -153,6 +157,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
   return Object.freeze({
     ...config,
+    ...offWithUpstream(config),
     PUBLIC_URL,
     API_URL: config.API_URL ?? PUBLIC_URL,
     PARTNER_URL: config.PARTNER_URL ?? PUBLIC_URL,

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { NotSent, postWebhook } from '../outbound/index.ts'
+import type { ServiceDeps } from './deps.ts'
 
 interface HookMessage {
   readonly id: string
@@ -9,7 +9,7 @@ interface HookMessage {
 }
 
 /** Hands the platform what it sends to a person: a signed webhook, as those to contacts and apps. */
-export async function callPeopleHook(deps: Deps, { id, type, at, data }: HookMessage): Promise<void> {
+export async function callPeopleHook(deps: ServiceDeps, { id, type, at, data }: HookMessage): Promise<void> {
   const { PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = deps.config
   if (hook === undefined || secret === undefined) throw new Error('PASSWORD_RESET_HOOK is not set')
   const body = JSON.stringify({ type, timestamp: at, data })

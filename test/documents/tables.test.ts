@@ -2,10 +2,10 @@ import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/actions/index.ts'
+import type { RunDeps } from '../../src/certification/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { settings } from '../../src/config/schema.ts'
 import type { Fields, RecordField } from '../../src/db/record-fields.ts'
-import type { Deps } from '../../src/deps.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
 import { LENIENT_FIELDS } from '../../src/interfaces/read-answer.ts'
 import type { CheckSequence, FailureRow } from '../../src/lib/failure.ts'
@@ -194,13 +194,11 @@ describe('DECISIONS about the registry', () => {
         .filter((field) => field.name === name)
         .map((field) => ({ action, field })),
     )
-  const optionOf = (what: string, name: string): string | undefined => {
+  const optionOf = (what: string, name: string): string => `--${actionsWith(what, name)[0]?.field.flag}`
+  const helpOf = (what: string, name: string): string => {
     const [found] = actionsWith(what, name)
-    return found && `--${found.field.flag}`
-  }
-  const helpOf = (what: string, name: string): string | undefined => {
-    const [found] = actionsWith(what, name)
-    return found && (hintOf(en, found.action, name) ?? labelOf(en, found.action, name))
+    if (!found) throw new Error(`no action has ${name}`)
+    return hintOf(en, found.action, name) ?? labelOf(en, found.action, name)
   }
 
   it.each<[string, Fields]>([
@@ -210,9 +208,9 @@ describe('DECISIONS about the registry', () => {
     const rows = Object.entries(fields).map(([name, field]) =>
       rowOf(
         `\`${name}\``,
-        `\`${optionOf(what, name) ?? field.option}\``,
+        `\`${optionOf(what, name)}\``,
         atFirst(field),
-        (field.changed ? '' : 'at creation: ') + (helpOf(what, name) ?? field.help),
+        (field.changed ? '' : 'at creation: ') + helpOf(what, name),
       ),
     )
     expectRows(DECISIONS, `fields of ${what}`, rows)
@@ -224,7 +222,7 @@ describe('the README of the headless API', () => {
     const routes: string[] = []
     const app = Fastify({ exposeHeadRoutes: false })
     app.addHook('onRoute', ({ method, url }) => void routes.push(`${method} ${url}`))
-    await app.register(apiRoutes, { deps: {} as Deps })
+    await app.register(apiRoutes, { deps: {} as RunDeps })
     await app.ready()
     await app.close()
     const rows = rowsAfter('src/sandbox/api/README.md', 'calls').map((row) =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { OWN_PROFILE } from '../../src/account/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { TASKS } from '../../src/jobs/tasks.ts'
 import type { Browser } from '../acceptance/browser.ts'
@@ -324,6 +325,12 @@ describe('PROFILE_OWNED', () => {
     } finally {
       await owned.close()
     }
+  })
+
+  it('has the mail address where people sign in at a provider of the platform', () => {
+    const upstream = { ...world.deps.config, UPSTREAM_ISSUER: 'https://id.example' }
+    expect(OWN_PROFILE.editable(world.deps)).toEqual(['name', 'avatar', 'gender', 'phone', 'mail'])
+    expect(OWN_PROFILE.editable({ ...world.deps, config: upstream })).toEqual(['name', 'avatar', 'gender', 'phone'])
   })
 
   it('offers no new number where nothing can be sent to it', async () => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Action, namesIn, partsOf } from '../lib/action.ts'
-import { InvalidInput } from '../lib/json/input.ts'
+import { type Action, isElevated, namesIn, partsOf } from '../lib/action.ts'
+import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
@@ -20,7 +20,9 @@ export function actionRoutes<Deps>(
     const { method, path } = partsOf(action.route)
     const answer =
       (perform: typeof action.perform, readsQuery: boolean) => async (request: FastifyRequest, reply: Reply) => {
-        const output = await perform(depsFor(request), inputOf(request, action, readsQuery))
+        const given = inputOf(request, action, readsQuery)
+        await refuseElevated(request, action, given)
+        const output = await perform(depsFor(request), given)
         return answerLossless(request, reply, seesPeople(request) ? output : (action.masked?.(output) ?? output))
       }
     const reads = { readsQuery: true, ...(action.recordsLook ? { answersHead: false as const } : {}) }
@@ -36,6 +38,12 @@ export function actionRoutes<Deps>(
 }
 
 type Reply = Parameters<typeof answerLossless>[1]
+
+/** Fields that only a higher role may give; what is wrong with the input is said first. */
+async function refuseElevated(request: FastifyRequest, action: Action, given: unknown): Promise<void> {
+  if (!action.elevated || !isElevated(action, parseInput(action.input, given))) return
+  await request.server.requireRole(request, action.elevated.role, action.elevated.what)
+}
 
 /** Whether it can be asked for without a body. */
 const needsNoBody = (action: Action): boolean =>

@@ -10,6 +10,8 @@ export interface Actor {
   /** Where the request came from. */
   readonly address?: string | undefined
   readonly requestId?: string | undefined
+  /** By which surface an operator acts. */
+  readonly by?: 'command' | 'console' | 'api'
 }
 
 /** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */

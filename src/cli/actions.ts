@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { type Command, Option } from 'commander'
-import { stringify } from 'lossless-json'
 import {
   type Field,
   fieldsOf,
   hintOf,
+  isPaged,
   isTable,
   labelOf,
+  linesOf,
+  pagesOf,
   pairsOf,
   rowsIn,
   shownOnce,
@@ -19,8 +21,9 @@ import { translator } from '../lib/web/locale.ts'
 import type { CliContext } from './context.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
 import { askRemote } from './remote.ts'
-import { print } from './report.ts'
-import { aligned, collect, collectWords, numberIfOne, printableJson, readable } from './text.ts'
+import { print, progressBar } from './report.ts'
+import { aligned, collect, collectWords, jsonIfOne, numberIfOne, printableJson, readable } from './text.ts'
+import { ownText } from './texts.ts'
 
 const t = translator('en')
 
@@ -48,30 +51,42 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
   command.description(t(`action.${action.id}.about`))
   // In brackets for commander, so that a missing one is reported together with all other problems.
   for (const name of named) command.argument(`[${name}]`)
-  if (named.length > 0) command.usage(`${named.map((name) => `<${name}>`).join(' ')} [options]`)
+  const isNeeded = (name: string): boolean => fields.some((field) => field.name === name && field.required)
+  const shown = named.map((name) => (isNeeded(name) ? `<${name}>` : `[${name}]`))
+  if (named.length > 0) command.usage(`${shown.join(' ')} [options]`)
   const optional = fields.filter(({ name }) => !named.includes(name))
   for (const field of optional) addOption(command, action, field)
   if (action.previewRole) command.option('--yes', t('command.yes'))
-  if (action.list) addPaging(command)
+  if (action.list && isPaged(action)) addPaging(command)
   const flags = Object.fromEntries(fields.map(({ name, flag }) => [name, named.includes(name) ? name : `--${flag}`]))
   const inputFrom = (options: Values) => ({
     ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
     ...Object.fromEntries(named.map((name, at) => [name, argumentsOf(command)[at]])),
-    ...(action.list ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
+    ...(action.list && isPaged(action)
+      ? { limit: options.limit ?? (options.all || options.csv ? '1000' : undefined), after: options.after }
+      : {}),
   })
   defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
     const carryOut = async (ask: Ask): Promise<void> => {
-      if (action.list && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
+      const { all, csv } = command.opts()
+      if (all || csv) {
+        const pages = pagesOf((page) => ask({ ...typed, ...page }))
+        return printAll(context, linesOf(action, csv ? 'csv' : 'ndjson', t, pages))
+      }
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
       print(context.terminal, json, output, isSure ? textOf(action) : foreseenText)
+      if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
     }
     const { remote } = context
     if (!remote) {
       const perform = isSure ? action.perform : (action.foresee ?? action.perform)
-      return context.withDeps((deps) => carryOut(async (given) => asValues(await perform(deps, given))))
+      const bar = progressBar(context.terminal.stderr)
+      return context.withDeps((deps) =>
+        carryOut(async (given) => asValues(await perform({ ...deps, progress: bar.show }, given).finally(bar.end))),
+      )
     }
     const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
     await carryOut((given) => askRemote<Values>(remote, { route, fields: given }))
@@ -87,7 +102,7 @@ const onlyOne = (names: readonly string[]): readonly string[] => (names.length =
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
 function addOption(command: Command, action: Action<Deps>, field: Field): void {
-  const { name, kind, flag, nullable, required, choices, initially } = field
+  const { name, kind, flag, off, nullable, required, choices, initially } = field
   const help = [
     hintOf(t, action, name) ?? labelOf(t, action, name),
     ...(choices.length > 0 ? [`: ${choices.join(', ')}`] : []),
@@ -97,15 +112,21 @@ function addOption(command: Command, action: Action<Deps>, field: Field): void {
   ].join('')
   const option = new Option(kind === 'switch' ? `--${flag}` : `--${flag} <${flag.split('-').at(-1)}>`, help)
   if (kind === 'number') option.argParser(numberIfOne)
+  if (kind === 'json') option.argParser(jsonIfOne)
   if (kind === 'list' || kind === 'pairs') option.argParser(choices.length > 0 ? collectWords : collect)
   command.addOption(option)
+  if (off) return void command.option(`--${off}`, hintOf(t, action, off))
   const empties = nullable || kind === 'list' || kind === 'pairs' || kind === 'switch'
   if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
 }
 
 /** `--no-host` is a list without entries, and `--no-logo-url` null. */
-function typedValue({ kind, flag }: Field, options: Values): unknown {
+function typedValue({ kind, flag, off }: Field, options: Values): unknown {
   const typed = options[new Option(`--${flag}`).attributeName()]
+  if (off && options[new Option(`--${off}`).attributeName()] === true) {
+    if (typed === undefined) return false
+    throw new InvalidInput([{ field: `--${off}`, problem: `or --${flag}, not both` }])
+  }
   if (typed === false && kind !== 'switch') return kind === 'list' ? [] : kind === 'pairs' ? {} : null
   return kind === 'pairs' && Array.isArray(typed) ? pairsOf(typed) : typed
 }
@@ -115,24 +136,21 @@ function addPaging(command: Command): void {
     .option('--limit <number>', 'rows of a page, at most 1000')
     .option('--after <cursor>', 'next page: the `next` value of the previous page')
     .option('--all', 'print every page, one JSON object per line')
+    .option('--csv', 'print every page as CSV')
 }
 
-/** Every row of every page, a line of JSON each. */
-async function printAll({ terminal }: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
-  for (let given = typed; ; ) {
-    const output = await ask(given)
-    for (const row of rowsIn(output, rows)) {
-      // Waits for a reader that is slower than the database.
-      if (!terminal.stdout.write(`${printableJson(stringify(row) ?? '')}\n`)) await once(terminal.stdout, 'drain')
-    }
-    if (typeof output.next !== 'string') return
-    given = { ...typed, after: output.next }
+/** Waits for a reader that is slower than the database. */
+async function printAll({ terminal }: CliContext, lines: AsyncIterable<string>): Promise<void> {
+  for await (const line of lines) {
+    if (!terminal.stdout.write(`${printableJson(line.trimEnd())}\n`)) await once(terminal.stdout, 'drain')
   }
 }
 
 const textOf =
-  ({ list, once: onlyOnce = [] }: Action<Deps>) =>
+  ({ id, list, once: onlyOnce = [] }: Action<Deps>) =>
   (output: Values): string => {
+    const own = ownText(id)
+    if (own) return own(output)
     if (list) return listText(list.rows, list.columns, output)
     const secrets = shownOnce(onlyOnce, output)
     const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
@@ -159,10 +177,11 @@ function recordText(entries: readonly (readonly [string, unknown])[]): string[] 
 const foreseenText = (output: Values): string =>
   `${t('command.would')}\n${aligned(Object.entries(output).map(([name, value]) => [name, readable(value)]))}\n${t('command.repeat')}`
 
-function listText(name: string, columns: readonly Column<object>[], output: Values): string {
+function listText(name: string, all: readonly Column<object>[], output: Values): string {
+  const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
-  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row))))
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t))))
   const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
   return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
 }

@@ -1,11 +1,20 @@
-import { hintOf, type Field as InputField, labelOf, shownOnce, typedFields, type Values } from '../actions/index.ts'
+import {
+  choiceOf,
+  hintOf,
+  type Field as InputField,
+  labelOf,
+  shownOnce,
+  typedFields,
+  type Values,
+} from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import type { Action, Fact, Field, PageContext } from './page-model.ts'
+import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
   adds,
+  detailOf,
   formPath,
   keysIn,
   linkTo,
@@ -14,9 +23,11 @@ import {
   type Placed,
   type Places,
   perform,
+  recordIn,
   recordPageOf,
   titleOf,
 } from './placed.ts'
+import { factsOf, tablesOf } from './record-parts.ts'
 import { count, stateCell, text, yesNo } from './texts.ts'
 
 /** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
@@ -29,7 +40,7 @@ export function formPage(places: Places, change: Placed): Action {
   const fieldsOfForm = () => typedFields(change).filter(({ name }) => !change.about.includes(name))
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> =>
-    detail ? perform(detail, context, keysIn(detail, context)) : keysIn(change, context)
+    detail ? recordIn(detail, await perform(detail, context, keysIn(detail, context)))[0] : keysIn(change, context)
   return {
     path: formPath(change, list),
     operation: change.route,
@@ -38,16 +49,17 @@ export function formPage(places: Places, change: Placed): Action {
     back: (context) => backOf(detail ?? list, keysIn(change, context)),
     confirm: async (context) => {
       const record = await recordOf(context)
+      const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
       const others = detail || !list ? [] : offeredFor(places, list, record).filter(({ id }) => id !== change.id)
       return {
-        ...(typeof record.name === 'string' ? { about: record.name } : {}),
+        ...nameIn(record),
         says: [context.t(aboutOf(change))],
         facts: [
           ...change.about.map((name) => fact(change, name, record[name], context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
-        fields: fieldsOfForm().map((field) => formFieldOf(change, field, record, context)),
+        fields: fieldsOfForm().map((field) => formFieldOf(change, field, record, context, suggested)),
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
         others: others.map((one) => linkTo(places, one, record, context)),
       }
@@ -56,20 +68,44 @@ export function formPage(places: Places, change: Placed): Action {
       const fields = fieldsOfForm()
       const typed = isEdit ? editedIn(fields, await recordOf(context), context) : given(fields, context.fields)
       const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
-      const once = shownOnce(change.once, output)
-      if (once.length === 0) return undefined
-      const values = once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] }))
-      return { note: context.t('console.once.note'), values }
+      return toldOf(change, output, context) ?? madeIn(places, change, output)
     },
   }
+}
+
+const nameIn = ({ name, title }: Values): { about?: string } => {
+  const about = name ?? title
+  return typeof about === 'string' ? { about } : {}
+}
+
+/** What no later page shows again: secrets, what the output means. */
+function toldOf(change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
+  const { t } = context
+  const once = shownOnce(change.once, output)
+  const values = once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] }))
+  if (once.length > 0) return { note: t('console.once.note'), values }
+  const verdict = change.verdict?.(output)
+  if (!verdict) return undefined
+  const told = { ...(change.told?.(output) ?? output) }
+  const facts = factsOf(change, told, context)
+  return { tone: verdict.tone, note: t(verdict.text), values: facts, tables: tablesOf(change, told, context) }
+}
+
+function madeIn(places: Places, change: Placed, output: Values): Made | undefined {
+  const list = listOf(places, change)
+  const page = list && adds(change, list) ? detailOf(places, list) : undefined
+  if (!page) return undefined
+  const [record] = recordIn(page, output)
+  return page.about.every((name) => name in record) ? { address: addressOf(page, page.path, record) } : undefined
 }
 
 /** The field of a form that says which state of the record it was made for. */
 const SEEN = 'unchanged_since'
 
-function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext): Field {
+function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext, first: Values): Field {
   if (field.name === SEEN) return { name: SEEN, label: '', kind: 'hidden', value: momentText(record.updated_at) }
-  return formField(change, field, context, change.method === 'PATCH' ? record[field.name] : field.initially)
+  const begins = first[field.name] ?? field.initially
+  return formField(change, field, context, change.method === 'PATCH' ? record[field.name] : begins)
 }
 
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
@@ -110,6 +146,7 @@ const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact
 const KINDS = {
   text: 'text',
   number: 'number',
+  date: 'date',
   switch: 'choice',
   list: 'lines',
   pairs: 'lines',
@@ -124,7 +161,7 @@ export function formField(action: Placed, field: InputField, { t }: PageContext,
       ? [true, false].map((choice) => [String(choice), yesNo(choice, t).text] as const)
       : kind === 'list'
         ? []
-        : choices.map((choice) => [choice, stateCell(choice, t).text] as const)
+        : choices.map((choice) => [choice, choiceOf(t, action, name, choice) ?? stateCell(choice, t).text] as const)
   return {
     name,
     label: labelOf(t, action, name),

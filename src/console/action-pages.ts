@@ -1,8 +1,9 @@
-import { ACTIONS, isTable, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
-import { cellOf } from '../lib/action.ts'
+import { ACTIONS, exportOf, isPaged, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
+import { type Column, cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
-import { cellFor, given } from './action-values.ts'
-import type { ListPage, PageContext, Section, Table } from './page-model.ts'
+import { given, linkedCell } from './action-values.ts'
+import { ownTable } from './own-tables.ts'
+import type { Cell, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -16,9 +17,11 @@ import {
   type Places,
   perform,
   placesOf,
+  recordIn,
   recordPageOf,
   titleOf,
 } from './placed.ts'
+import { factsOf, tablesOf, textsOf } from './record-parts.ts'
 import { at, link, text } from './texts.ts'
 
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
@@ -49,9 +52,15 @@ function listPage(places: Places, list: Placed): ListPage {
     lead: aboutOf(list),
     ...(list.recordsLook ? { recordsLook: true } : {}),
     filters: (context) => typedFields(list).map((filter) => formField(list, filter, context, undefined)),
+    ...(isPaged(list)
+      ? {
+          exported: (context, format) =>
+            exportOf(list, format, context.t, (page) => perform(list, context, { ...askedOf(list, context), ...page })),
+        }
+      : {}),
     read: async (context) => {
       const filters = typedFields(list)
-      const asked = { ...given(filters, context.fields), ...keysIn(list, context) }
+      const asked = askedOf(list, context)
       // A list that must be asked for something is not asked before the form is filled in.
       if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(asked).success)
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
@@ -63,9 +72,16 @@ function listPage(places: Places, list: Placed): ListPage {
   }
 }
 
+/** What the address of a list asks for. */
+const askedOf = (list: Placed, context: PageContext): Values => ({
+  ...given(typedFields(list), context.fields),
+  ...keysIn(list, context),
+})
+
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
-  const { columns = [], rows: name = '' } = page.list ?? {}
+  const { columns: all = [], rows: name = '' } = page.list ?? {}
+  const columns = all.filter(({ onTerminalOnly }) => !onTerminalOnly)
   const found = rowsIn(output, name)
   const detail = detailOf(places, page)
   const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
@@ -76,22 +92,28 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
       ...(hasChanges ? [t('console.field.change')] : []),
     ],
     rows: found.map((row, index) => {
-      const [first = text(''), ...others] = columns.map((column) => cellFor(column.name, cellOf(column, row), t))
-      if (detail) return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
+      const [first = text(''), ...others] = columns.map((column) => columnCell(column, row, t))
+      if (detail && (page.list?.opens?.(row) ?? true))
+        return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
       if (!hasChanges) return [first, ...others]
       // The page of the first one leads to the others.
       const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, row, context))
       const titles = [change, ...more].map((one) => one?.text).join(' / ')
       return [first, ...others, change ? link(titles, change.href) : text('–')]
     }),
-    none: t('console.nothing_matches'),
+    none: typeof output.next === 'string' ? t('console.nothing_yet') : t('console.nothing_matches'),
   }
+}
+
+function columnCell(column: Column<object>, row: Values, t: PageContext['t']): Cell {
+  const tone = column.tone?.(row)
+  return { ...linkedCell(column.name, cellOf(column, row, t), t), ...(tone ? { tone } : {}) }
 }
 
 async function readRecord(places: Places, detail: Placed, context: PageContext) {
   const { t } = context
   const keys = keysIn(detail, context)
-  const record = await perform(detail, context, keys)
+  const [record, beside] = recordIn(detail, await perform(detail, context, keys))
   const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
   const seeAlso = [
     ...below.map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
@@ -99,31 +121,24 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
       .filter(({ operation }) => mayDo(context.role, operation))
       .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),
   ]
+  const own = await ownTable(detail.id, record, context)
   return {
-    title: `${t(titleOf(detail))}: ${String(record.name ?? Object.values(keys).join('/'))}`,
+    title: `${t(titleOf(detail))}: ${nameOf(record, keys)}`,
     facts: [
       ...factsOf(detail, record, context),
       ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
-    tables: tablesOf(detail, record, context),
+    tables: [
+      ...(own ? [own] : []),
+      ...tablesOf(detail, record, context),
+      ...(own ? [] : tablesOf(detail, beside, context)),
+    ],
+    texts: textsOf(detail, record, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
 
-const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
-  Object.entries(record)
-    .filter(([, value]) => !isTable(value))
-    .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
-
-const tablesOf = (detail: Placed, record: Values, { t }: PageContext): Table[] =>
-  Object.entries(record).flatMap(([name, value]) => {
-    if (!isTable(value)) return []
-    const columns = Object.keys(value[0] ?? {})
-    const rows = value.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    return [
-      { title: labelOf(t, detail, name), head: columns.map((column) => labelOf(t, detail, column)), rows, none: '' },
-    ]
-  })
+const nameOf = ({ name, title }: Values, keys: Values): string => String(name ?? title ?? Object.values(keys).join('/'))
 
 function queryText(query: Values): string {
   const written = new URLSearchParams()

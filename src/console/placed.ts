@@ -39,6 +39,13 @@ export function placesOf(actions: readonly Action<Deps>[]): Places {
 export const titleOf = ({ id }: Action): string => `action.${id}`
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
+/** The record in an output, and the rest of the output. */
+export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Values): readonly [Values, Values] {
+  if (name === undefined) return [output, {}]
+  const { [name]: record, ...beside } = output
+  return [Object(record) as Values, beside]
+}
+
 const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { parseInput } from './json/input.ts'
 import type { Role } from './web/admin-auth.ts'
+import type { Translate } from './web/locale.ts'
 
 /**
  * What operators may do. One row in a room's `operator.ts` makes its route below /admin/v1, its command, its page or form
@@ -13,13 +14,21 @@ export interface Column<Row> {
   /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
   readonly name: string
   /** Without it, the row's field of this name. */
-  of?(row: Row): unknown
+  of?(row: Row, t: Translate): unknown
+  /** Too much for a terminal. */
+  readonly onPagesOnly?: true
+  /** Pages and CSV say it by another column. */
+  readonly onTerminalOnly?: true
+  /** Its colour on a page. */
+  tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
 }
 
 interface ListOf<Name, Row> {
   /** The field of the output that has the rows; `next` beside it leads to the following page. */
   readonly rows: Name
   readonly columns: readonly Column<Row>[]
+  /** Whether a row has a page of its own, where not every one has. */
+  opens?(row: Row): boolean
 }
 
 type List<Output> = {
@@ -41,6 +50,14 @@ interface Facts {
   readonly dangerous?: true
   /** The audit log records each look, so HEAD is not answered. */
   readonly recordsLook?: true
+  /** Fields that only a higher role may give, and what the refusal calls that. */
+  readonly elevated?: Elevated
+}
+
+interface Elevated {
+  readonly role: Role
+  readonly fields: readonly string[]
+  readonly what: string
 }
 
 /** `input`: fields of the path, query and body together; refuses others. */
@@ -48,16 +65,32 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly input: z.ZodType<Input>
   readonly run: (deps: Deps, input: Input) => Promise<Output>
   readonly list?: List<Output>
+  /** The field of the output that has the record; the rest is known about it. */
+  readonly record?: keyof Output & string
+  /** What is shown of the lists that the record has, and of those beside it: their columns. */
+  readonly tables?: Readonly<Record<string, readonly string[]>>
   /** What an operator below `support` is shown in place of the output. */
   masked?(output: Output): object
   /** What it would do, in numbers, which its page shows above the button. */
   readonly preview?: Preview<Input, Deps>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
+  /** What the output means, by its text; after a bad one the command exits with 1. */
+  verdict?(output: Output): Verdict | undefined
+  /** What the console tells of the output, beside the verdict. */
+  told?(output: Output): object
+  /** What the form begins with. An id that is new each time makes a second click the same change. */
+  suggested?(deps: Deps): Readonly<Record<string, unknown>>
   /** Whether the page of this record offers it. */
   offered?(record: Readonly<Record<string, unknown>>): boolean
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+}
+
+export interface Verdict {
+  readonly tone: 'good' | 'bad'
+  /** The key of its text. */
+  readonly text: string
 }
 
 /** A link to another page of the console. */
@@ -85,8 +118,13 @@ export interface Action<Deps = never> extends Facts {
   perform(deps: Deps, given: unknown): Promise<object>
   foresee?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
-  readonly list?: { readonly rows: string; readonly columns: readonly Column<object>[] }
+  readonly list?: ListOf<string, object>
+  readonly record?: string
+  readonly tables?: Readonly<Record<string, readonly string[]>>
   readonly once?: readonly string[]
+  verdict?(output: object): Verdict | undefined
+  told?(output: object): object
+  suggested?(deps: Deps): Readonly<Record<string, unknown>>
   masked?(output: object): object
   offered?(record: Readonly<Record<string, unknown>>): boolean
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
@@ -110,8 +148,12 @@ export function action<Input extends object, Deps, Output extends object>(row: R
 }
 
 /** What a column shows of a row. */
-export const cellOf = ({ name, of }: Column<object>, row: object): unknown =>
-  of ? of(row) : (row as Readonly<Record<string, unknown>>)[name]
+export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate): unknown =>
+  of ? of(row, t) : (row as Readonly<Record<string, unknown>>)[name]
+
+/** Whether an input has a field that only a higher role may give. */
+export const isElevated = ({ elevated }: Pick<Facts, 'elevated'>, input: object): boolean =>
+  elevated?.fields.some((name) => (input as Readonly<Record<string, unknown>>)[name] !== undefined) === true
 
 /** Method and path of a route. */
 export function partsOf(route: string): { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string } {

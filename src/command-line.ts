@@ -10,9 +10,7 @@ import {
   migrateCommand,
   openContext,
   operatorCommands,
-  orderCommands,
   partnerCommands,
-  productCommands,
   purgeCommand,
   reportFailure,
   resealCommand,
@@ -21,7 +19,6 @@ import {
   settingsCommand,
   signingKeyCommands,
   type Terminal,
-  trafficCommands,
   userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
@@ -49,9 +46,6 @@ export function programOf(context: CliContext): Command {
   userCommands(program, context)
   signingKeyCommands(program, context)
   partnerCommands(program, context, heartbeatWith)
-  productCommands(program, context)
-  orderCommands(program, context)
-  trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
   actionCommands(program, context, ALL_ACTIONS)

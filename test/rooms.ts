@@ -102,7 +102,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'outbound',
   ],
   operators: ['audit', 'throttle'],
-  actions: ['app-events', 'jobs', 'oauth', 'operators', 'registry'],
+  actions: ['app-events', 'catalogue', 'jobs', 'oauth', 'operators', 'orders', 'registry', 'sandbox'],
   reseal: ['account', 'oauth', 'oidc', 'registry', 'partners', 'reports', 'operators', 'audit', 'throttle'],
   console: [
     'actions',

@@ -1,14 +1,20 @@
 import { APP_EVENT_ACTIONS } from '../app-events/index.ts'
+import { PRODUCT_ACTIONS } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
+import { ORDER_ACTIONS } from '../orders/index.ts'
 import { appActions } from '../registry/index.ts'
+import { TRAFFIC_ACTIONS } from '../sandbox/index.ts'
 
 /** What operators may do, by the section of the console that has it. */
 export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
   grants: OAUTH_ACTIONS.grants,
+  partners: PRODUCT_ACTIONS,
+  orders: ORDER_ACTIONS,
+  traffic: TRAFFIC_ACTIONS,
   jobs: JOB_ACTIONS,
 } as const satisfies Readonly<Record<string, readonly Action<Deps>[]>>
 

@@ -21,9 +21,6 @@ const row = (role: Role, route?: string, command?: string): Permission => ({
 })
 
 const PARTNER = '/partners/:partner_id'
-const PRODUCTS = `${PARTNER}/products`
-const PRODUCT = `${PRODUCTS}/:partner_deal_id`
-const ORDER = '/orders/:order_id'
 const OPERATOR = '/operators/:name'
 
 /** Of the operations that are not rows yet. */
@@ -72,24 +69,6 @@ export const WRITTEN: readonly Permission[] = [
   viewer('GET /certificates', 'partner certificates'),
   // Bodies are shown as they came, with the people in them.
   support(`GET ${PARTNER}/notices`, 'partner notices'),
-
-  viewer(`GET ${PRODUCTS}`, 'product list'),
-  viewer(`GET ${PRODUCT}`, 'product show'),
-  editor(`POST ${PRODUCTS}/pull`, 'product pull'),
-  editor(`POST ${PRODUCT}/pull`),
-  editor(`POST ${PRODUCT}/pull-prices`, 'product pull-prices'),
-
-  viewer('GET /orders', 'order list'),
-  viewer(`GET ${ORDER}`, 'order show'),
-  support(`POST ${ORDER}/query`, 'order query'),
-  editor('POST /orders', 'order create'),
-  editor(`POST ${ORDER}/pay`, 'order pay'),
-  editor(`POST ${ORDER}/close`, 'order close'),
-  editor(`POST ${ORDER}/refund`, 'order refund'),
-  editor(`POST ${ORDER}/refunded`, 'order refunded'),
-
-  viewer('GET /traffic', 'traffic list'),
-  viewer('GET /traffic/:id', 'traffic show'),
 
   viewer('GET /audit', 'audit list'),
   support('GET /audit/export', 'audit export'),

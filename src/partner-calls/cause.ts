@@ -29,5 +29,11 @@ export const CALL_CAUSES = [
 
 export const BY_COMMAND: CallCause = { kind: 'operator', ref: 'command' }
 export const BY_CONSOLE: CallCause = { kind: 'operator', ref: 'console' }
-export const BY_API: CallCause = { kind: 'operator', ref: 'api' }
+/** An operator asks for it, by the surface that Deps names. */
+export const byOperator = ({ actor }: Acting): CallCause => ({ kind: 'operator', ref: actor?.by ?? 'api' })
+
+interface Acting {
+  readonly actor?: { readonly by?: 'command' | 'console' | 'api' }
+}
+
 export const BY_PLAYGROUND: CallCause = { kind: 'playground', ref: null }

@@ -45,7 +45,13 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}.about`,
   ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
-  ...fieldsOf(action).flatMap(({ name }) => [`action.${action.id}.${name}`].filter((key) => key in en)),
+  ...fieldsOf(action)
+    .flatMap(({ name, off = name }) => [name, off])
+    .flatMap((name) => [`action.${action.id}.${name}`].filter((key) => key in en)),
+  ...fieldsOf(action).flatMap(({ name, choices }) =>
+    choices.map((choice) => `field.${action.id.split('_', 1)[0]}.${name}.${choice}`).filter((key) => key in en),
+  ),
+  ...Object.entries(action.tables ?? {}).flatMap(([name, columns]) => [name, ...columns].map((one) => `field.${one}`)),
 ]
 const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
@@ -54,6 +60,13 @@ const groupsOf = (command: string): string[] => {
 /** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
 const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
+  // Of products, and of what a pull has brought.
+  ...['details', 'expected', 'received', 'refused', 'pulled', 'problems', 'warnings', 'entry', 'path', 'problem'],
+  ...['changed', 'removed', 'will_follow', 'kind', 'detail', 'maybe_received', 'code'],
+  // Of orders and refunds.
+  ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
+  ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],
+  ...['order_additional', 'additional_left_out'],
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */

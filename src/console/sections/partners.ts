@@ -144,6 +144,7 @@ const factsOf = (partner: ShownPartner, { t, role }: PageContext) => [
   {
     name: t('console.field.more'),
     cells: [
+      link(t('action.product_list'), at('partners', String(partner.partner_id), 'products')),
       link(
         t('console.orders.title'),
         `${at('orders')}?${new URLSearchParams({ partner_id: String(partner.partner_id) })}`,

@@ -1,6 +1,6 @@
 import { APP_EVENT_ACTIONS } from '../app-events/index.ts'
 import { PRODUCT_ACTIONS } from '../catalogue/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
@@ -16,6 +16,6 @@ export const ACTIONS = {
   orders: ORDER_ACTIONS,
   traffic: TRAFFIC_ACTIONS,
   jobs: JOB_ACTIONS,
-} as const satisfies Readonly<Record<string, readonly Action<Deps>[]>>
+} as const satisfies Readonly<Record<string, readonly Action<ServiceDeps>[]>>
 
-export const ALL_ACTIONS: readonly Action<Deps>[] = Object.values(ACTIONS).flat()
+export const ALL_ACTIONS: readonly Action<ServiceDeps>[] = Object.values(ACTIONS).flat()

@@ -1,6 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { action, type Verdict } from '../lib/action.ts'
-import { byOperator, type CallProblem } from '../partner-calls/index.ts'
+import { byOperator, type CallDeps, type CallProblem } from '../partner-calls/index.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
@@ -69,7 +68,7 @@ export const PRODUCT_ACTIONS = [
     arguments: ['partner_deal_id'],
     role: 'editor',
     input: catalogueOrOne,
-    run: (deps: Deps, { partner_id, partner_deal_id }) =>
+    run: (deps: CallDeps, { partner_id, partner_deal_id }) =>
       partner_deal_id === undefined
         ? pullCatalogue(deps, { partner_id }, byOperator(deps), deps.progress)
         : pullProduct(deps, { partner_id, partner_deal_id }, { cause: byOperator(deps) }),
@@ -79,7 +78,7 @@ export const PRODUCT_ACTIONS = [
     route: `POST ${PRODUCT}/pull`,
     role: 'editor',
     input: oneProduct,
-    run: (deps: Deps, product) => pullProduct(deps, product, { cause: byOperator(deps) }),
+    run: (deps: CallDeps, product) => pullProduct(deps, product, { cause: byOperator(deps) }),
     ...pull,
   }),
   action({
@@ -88,7 +87,7 @@ export const PRODUCT_ACTIONS = [
     arguments: ['partner_deal_id'],
     role: 'editor',
     input: priceRange,
-    run: (deps: Deps, range) => pullPrices(deps, range, { cause: byOperator(deps) }),
+    run: (deps: CallDeps, range) => pullPrices(deps, range, { cause: byOperator(deps) }),
     ...pull,
   }),
 ]

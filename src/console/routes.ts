@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
 import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { sendDownload } from '../lib/web/download.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
@@ -26,7 +27,7 @@ interface ShownProblem extends Problem {
 type ContextOf = (request: FastifyRequest) => PageContext
 
 const contextFrom =
-  (deps: Deps): ContextOf =>
+  (deps: ServiceDeps): ContextOf =>
   (request) => ({
     deps: onBehalfOf(deps, request),
     t: translator(localeOfRequest(request)),
@@ -49,7 +50,7 @@ const allowedTo = ({ role }: PageContext, links: readonly ActionLink[]): ActionL
 const isDone = ({ query }: FastifyRequest): boolean => doneQuery.safeParse(query).success
 
 interface Options {
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   readonly gather: GatherMetrics
 }
 

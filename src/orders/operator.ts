@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../deps.ts'
 import { action, type Verdict } from '../lib/action.ts'
-import { byOperator, type CallProblem } from '../partner-calls/index.ts'
+import { byOperator, type CallDeps, type CallProblem } from '../partner-calls/index.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder, newOrderId } from './create-order.ts'
 import { maskedStory } from './masked-story.ts'
@@ -71,7 +70,7 @@ export const ORDER_ACTIONS = [
     command: 'order show',
     role: 'viewer',
     input: oneOrder,
-    run: (deps: Deps, { order_id }) => showOrder(deps, order_id),
+    run: (deps: CallDeps, { order_id }) => showOrder(deps, order_id),
     masked: maskedStory,
     record: 'order',
     tables: {
@@ -92,7 +91,7 @@ export const ORDER_ACTIONS = [
     command: 'order create',
     role: 'editor',
     input: createOrder.input,
-    run: (deps: Deps, order) => createOrder(deps, order, byOperator(deps)),
+    run: (deps: CallDeps, order) => createOrder(deps, order, byOperator(deps)),
     suggested: ({ config }) => ({ order_id: newOrderId(config.ORDER_ID_BITS) }),
     ...calls,
   }),
@@ -101,7 +100,7 @@ export const ORDER_ACTIONS = [
     command: 'order pay',
     role: 'editor',
     input: oneOrder,
-    run: (deps: Deps, { order_id }) => payOrder(deps, order_id, byOperator(deps)),
+    run: (deps: CallDeps, { order_id }) => payOrder(deps, order_id, byOperator(deps)),
     offered: isIn('created', 'pay_unknown', 'pay_failed'),
     ...calls,
   }),
@@ -110,7 +109,7 @@ export const ORDER_ACTIONS = [
     command: 'order query',
     role: 'support',
     input: oneOrder,
-    run: (deps: Deps, { order_id }) => queryOrder(deps, order_id, byOperator(deps)),
+    run: (deps: CallDeps, { order_id }) => queryOrder(deps, order_id, byOperator(deps)),
     ...calls,
   }),
   action({
@@ -119,8 +118,8 @@ export const ORDER_ACTIONS = [
     role: 'editor',
     dangerous: true,
     input: refundOrder.input,
-    run: (deps: Deps, refund) => refundOrder(deps, refund, byOperator(deps)),
-    preview: { run: (deps: Deps, { order_id }) => previewRefund(deps, order_id) },
+    run: (deps: CallDeps, refund) => refundOrder(deps, refund, byOperator(deps)),
+    preview: { run: (deps: CallDeps, { order_id }) => previewRefund(deps, order_id) },
     suggested: newRefundId,
     offered: isIn('paid'),
     ...calls,
@@ -131,7 +130,7 @@ export const ORDER_ACTIONS = [
     role: 'editor',
     dangerous: true,
     input: refundByPlatform.input,
-    run: (deps: Deps, refund) => refundByPlatform(deps, refund, byOperator(deps)),
+    run: (deps: CallDeps, refund) => refundByPlatform(deps, refund, byOperator(deps)),
     suggested: newRefundId,
     offered: isIn('paid', 'paying', 'pay_unknown'),
     ...calls,
@@ -142,7 +141,7 @@ export const ORDER_ACTIONS = [
     role: 'editor',
     dangerous: true,
     input: oneOrder,
-    run: (deps: Deps, { order_id }) => closeOrder(deps, order_id, byOperator(deps)),
+    run: (deps: CallDeps, { order_id }) => closeOrder(deps, order_id, byOperator(deps)),
     offered: mayBecome('closing'),
     ...calls,
   }),

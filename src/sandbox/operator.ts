@@ -1,4 +1,3 @@
-import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import { type LineOfAll, listAllTraffic } from './traffic/list-all-partners.ts'
@@ -55,6 +54,6 @@ export const TRAFFIC_ACTIONS = [
     page: { path: '/traffic/:partner_id/:kind/:id', about: ['partner_id', 'kind', 'id'] },
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data' },
     input: showTraffic.input,
-    run: (deps: Deps, wanted) => showTraffic(deps, wanted),
+    run: showTraffic,
   }),
 ]

@@ -15,6 +15,8 @@ function whatOf(line: LineOfAll, t: Translate): string {
   )
 }
 
+const causeOf = ({ cause, cause_ref }: LineOfAll): string => [cause, cause_ref].filter(Boolean).join(' ')
+
 const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
 
 /** What operators see of calls and notices of all partners. Bodies are whole with a reason only. */
@@ -32,17 +34,18 @@ export const TRAFFIC_ACTIONS = [
         { name: 'at' },
         { name: 'partner', of: ({ partner_id }) => partner_id, onTerminalOnly: true },
         { name: 'way', of: ({ direction }) => direction, onTerminalOnly: true },
-        { name: 'name', onTerminalOnly: true },
+        { name: 'what', of: ({ name }) => name, onTerminalOnly: true },
         { name: 'partner_id', onPagesOnly: true },
         { name: 'what', of: whatOf, onPagesOnly: true },
-        { name: 'cause', of: (line, t) => textsFor(t).cause(line) },
         {
           name: 'outcome',
           of: ({ outcome }, t) => textsFor(t).outcome(outcome),
           tone: ({ outcome }) => TONES[outcome.tone],
         },
         { name: 'code' },
-        { name: 'entry_id', of: ({ kind, id, left_out }) => (left_out === null ? `${kind}/${id}` : null) },
+        { name: 'cause', of: causeOf, onTerminalOnly: true },
+        { name: 'cause', of: (line, t) => textsFor(t).cause(line), onPagesOnly: true },
+        { name: 'id', of: ({ kind, id, left_out }) => (left_out === null ? `${kind}/${id}` : null) },
         { name: 'detail', of: ({ detail }, t) => (detail === null ? null : textsFor(t).reasonBegins(detail)) },
       ],
     },

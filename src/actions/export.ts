@@ -54,7 +54,8 @@ export async function* linesOf(
   pages: AsyncIterable<Values>,
 ): AsyncGenerator<string> {
   if (!list) return
-  const columns = list.columns.filter(({ onTerminalOnly }) => !onTerminalOnly)
+  const isTold = (name: string) => list.columns.some((one) => one.name === name && one.onTerminalOnly)
+  const columns = list.columns.filter(({ name, onPagesOnly }) => !(onPagesOnly && isTold(name)))
   if (format === 'csv') yield csvLine(columns.map(({ name }) => name))
   for await (const output of pages) {
     for (const row of rowsIn(output, list.rows))

@@ -20,10 +20,10 @@ const verdict = ({ failure, problems }: Pulled): Verdict =>
     ? { tone: 'bad', text: 'catalogue.not_all_pulled' }
     : { tone: 'good', text: 'catalogue.pulled' }
 
-/** The failure's own fields beside the numbers. */
+/** Why the call failed, beside the numbers. */
 const told = ({ failure, ...report }: Pulled): object => ({
+  ...(failure ? { detail: failure.detail, code: failure.code } : {}),
   ...report,
-  ...failure,
   problems: [...report.problems, ...(failure?.problems ?? [])],
 })
 const OF_ENTRIES = ['entry', 'path', 'problem'] as const

@@ -16,6 +16,7 @@ import {
   adds,
   detailOf,
   formPath,
+  isOfList,
   keysIn,
   linkTo,
   listOf,
@@ -36,7 +37,7 @@ export class StaleForm extends InvalidInput {}
 /** The page of a change: what it does, to what, in numbers, its fields and a button. */
 export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
-  const detail = adds(change, list) ? undefined : recordPageOf(places, change)
+  const detail = isOfList(change, list) ? undefined : recordPageOf(places, change)
   const fieldsOfForm = () => typedFields(change).filter(({ name }) => !change.about.includes(name))
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> =>
@@ -155,7 +156,8 @@ const KINDS = {
 
 export function formField(action: Placed, field: InputField, { t }: PageContext, value: unknown): Field {
   const { name, kind, choices, required, most, secret } = field
-  const hint = hintOf(t, action, name)
+  // A browser asks for a day by itself.
+  const hint = action.list && kind === 'date' ? undefined : hintOf(t, action, name)
   const texts =
     kind === 'switch'
       ? [true, false].map((choice) => [String(choice), yesNo(choice, t).text] as const)

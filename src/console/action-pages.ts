@@ -8,8 +8,8 @@ import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
-  adds,
   detailOf,
+  isOfList,
   keysIn,
   linkTo,
   offeredFor,
@@ -44,7 +44,7 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
 }
 
 function listPage(places: Places, list: Placed): ListPage {
-  const adding = places.changes.filter((change) => adds(change, list))
+  const ofAll = places.changes.filter((change) => isOfList(change, list))
   return {
     path: list.path,
     operation: list.route,
@@ -68,7 +68,7 @@ function listPage(places: Places, list: Placed): ListPage {
       const next = typeof output.next === 'string' ? output.next : null
       return { table: tableOf(places, list, output, context), next }
     },
-    actions: (context) => adding.map((change) => linkTo(places, change, context.params, context)),
+    actions: (context) => ofAll.map((change) => linkTo(places, change, context.params, context)),
   }
 }
 

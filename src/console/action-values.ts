@@ -9,7 +9,7 @@ import { at, stateCell, text, time, yesNo } from './texts.ts'
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role'])
+const STATES = new Set(['state', 'status', 'stage', 'role', 'sale_state'])
 const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key|^voucher)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {

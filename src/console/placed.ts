@@ -71,6 +71,12 @@ export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined 
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
 
+/** Whether it is about all that a list has, as adding to it is, and not about one of its records. */
+export const isOfList = (change: Placed, list: Placed | undefined): boolean =>
+  list !== undefined &&
+  (change.path === list.path || change.path.startsWith(`${list.path}/`)) &&
+  change.about.every((name) => namesIn(list.path).includes(name))
+
 /** PATCH has the path of the record itself; its form stands below. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
 export const formPath = (change: Placed, list: Placed | undefined): string =>
@@ -102,7 +108,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
     (change) =>
       change.about.length > 0 &&
       (recordPageOf(places, change) ?? listOf(places, change))?.route === page.route &&
-      !adds(change, listOf(places, change)) &&
+      !isOfList(change, listOf(places, change)) &&
       change.about.every((name) => name in record) &&
       (change.offered?.(record) ?? true),
   )

@@ -18,7 +18,7 @@ const isJson = (action: Placed, name: string, value: unknown): boolean =>
 
 export const factsOf = (action: Placed, record: Values, { t }: PageContext): Fact[] =>
   Object.entries(record)
-    .filter(([name, value]) => !isTable(value) && !isJson(action, name, value))
+    .filter(([name, value]) => value !== undefined && !isTable(value) && !isJson(action, name, value))
     .map(([name, value]) => ({
       name: labelOf(t, action, name),
       cells: [(action.about.includes(name) ? cellFor : linkedCell)(name, value, t)],

@@ -17,7 +17,7 @@ export interface Column<Row> {
   of?(row: Row, t: Translate): unknown
   /** Too much for a terminal. */
   readonly onPagesOnly?: true
-  /** Pages and CSV say it by another column. */
+  /** Pages say it by another column, or not at all. */
   readonly onTerminalOnly?: true
   /** Its colour on a page. */
   tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'

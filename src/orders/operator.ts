@@ -23,7 +23,8 @@ const verdict = ({ failure }: Asked): Verdict | undefined => {
   if (failure.kind === 'partner-code') return { tone: 'bad', text: 'orders.refused' }
   return { tone: 'bad', text: failure.maybe_received ? 'orders.maybe_received' : 'orders.not_received' }
 }
-const told = ({ failure }: Asked): object => ({ ...failure })
+const told = ({ failure }: Asked): object =>
+  failure ? { detail: failure.detail, code: failure.code, problems: failure.problems } : {}
 const calls = { verdict, told }
 
 type Shown = Readonly<Record<string, unknown>>
@@ -60,7 +61,7 @@ export const ORDER_ACTIONS = [
         },
         { name: 'total_price', of: ({ total_price }) => total_price.toFixed(2) },
         { name: 'created_at' },
-        { name: 'partner_deal_id' },
+        { name: 'partner_deal_id', onTerminalOnly: true },
         { name: 'partner_order_id' },
       ],
     },

@@ -45,7 +45,11 @@ export const TRAFFIC_ACTIONS = [
         { name: 'code' },
         { name: 'cause', of: causeOf, onTerminalOnly: true },
         { name: 'cause', of: (line, t) => textsFor(t).cause(line), onPagesOnly: true },
-        { name: 'id', of: ({ kind, id, left_out }) => (left_out === null ? `${kind}/${id}` : null) },
+        {
+          name: 'id',
+          of: ({ kind, id, left_out }) => (left_out === null ? `${kind}/${id}` : null),
+          onTerminalOnly: true,
+        },
         { name: 'detail', of: ({ detail }, t) => (detail === null ? null : textsFor(t).reasonBegins(detail)) },
       ],
     },

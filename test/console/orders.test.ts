@@ -173,7 +173,9 @@ describe('products of a partner', () => {
     expect(status).toBe(200)
     expect(text).toContain('Not everything could be pulled.')
     expect(text).toMatch(/<td role="cell" data-label="Entry">p-2<\/td>[\s\S]*must not be empty/)
+    expect((await editor.get(list)).text).toContain(`href="${list}/pull">Pull products</a>`)
     expect((await viewer.get(list)).text).toContain(`${list}/p%2F1"`)
+    expect((await viewer.get(list)).text).not.toContain(`${list}/pull`)
     const prices = { partnerDealId: 'p/1', marketPrice: 12, mtPrice: 10, settlementPrice: 8, stock: -1 }
     seller.on('/product/price/query', ok([{ ...prices, date: '2099-01-01' }] as object))
     const range = { from: '2099-01-01', to: '2099-01-02' }

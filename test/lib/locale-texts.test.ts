@@ -62,7 +62,7 @@ const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
   // Of products, and of what a pull has brought.
   ...['details', 'expected', 'received', 'refused', 'pulled', 'problems', 'warnings', 'entry', 'path', 'problem'],
-  ...['changed', 'removed', 'will_follow', 'kind', 'detail', 'maybe_received', 'code'],
+  ...['changed', 'removed', 'will_follow', 'detail', 'code'],
   // Of orders and refunds.
   ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
   ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],

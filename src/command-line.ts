@@ -10,7 +10,6 @@ import {
   migrateCommand,
   openContext,
   operatorCommands,
-  partnerCommands,
   purgeCommand,
   reportFailure,
   resealCommand,
@@ -22,7 +21,6 @@ import {
   userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
-import { heartbeatWith } from './partner-calls/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
 
 /**
@@ -45,7 +43,6 @@ export function programOf(context: CliContext): Command {
   // One file a group of commands; a further group is one line here.
   userCommands(program, context)
   signingKeyCommands(program, context)
-  partnerCommands(program, context, heartbeatWith)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
   actionCommands(program, context, ALL_ACTIONS)

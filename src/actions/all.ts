@@ -3,8 +3,13 @@ import { PRODUCT_ACTIONS } from '../catalogue/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
+import { MEMBER_ACTIONS } from '../members/index.ts'
+import { NOTICE_ACTIONS } from '../mtp/index.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
 import { ORDER_ACTIONS } from '../orders/index.ts'
+import { heartbeatWith } from '../partner-calls/index.ts'
+import { REACH_ACTIONS } from '../partner-reach/index.ts'
+import { partnerActions } from '../partners/index.ts'
 import { appActions } from '../registry/index.ts'
 import { TRAFFIC_ACTIONS } from '../sandbox/index.ts'
 
@@ -12,7 +17,13 @@ import { TRAFFIC_ACTIONS } from '../sandbox/index.ts'
 export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
   grants: OAUTH_ACTIONS.grants,
-  partners: PRODUCT_ACTIONS,
+  partners: [
+    ...partnerActions(heartbeatWith),
+    ...PRODUCT_ACTIONS,
+    ...MEMBER_ACTIONS,
+    ...NOTICE_ACTIONS,
+    ...REACH_ACTIONS,
+  ],
   orders: ORDER_ACTIONS,
   traffic: TRAFFIC_ACTIONS,
   jobs: JOB_ACTIONS,

@@ -2,7 +2,7 @@
 
 export { ACTIONS, ALL_ACTIONS } from './all.ts'
 export { EXPORT_FORMATS, type ExportFormat, exportOf, exportQuery, linesOf, pagesOf } from './export.ts'
-export { type Field, fieldsOf, isPaged, typedFields } from './fields.ts'
+export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.ts'
 export { PERMISSIONS, ROUTE_ROLES } from './permissions.ts'
 export { choiceOf, hintOf, labelOf } from './texts.ts'
-export { isTable, pairsOf, rowsIn, shownOnce, type Values } from './values.ts'
+export { pairsOf, rowsIn, shownOnce, tableOf, type Values } from './values.ts'

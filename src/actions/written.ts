@@ -20,7 +20,6 @@ const row = (role: Role, route?: string, command?: string): Permission => ({
   ...(command ? { command } : {}),
 })
 
-const PARTNER = '/partners/:partner_id'
 const OPERATOR = '/operators/:name'
 
 /** Of the operations that are not rows yet. */
@@ -43,32 +42,6 @@ export const WRITTEN: readonly Permission[] = [
   editor('POST /users/unblock', 'user unblock'),
   viewer('GET /users/end-sessions'),
   support('POST /users/end-sessions', 'user end-sessions'),
-
-  viewer('GET /partners', 'partner list'),
-  viewer(`GET ${PARTNER}`, 'partner show'),
-  editor('POST /partners', 'partner create'),
-  editor(`PATCH ${PARTNER}`, 'partner update'),
-  editor(`POST ${PARTNER}/suspend`, 'partner suspend'),
-  editor(`POST ${PARTNER}/activate`, 'partner activate'),
-  editor(`POST ${PARTNER}/stage`, 'partner stage'),
-  editor(`PUT ${PARTNER}/contacts/product`, 'partner contact'),
-  editor(`PUT ${PARTNER}/contacts/business`),
-  editor(`POST ${PARTNER}/contacts/product/rotate-webhook-secret`, 'partner rotate-webhook-secret'),
-  editor(`POST ${PARTNER}/contacts/business/rotate-webhook-secret`),
-  editor(`PUT ${PARTNER}/aes-key`, 'partner set-aes-key'),
-  editor(`POST ${PARTNER}/make-aes-key`, 'partner make-aes-key'),
-  editor(`DELETE ${PARTNER}/aes-key`, 'partner remove-aes-key'),
-  editor(`POST ${PARTNER}/rotate-secret`, 'partner rotate-secret'),
-  editor(`POST ${PARTNER}/switch-signing`, 'partner switch-signing'),
-  editor(`POST ${PARTNER}/retire-secret`, 'partner retire-secret'),
-  viewer(`GET ${PARTNER}/members`, 'partner members list'),
-  editor(`POST ${PARTNER}/members`, 'partner members invite'),
-  editor(`POST ${PARTNER}/members/remove`, 'partner members remove'),
-  viewer('GET /breakers', 'partner breakers'),
-  support(`POST ${PARTNER}/reset-breaker`, 'partner reset-breaker'),
-  viewer('GET /certificates', 'partner certificates'),
-  // Bodies are shown as they came, with the people in them.
-  support(`GET ${PARTNER}/notices`, 'partner notices'),
 
   viewer('GET /audit', 'audit list'),
   support('GET /audit/export', 'audit export'),

@@ -2,8 +2,7 @@ import { ACTIONS, exportOf, isPaged, labelOf, rowsIn, typedFields, type Values }
 import { type Column, cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
 import { given, linkedCell } from './action-values.ts'
-import { ownTable } from './own-tables.ts'
-import type { Cell, ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, Cell, DetailPage, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -15,6 +14,7 @@ import {
   offeredFor,
   type Placed,
   type Places,
+  partsIn,
   perform,
   placesOf,
   recordIn,
@@ -24,8 +24,15 @@ import {
 import { factsOf, tablesOf, textsOf } from './record-parts.ts'
 import { at, link, text } from './texts.ts'
 
+/** What a section shows that follows from no action. */
+interface Own {
+  /** Below the record of the page that has this path. */
+  readonly tables?: Readonly<Record<string, (context: PageContext, record: Values) => Promise<readonly Table[]>>>
+  readonly details?: readonly DetailPage[]
+}
+
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
-export function sectionOf(id: keyof typeof ACTIONS): Section {
+export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
   const places = placesOf(ACTIONS[id])
   const [first] = places.lists
   if (!first) throw new Error(`${id} has no list`)
@@ -34,11 +41,14 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
     title: titleOf(first),
     operation: first.route,
     lists: places.lists.map((list) => listPage(places, list)),
-    details: places.details.map((detail) => ({
-      path: detail.path,
-      operation: detail.route,
-      read: (context) => readRecord(places, detail, context),
-    })),
+    details: [
+      ...places.details.map((detail) => ({
+        path: detail.path,
+        operation: detail.route,
+        read: (context: PageContext) => readRecord(places, detail, context, own.tables?.[detail.path]),
+      })),
+      ...(own.details ?? []),
+    ],
     actions: places.changes.map((change) => formPage(places, change)),
   }
 }
@@ -68,7 +78,10 @@ function listPage(places: Places, list: Placed): ListPage {
       const next = typeof output.next === 'string' ? output.next : null
       return { table: tableOf(places, list, output, context), next }
     },
-    actions: (context) => ofAll.map((change) => linkTo(places, change, context.params, context)),
+    actions: (context) => [
+      ...ofAll.map((change) => linkTo(places, change, context.params, context)),
+      ...besideOf(places, list, context),
+    ],
   }
 }
 
@@ -78,13 +91,22 @@ const askedOf = (list: Placed, context: PageContext): Values => ({
   ...keysIn(list, context),
 })
 
+/** The first list of a section leads to those of no record. */
+const besideOf = (places: Places, list: Placed, { t }: PageContext): ActionLink[] =>
+  places.lists
+    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
+    .map((other) => ({ operation: other.route, href: addressOf(other, other.path, {}), text: t(titleOf(other)) }))
+
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
   const { columns: all = [], rows: name = '' } = page.list ?? {}
   const columns = all.filter(({ onTerminalOnly }) => !onTerminalOnly)
   const found = rowsIn(output, name)
   const detail = detailOf(places, page)
-  const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
+  const records = found.map((row) => ({ ...context.params, ...row }))
+  const changes = records.map((record) =>
+    detail ? [] : offeredFor(places, page, record).filter(({ route }) => mayDo(context.role, route)),
+  )
   const hasChanges = changes.some((offered) => offered.length > 0)
   return {
     head: [
@@ -92,12 +114,13 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
       ...(hasChanges ? [t('console.field.change')] : []),
     ],
     rows: found.map((row, index) => {
-      const [first = text(''), ...others] = columns.map((column) => columnCell(column, row, t))
+      const record = records[index] ?? row
+      const [first = text(''), ...others] = columns.map((column) => columnCell(column, row, record, t))
       if (detail && (page.list?.opens?.(row) ?? true))
-        return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
+        return [{ ...first, href: addressOf(detail, detail.path, record) }, ...others]
       if (!hasChanges) return [first, ...others]
       // The page of the first one leads to the others.
-      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, row, context))
+      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, record, context))
       const titles = [change, ...more].map((one) => one?.text).join(' / ')
       return [first, ...others, change ? link(titles, change.href) : text('–')]
     }),
@@ -105,23 +128,31 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
   }
 }
 
-function columnCell(column: Column<object>, row: Values, t: PageContext['t']): Cell {
+function columnCell(column: Column<object>, row: Values, record: Values, t: PageContext['t']): Cell {
+  const cell = linkedCell(column.name, cellOf(column, row, t), t)
   const tone = column.tone?.(row)
-  return { ...linkedCell(column.name, cellOf(column, row, t), t), ...(tone ? { tone } : {}) }
+  const page = column.page?.(record)
+  return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...partsIn(page)) } : {}) }
 }
 
-async function readRecord(places: Places, detail: Placed, context: PageContext) {
+async function readRecord(
+  places: Places,
+  detail: Placed,
+  context: PageContext,
+  moreTables: NonNullable<Own['tables']>[string] = async () => [],
+) {
   const { t } = context
   const keys = keysIn(detail, context)
   const [record, beside] = recordIn(detail, await perform(detail, context, keys))
   const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
   const seeAlso = [
-    ...below.map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
+    ...below
+      .filter(({ route }) => mayDo(context.role, route))
+      .map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
     ...(detail.related?.(record) ?? [])
       .filter(({ operation }) => mayDo(context.role, operation))
       .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),
   ]
-  const own = await ownTable(detail.id, record, context)
   return {
     title: `${t(titleOf(detail))}: ${nameOf(record, keys)}`,
     facts: [
@@ -129,9 +160,9 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
       ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
     tables: [
-      ...(own ? [own] : []),
       ...tablesOf(detail, record, context),
-      ...(own ? [] : tablesOf(detail, beside, context)),
+      ...tablesOf(detail, beside, context),
+      ...(await moreTables(context, record)),
     ],
     texts: textsOf(detail, record, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),

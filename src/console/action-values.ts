@@ -9,26 +9,30 @@ import { at, stateCell, text, time, yesNo } from './texts.ts'
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role', 'sale_state'])
-const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key|^voucher)$/
+const STATES = new Set(['state', 'status', 'stage', 'role', 'mail_state', 'key', 'sale_state'])
+const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
-  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
-    return text('–')
+  if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
+  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reasonBegins(value))
   if (typeof value === 'boolean') return yesNo(value, t)
-  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reason(value))
   if (name === 'change') return text(changeText(value as Values).slice(0, LONGEST))
   if (STATES.has(name)) return stateCell(String(value), t)
   const shown = Array.isArray(value)
     ? value.map(String).join(', ')
-    : Object(value) === value
+    : value instanceof Object
       ? stringifyLossless(value)
       : String(value)
   return { text: shown.slice(0, LONGEST), ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
 }
 
 const LONGEST = 1_000
+
+const isEmpty = (value: unknown): boolean => {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && !(value instanceof Date) && Object.keys(value).length === 0
+}
 
 /** Fields that name a record of another page. */
 const PAGES: Readonly<Record<string, string>> = { partner_id: 'partners', app_key: 'apps', order_id: 'orders' }

@@ -1,4 +1,4 @@
-import { isTable, labelOf, type Values } from '../actions/index.ts'
+import { labelOf, tableOf, type Values } from '../actions/index.ts'
 import { prettyLossless } from '../lib/json/lossless.ts'
 import { LocalizedText } from '../lib/localized-text.ts'
 import { cellFor, linkedCell } from './action-values.ts'
@@ -8,34 +8,34 @@ import type { Placed } from './placed.ts'
 /** What a page shows of a record: its values, its lists as tables, and what has a form of its own as JSON. */
 
 /** Where the row names its tables, other lists of objects are of others, whose fields nobody knows beforehand. */
-const isOwnTable = ({ tables }: Placed, name: string, value: unknown): value is Values[] =>
-  isTable(value) && (tables === undefined || name in tables)
+const tableFor = ({ tables }: Placed, name: string, value: unknown): readonly Values[] | undefined =>
+  tables === undefined || name in tables ? tableOf(value) : undefined
 
-const isJson = (action: Placed, name: string, value: unknown): boolean =>
-  isTable(value)
-    ? !isOwnTable(action, name, value)
-    : Object(value) === value && !(Array.isArray(value) || value instanceof Date || value instanceof LocalizedText)
+function isJson(action: Placed, name: string, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || tableFor(action, name, value)) return false
+  if (value instanceof Date || value instanceof LocalizedText || Object.keys(value).length === 0) return false
+  return !Array.isArray(value) || tableOf(value) !== undefined
+}
 
 export const factsOf = (action: Placed, record: Values, { t }: PageContext): Fact[] =>
   Object.entries(record)
-    .filter(([name, value]) => value !== undefined && !isTable(value) && !isJson(action, name, value))
+    .filter(([name, value]) => value !== undefined && !tableFor(action, name, value) && !isJson(action, name, value))
     .map(([name, value]) => ({
       name: labelOf(t, action, name),
       cells: [(action.about.includes(name) ? cellFor : linkedCell)(name, value, t)],
     }))
 
+/** Columns of what has no field of its own (tableOf of src/actions). */
+const NAMED_BY = new Set(['key', 'value'])
+
 export const tablesOf = (action: Placed, record: Values, { t }: PageContext): Table[] =>
   Object.entries(record).flatMap(([name, value]) => {
-    if (!isOwnTable(action, name, value)) return []
-    const columns = action.tables?.[name] ?? Object.keys(value[0] ?? {})
-    return [
-      {
-        title: labelOf(t, action, name),
-        head: columns.map((column) => labelOf(t, action, column)),
-        rows: value.map((row) => columns.map((column) => cellFor(column, row[column], t))),
-        none: '',
-      },
-    ]
+    const table = tableFor(action, name, value)
+    if (!table) return []
+    const columns = action.tables?.[name] ?? Object.keys(table[0] ?? {})
+    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    const head = columns.map((column) => labelOf(t, action, NAMED_BY.has(column) ? `${name}.${column}` : column))
+    return [{ title: labelOf(t, action, name), head, rows, none: '' }]
   })
 
 export const textsOf = (action: Placed, record: Values, { t }: PageContext): TextBlock[] =>

@@ -51,6 +51,11 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   void: ['console.state.void', 'plain'],
   on_sale: ['console.state.on_sale', 'good'],
   off_sale: ['console.state.off_sale', 'plain'],
+  sent: ['console.state.sent', 'good'],
+  owner: ['sandbox.members.role.owner', 'plain'],
+  developer: ['sandbox.members.role.developer', 'plain'],
+  product: ['sandbox.told.product', 'plain'],
+  business: ['sandbox.told.business', 'plain'],
 }
 
 /** A state by its text; one without a text by its wire name. */

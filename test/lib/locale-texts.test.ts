@@ -43,6 +43,7 @@ function ofOpenApi(): string[] {
 const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}`,
   `action.${action.id}.about`,
+  ...titlesOf(action),
   ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
   ...fieldsOf(action)
@@ -53,6 +54,9 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   ),
   ...Object.entries(action.tables ?? {}).flatMap(([name, columns]) => [name, ...columns].map((one) => `field.${one}`)),
 ]
+/** The titles of an action that has a form for each of several values. */
+const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>
+  (each?.values ?? []).map((value) => `action.${id}.${value}`)
 const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
@@ -66,13 +70,15 @@ const SHOWN = [
   // Of orders and refunds.
   ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
   ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],
-  ...['order_additional', 'additional_left_out'],
+  ...['order_additional', 'additional_left_out', 'product.path', 'order.path'],
+  ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */
 function keysOfField(id: string, name: string): string[] {
-  const own = `field.${id.split('_', 1)[0]}.${name}`
-  const label = own in en ? own : `field.${name}`
+  const owns = [`field.${id}.${name}`, `field.${id.split('_', 1)[0]}.${name}`]
+  const own = owns.find((key) => key in en) ?? `field.${name}`
+  const label = own
   return [label, ...[`field.${name}`, `${own}.hint`, `field.${name}.hint`].filter((key) => key in en)]
 }
 

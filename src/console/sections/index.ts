@@ -3,27 +3,20 @@ import type { Section } from '../page-model.ts'
 import { auditLog } from './audit.ts'
 import { keys } from './keys.ts'
 import { operators } from './operators.ts'
-import { partners } from './partners.ts'
+import { orderTimeline } from './order-timeline.ts'
+import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
 import { traffic } from './traffic.ts'
 import { users } from './users.ts'
-
-/** Below the partner that they belong to. */
-const products = sectionOf('partners')
 
 /** In the order of the navigation. */
 export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
   users,
   sectionOf('grants'),
-  {
-    ...partners,
-    lists: [...(partners.lists ?? []), ...(products.lists ?? [])],
-    details: [...(partners.details ?? []), ...(products.details ?? [])],
-    actions: [...(partners.actions ?? []), ...(products.actions ?? [])],
-  },
-  sectionOf('orders'),
+  sectionOf('partners', { tables: { '/partners/:partner_id': runTable }, details: [runPage] }),
+  sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
   traffic,
   sectionOf('jobs'),
   auditLog,

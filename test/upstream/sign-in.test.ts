@@ -398,6 +398,54 @@ describe('a provider that fails', () => {
     expect(world.logged()).toContain('a sign-in at the OpenID provider has failed')
   })
 
+  it.each(['/jwks', '/userinfo'])('at %s', async (path) => {
+    const other = await TestProvider.open()
+    const here = await open(other.issuer)
+    try {
+      const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
+      for (const answer of [(response: ServerResponse) => response.writeHead(500).end(), huge]) {
+        const asked = locationOf(await theirs.open('/account'))
+        other.instead.set(path, answer)
+        await away(await theirs.send('GET', pathOf(other.code(asked, PERSON))))
+      }
+      expect((await here.pool.query('select from user_profile')).rowCount).toBe(0)
+    } finally {
+      await here.close()
+      await other.close()
+    }
+  })
+
+  it('has nothing of its answers in the log', async () => {
+    for (const body of [
+      '{"access_token":"gh-secret",',
+      '"gh-secret"',
+      'gh-secret',
+      '{"error":"gh secret","error_description":"gh-secret"}',
+    ]) {
+      for (const status of [200, 400]) {
+        const asked = await begin()
+        const answer = (response: ServerResponse) =>
+          response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+        provider.instead.set('/token', answer)
+        expect((await arrive(asked)).status).toBeGreaterThan(400)
+      }
+    }
+    expect(world.logged()).not.toMatch(/gh.secret/)
+  })
+
+  it('is not asked without end: so many a minute from one address begin', async () => {
+    const here = await open(provider.issuer, { AUTHORIZE_PER_MINUTE: '3' })
+    try {
+      const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
+      const statuses = []
+      for (let at = 0; at < 4; at++) statuses.push((await theirs.send('GET', '/sign-in')).status)
+      expect(statuses).toEqual([303, 303, 303, 429])
+      expect((await here.pool.query('select from upstream_flow')).rowCount).toBe(3)
+    } finally {
+      await here.close()
+    }
+  })
+
   it('is given up after a few seconds where it is silent', async () => {
     const asked = await begin()
     provider.instead.set('/token', () => {})
@@ -637,6 +685,12 @@ describe('what people do elsewhere now', () => {
       expect((await browser.send('POST', path, { passport: 'alice', password: 'x' })).status).toBe(403)
     },
   )
+
+  it('an operator makes no link to a password', async () => {
+    await createUser(world.deps, { ...ALICE, cid: 13, passport: 'alice-of-13' })
+    const link = client.admin('POST', '/users/reset-password', { cid: 13, user_id: ALICE.user_id })
+    await expect(link).rejects.toThrow(/nobody has a password here: people sign in at UPSTREAM_ISSUER/)
+  })
 
   it('a form with a password signs nobody in', async () => {
     await createUser(world.deps, { ...ALICE, cid: 11, passport: 'alice-of-11' })

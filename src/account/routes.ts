@@ -143,8 +143,11 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
       const form = passkeyAnswer.safeParse(request.body)
       try {
         if (!form.success) throw new SignInRefused()
-        const input = { response: form.data.credential, formerSession: cookie.read(request), from: originOf(request) }
-        cookie.set(reply, await signInWithPasskey(acting(request), input))
+        const device = deviceCookie.read(request)
+        const rest = { formerSession: cookie.read(request), from: originOf(request), device }
+        const opened = await signInWithPasskey(acting(request), { response: form.data.credential, ...rest })
+        cookie.set(reply, opened.session)
+        deviceCookie.set(reply, rememberDevice(deps, accountOf(opened.passport), device))
         return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
       } catch (error) {
         if (!(error instanceof SignInRefused)) throw error

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
 import type { AllowedAddress } from './allowed-address.ts'
+import { hookProblems } from './people.ts'
 import { settings } from './schema.ts'
 import { offWithUpstream, upstreamProblems } from './upstream.ts'
 
@@ -54,9 +55,7 @@ const mandatory = (config: Settings): string[] => {
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${remedy}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
-  if (config.PASSWORD_RESET === 'hook' && !(config.PASSWORD_RESET_HOOK && config.PASSWORD_RESET_HOOK_SECRET)) {
-    problems.push('PASSWORD_RESET=hook needs PASSWORD_RESET_HOOK and PASSWORD_RESET_HOOK_SECRET')
-  }
+  problems.push(...hookProblems(config))
   const { HTTP_PROCESSES, DATABASE_POOL_SIZE } = config
   if (!config.DATABASE_URL && HTTP_PROCESSES * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
     problems.push(

@@ -13,7 +13,7 @@ const FORM_LIMIT = 16 * 1024
 type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
 
 /** A request of somebody who is signed in, and how it is answered. */
-interface PersonRequest {
+export interface PersonRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly person: SignedIn

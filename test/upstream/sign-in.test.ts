@@ -179,6 +179,36 @@ describe('a sign-in at the provider', () => {
   })
 })
 
+describe('odd values', () => {
+  it.each([
+    ['acr', { acr: 'a\u0000b' }],
+    ['amr', { amr: ['a\u0000b'] }],
+    ['name', { name: 'a\u0000b' }],
+    ['preferred_username', { preferred_username: 'a\u0000b', sub: 'p-odd' }],
+    ['picture', { picture: 'https://a.example/\u0000' }],
+    ['phone_number', { phone_number: '\u0000' }],
+    ['an auth_time beyond all calendars', { auth_time: 1e300 }],
+    ['an auth_time of the past', { auth_time: 0.5 }],
+  ])('in %s do not keep a person out', async (_name, claims) => {
+    const answer = await arrive(await begin(), claims)
+    expect(answer.status, answer.text).toBe(303)
+  })
+
+  it.each([
+    'app=%00',
+    'return_to=%2F%00',
+    'login_hint=%00',
+    'acr_values=%00',
+    'prompt=%00',
+    'max_age=-1',
+    'max_age=1e9',
+  ])('in the address of the sign-in page (%s) count as not given', async (query) => {
+    const answer = await browser.send('GET', `/sign-in?${query}`)
+    expect(answer.status, answer.text).toBe(303)
+    expect((await arrive(locationOf(answer))).status).toBe(303)
+  })
+})
+
 describe('who the person is', () => {
   const RIGHT = [
     ['a number', { tenant: 5 }, '5'],
@@ -685,6 +715,13 @@ describe('what people do elsewhere now', () => {
       expect((await browser.send('POST', path, { passport: 'alice', password: 'x' })).status).toBe(403)
     },
   )
+
+  it('nobody changes here what the provider tells', async () => {
+    await signIn({ tenant: 14 })
+    expect((await browser.open('/account/profile')).text).not.toMatch(/<input[^>]* name="(name|phone|mail)"/)
+    await browser.send('POST', '/account/profile', { name: 'Somebody Else' })
+    expect(await usersOf(14)).toMatchObject([{ name: 'Petra Provider' }])
+  })
 
   it('an operator makes no link to a password', async () => {
     await createUser(world.deps, { ...ALICE, cid: 13, passport: 'alice-of-13' })

@@ -6,10 +6,10 @@ import {
   type CliContext,
   demoCommands,
   explainCommand,
+  importCommand,
   jsTicketCommand,
   migrateCommand,
   openContext,
-  operatorCommands,
   orderCommands,
   productCommands,
   purgeCommand,
@@ -21,7 +21,6 @@ import {
   signingKeyCommands,
   type Terminal,
   trafficCommands,
-  userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
@@ -44,15 +43,13 @@ export function programOf(context: CliContext): Command {
     })
 
   // One file a group of commands; a further group is one line here.
-  userCommands(program, context)
   signingKeyCommands(program, context)
   productCommands(program, context)
   orderCommands(program, context)
   trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
-  actionCommands(program, context, ALL_ACTIONS)
-  operatorCommands(program, context)
+  actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })
   auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)

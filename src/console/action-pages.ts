@@ -1,17 +1,21 @@
-import { ACTIONS, labelOf, rowsIn, tableOf as tableIn, typedFields, type Values } from '../actions/index.ts'
+import { ACTIONS, labelOf, rowsIn, tableOf as tableIn, type Values } from '../actions/index.ts'
 import { cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
 import { cellFor, given } from './action-values.ts'
-import type { ActionLink, Cell, DetailPage, ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, Cell, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
   adds,
+  below,
   detailOf,
+  fieldsFor,
   keysIn,
   linkTo,
+  mayGive,
   offeredFor,
+  offeredForRow,
   type Placed,
   type Places,
   partsIn,
@@ -62,10 +66,15 @@ function listPage(places: Places, list: Placed): ListPage {
     title: titleOf(list),
     lead: aboutOf(list),
     ...(list.recordsLook ? { recordsLook: true } : {}),
-    filters: (context) => typedFields(list).map((filter) => formField(list, filter, context, undefined)),
+    filters: (context) => {
+      const filters = fieldsFor(list, context.role).map((filter) => formField(list, filter, context, undefined))
+      const about = list.about.filter((name) => !(name in context.params))
+      return filters.length > 0 ? [...about.map((name) => hiddenField(name, context)), ...filters] : []
+    },
     read: async (context) => {
-      const filters = typedFields(list)
-      const asked = { ...given(filters, context.fields), ...keysIn(list, context) }
+      const filters = fieldsFor(list, context.role)
+      const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
+      const asked = { ...given(filters, Object.fromEntries(said)), ...keysIn(list, context) }
       // A list that must be asked for something is not asked before the form is filled in.
       if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(asked).success)
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
@@ -80,66 +89,101 @@ function listPage(places: Places, list: Placed): ListPage {
   }
 }
 
-/** The first list of a section leads to those of no record. */
-const besideOf = (places: Places, list: Placed, { t }: PageContext): ActionLink[] =>
-  places.lists
-    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
-    .map((other) => ({ operation: other.route, href: addressOf(other, other.path, {}), text: t(titleOf(other)) }))
+const hiddenField = (name: string, { fields }: PageContext): Field => ({
+  ...{ name, label: '', kind: 'hidden', value: fields[name] ?? '' },
+})
 
-function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
-  const { t } = context
-  const { columns = [], rows: name = '' } = page.list ?? {}
-  const found = rowsIn(output, name)
-  const detail = detailOf(places, page)
-  const records = found.map((row) => ({ ...context.params, ...row }))
-  const changes = records.map((record) =>
-    detail ? [] : offeredFor(places, page, record).filter(({ route }) => mayDo(context.role, route)),
+/** A link to a list, or to the page of a record. */
+const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink => ({
+  operation: page.operation,
+  href: addressOf(page, page.path, record),
+  text: t(titleOf(page)),
+})
+
+/** A list below a record leads to that, and the first list of a section to the others. */
+function besideOf(places: Places, list: Placed, context: PageContext): ActionLink[] {
+  const above = recordPageOf(places, list)
+  const keys = keysIn(list, context)
+  const others = places.lists.filter(
+    (other) => list === places.lists[0] && other !== list && !recordPageOf(places, other),
   )
-  const hasChanges = changes.some((offered) => offered.length > 0)
+  return [
+    ...(above
+      ? [{ ...pageLink(above, keys, context), text: `${context.t(titleOf(above))}: ${Object.values(keys).join('/')}` }]
+      : []),
+    ...others.map((other) => pageLink(other, {}, context)),
+  ].map((shown) => ({ ...shown, isSecond: true }))
+}
+
+/** What may be done with a row: the page of the first one leads to the others. */
+function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
+  const [change, ...more] = offered.map((one) => linkTo(places, one, row, context))
+  const titles = [change, ...more].map((one) => one?.text).join(' / ')
+  return change ? link(titles, change.href) : text('–')
+}
+
+/** With a column for what may be done with each row, where there is something. */
+function withChanges(places: Places, page: Placed, rows: readonly Values[], table: Table, context: PageContext): Table {
+  const { t, role } = context
+  const changes = rows.map((row) => offeredForRow(places, page, row).filter(({ operation }) => mayDo(role, operation)))
+  if (changes.every((offered) => offered.length === 0)) return table
   return {
-    head: [
-      ...columns.map((column) => labelOf(t, page, column.name)),
-      ...(hasChanges ? [t('console.field.change')] : []),
-    ],
-    rows: found.map((row, index) => {
-      const record = records[index] ?? row
-      const [first = text(''), ...others] = columns.map((column): Cell => {
-        const cell = cellFor(column.name, cellOf(column, row, t), t)
-        const tone = column.tone?.(row)
-        const page = column.page?.(record)
-        return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...partsIn(page)) } : {}) }
-      })
-      if (detail) return [{ ...first, href: addressOf(detail, detail.path, record) }, ...others]
-      if (!hasChanges) return [first, ...others]
-      // The page of the first one leads to the others.
-      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, record, context))
-      const titles = [change, ...more].map((one) => one?.text).join(' / ')
-      return [first, ...others, change ? link(titles, change.href) : text('–')]
-    }),
-    none: t('console.nothing_matches'),
+    ...table,
+    head: [...table.head, t('console.field.change')],
+    rows: table.rows.map((cells, index) => [
+      ...cells,
+      changeCell(places, changes[index] ?? [], rows[index] ?? {}, context),
+    ]),
   }
 }
 
+function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
+  const { t, deps } = context
+  const { columns = [], rows: name = '' } = page.list ?? {}
+  const now = deps.clock.now()
+  const records = rowsIn(output, name).map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
+  const details = records.map((record) => detailOf(places, page, record))
+  const table = {
+    head: columns.map((column) => labelOf(t, page, column.name)),
+    rows: records.map((record, index) => {
+      const [first = text(''), ...others] = columns.map((column): Cell => {
+        const cell = cellFor(column.name, cellOf(column, record, t, now), t)
+        const tone = column.tone?.(record)
+        const href = column.page?.(record)
+        return { ...cell, ...(tone ? { tone } : {}), ...(href ? { href: at(...partsIn(href)) } : {}) }
+      })
+      const detail = details[index]
+      return [detail ? { ...first, href: addressOf(detail, detail.path, record) } : first, ...others]
+    }),
+    none: t('console.nothing_matches'),
+  }
+  return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
+}
+
 async function readRecord(places: Places, detail: Placed, context: PageContext) {
-  const { t } = context
+  const { t, deps, role } = context
   const keys = keysIn(detail, context)
   const record = await perform(detail, context, keys)
-  const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
+  const beside = await detail.showBeside?.(deps, keys)
   const seeAlso = [
-    ...below
-      .filter(({ route }) => mayDo(context.role, route))
-      .map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
-    ...(detail.related?.(record) ?? [])
-      .filter(({ operation }) => mayDo(context.role, operation))
-      .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),
+    ...below(places, detail).map((page) => pageLink(page, record, context)),
+    ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({
+      operation,
+      text: t(key),
+      href: `${at(path.slice(1))}?${queryText(query)}`,
+    })),
   ]
+    .filter(({ operation }) => mayDo(role, operation))
+    .map(({ text: name, href }) => link(name, href))
+  const shown = { ...record, ...beside }
   return {
     title: `${t(titleOf(detail))}: ${String(record.name ?? Object.values(keys).join('/'))}`,
+    ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [
-      ...factsOf(detail, record, context),
+      ...factsOf(detail, shown, context),
       ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
-    tables: tablesOf(detail, record, context),
+    tables: tablesOf(places, detail, shown, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
@@ -152,14 +196,25 @@ const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
     .filter(([, value]) => !tableIn(value))
     .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
 
-const tablesOf = (detail: Placed, record: Values, { t }: PageContext): Table[] =>
+const tablesOf = (places: Places, detail: Placed, record: Values, context: PageContext): Table[] =>
   Object.entries(record).flatMap(([name, value]) => {
+    const { t } = context
     const table = tableIn(value)
     if (!table) return []
     const columns = Object.keys(table[0] ?? {})
     const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
     const head = columns.map((column) => labelOf(t, detail, NAMED_BY.has(column) ? `${name}.${column}` : column))
-    return [{ title: labelOf(t, detail, name), head, rows, none: '' }]
+    const shown = { title: labelOf(t, detail, name), head, rows, none: '' }
+    const about = keysIn(detail, context)
+    return [
+      withChanges(
+        places,
+        detail,
+        table.map((row) => ({ ...row, ...about })),
+        shown,
+        context,
+      ),
+    ]
   })
 
 function queryText(query: Values): string {

@@ -1,5 +1,5 @@
 import { APP_EVENT_ACTIONS } from '../app-events/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import type { Action } from '../lib/action.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
@@ -10,6 +10,6 @@ export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
   grants: OAUTH_ACTIONS.grants,
   jobs: JOB_ACTIONS,
-} as const satisfies Readonly<Record<string, readonly Action<Deps>[]>>
+} as const satisfies Readonly<Record<string, readonly Action<ServiceDeps>[]>>
 
-export const ALL_ACTIONS: readonly Action<Deps>[] = Object.values(ACTIONS).flat()
+export const ALL_ACTIONS: readonly Action<ServiceDeps>[] = Object.values(ACTIONS).flat()

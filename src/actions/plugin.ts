@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { AREA_A_HEADERS, JSON_TYPE } from '../lib/web/envelope.ts'
 import { perLocale, translator } from '../lib/web/locale.ts'
@@ -10,10 +10,10 @@ import { operatorsOpenApi } from './openapi.ts'
 import { actionRoutes } from './routes.ts'
 
 /** Every operation of operators that a room declares as a row, below /admin/v1, and their description. */
-export const actionsRoom: FastifyPluginAsync<{ deps: Deps }> = async (room, { deps }) => {
+export const actionsRoom: FastifyPluginAsync<{ deps: ServiceDeps }> = async (room, { deps }) => {
   const { PUBLIC_URL } = deps.config
   const document = perLocale((locale) => JSON.stringify(operatorsOpenApi(PUBLIC_URL, translator(locale)), null, 2))
-  const routes = operatorRoutes<Deps>((app, depsFor) => {
+  const routes = operatorRoutes<ServiceDeps>((app, depsFor) => {
     // For the paths and methods that no room has below /admin/v1.
     app.setNotFoundHandler((request) => {
       throw noSuchRoute(request)

@@ -1,7 +1,7 @@
 /** Who did what. */
 
 export { exportAudit, listAudit } from './list.ts'
-export { type Actor, recordAudit, recordIfOperator } from './record.ts'
+export { recordAudit, recordIfOperator } from './record.ts'
 export { SEAL_EVERY_MS, sealAudit } from './seal.ts'
 export { AUDIT_RETENTION, auditBetween } from './store.ts'
 export { verifyAudit, verifyAuditInTime } from './verify.ts'

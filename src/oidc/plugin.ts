@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { withShareOf } from '../db/sql.ts'
-import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { noSuchRoute } from '../lib/web/methods.ts'
+import type { TokenDeps } from '../oauth/index.ts'
+import type { OutboundDeps } from '../outbound/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { signingKeyRoutes } from './admin-routes.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
@@ -15,7 +16,7 @@ import { SigningKeys } from './signing-key-cache.ts'
 import { standardTokenRoutes } from './token-routes.ts'
 
 /** The standard dialect: OAuth 2.0 and OpenID Connect over the grants of area A. */
-export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: given }) => {
+export const oidcRoom: FastifyPluginAsync<{ deps: OutboundDeps & TokenDeps }> = async (app, { deps: given }) => {
   const deps = { ...given, signingKeys: new SigningKeys(given) }
   const origins = new RegisteredOrigins(deps)
   await app.register(operatorRoutes(signingKeyRoutes), { deps: withShareOf(given, 'operators') })

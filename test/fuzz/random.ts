@@ -30,9 +30,9 @@ export function randomAt(seed: number, place: number): Random {
  */
 export const fuzzSettings = () => ({
   seed: seedFrom(process.env.FUZZ_SEED ?? '1'),
-  requests: Number(process.env.FUZZ_REQUESTS ?? 2_500),
-  answers: Number(process.env.FUZZ_ANSWERS ?? 1_000),
-  pulls: Number(process.env.FUZZ_PULLS ?? 1_000),
+  requests: Number(process.env.FUZZ_REQUESTS ?? 1_500),
+  answers: Number(process.env.FUZZ_ANSWERS ?? 400),
+  pulls: Number(process.env.FUZZ_PULLS ?? 400),
   everyNth: Number(process.env.FUZZ_EVERY ?? 5),
 })
 

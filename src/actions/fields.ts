@@ -33,6 +33,8 @@ interface Schema {
   /** Of `.meta()`. */
   readonly flag?: string
   readonly secret?: boolean
+  /** No form and no option has it. */
+  readonly apiOnly?: boolean
 }
 
 /** The JSON Schema of what may be sent. 64-bit ids have no type there: they are numbers or texts. */
@@ -76,11 +78,15 @@ const known = new WeakMap<z.ZodType, Field[]>()
 function readFields(input: z.ZodType): Field[] {
   const { properties = {}, required = [] } = inputSchema(input)
   return Object.entries(properties)
-    .filter(([name]) => !PAGING.has(name))
+    .filter(([name, { apiOnly }]) => !PAGING.has(name) && !apiOnly)
     .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
 }
 
-/** The fields of an input but those that choose the page of a list. */
+/** `limit`, and `after` where it is read page by page. */
+export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
+  Object.keys(inputSchema(input).properties ?? {}).filter((name) => PAGING.has(name))
+
+/** The fields of an input that a form has: not those that choose the page of a list. */
 export function fieldsOf({ input }: Pick<Action, 'input'>): readonly Field[] {
   const fields = known.get(input) ?? readFields(input)
   known.set(input, fields)

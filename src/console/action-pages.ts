@@ -1,8 +1,8 @@
-import { ACTIONS, isTable, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
+import { ACTIONS, labelOf, rowsIn, tableOf as tableIn, typedFields, type Values } from '../actions/index.ts'
 import { cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
 import { cellFor, given } from './action-values.ts'
-import type { ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, Cell, DetailPage, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -14,6 +14,7 @@ import {
   offeredFor,
   type Placed,
   type Places,
+  partsIn,
   perform,
   placesOf,
   recordPageOf,
@@ -21,8 +22,15 @@ import {
 } from './placed.ts'
 import { at, link, text } from './texts.ts'
 
+/** What a section shows that follows from no action. */
+interface Own {
+  /** Below the record of its page. */
+  readonly tables?: (context: PageContext) => Promise<readonly Table[]>
+  readonly details?: readonly DetailPage[]
+}
+
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
-export function sectionOf(id: keyof typeof ACTIONS): Section {
+export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
   const places = placesOf(ACTIONS[id])
   const [first] = places.lists
   if (!first) throw new Error(`${id} has no list`)
@@ -31,11 +39,17 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
     title: titleOf(first),
     operation: first.route,
     lists: places.lists.map((list) => listPage(places, list)),
-    details: places.details.map((detail) => ({
-      path: detail.path,
-      operation: detail.route,
-      read: (context) => readRecord(places, detail, context),
-    })),
+    details: [
+      ...places.details.map((detail) => ({
+        path: detail.path,
+        operation: detail.route,
+        read: async (context: PageContext) => {
+          const { tables, ...record } = await readRecord(places, detail, context)
+          return { ...record, tables: [...tables, ...((await own.tables?.(context)) ?? [])] }
+        },
+      })),
+      ...(own.details ?? []),
+    ],
     actions: places.changes.map((change) => formPage(places, change)),
   }
 }
@@ -59,16 +73,28 @@ function listPage(places: Places, list: Placed): ListPage {
       const next = typeof output.next === 'string' ? output.next : null
       return { table: tableOf(places, list, output, context), next }
     },
-    actions: (context) => adding.map((change) => linkTo(places, change, context.params, context)),
+    actions: (context) => [
+      ...adding.map((change) => linkTo(places, change, context.params, context)),
+      ...besideOf(places, list, context),
+    ],
   }
 }
+
+/** The first list of a section leads to those of no record. */
+const besideOf = (places: Places, list: Placed, { t }: PageContext): ActionLink[] =>
+  places.lists
+    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
+    .map((other) => ({ operation: other.route, href: addressOf(other, other.path, {}), text: t(titleOf(other)) }))
 
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
   const { columns = [], rows: name = '' } = page.list ?? {}
   const found = rowsIn(output, name)
   const detail = detailOf(places, page)
-  const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
+  const records = found.map((row) => ({ ...context.params, ...row }))
+  const changes = records.map((record) =>
+    detail ? [] : offeredFor(places, page, record).filter(({ route }) => mayDo(context.role, route)),
+  )
   const hasChanges = changes.some((offered) => offered.length > 0)
   return {
     head: [
@@ -76,11 +102,17 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
       ...(hasChanges ? [t('console.field.change')] : []),
     ],
     rows: found.map((row, index) => {
-      const [first = text(''), ...others] = columns.map((column) => cellFor(column.name, cellOf(column, row), t))
-      if (detail) return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
+      const record = records[index] ?? row
+      const [first = text(''), ...others] = columns.map((column): Cell => {
+        const cell = cellFor(column.name, cellOf(column, row, t), t)
+        const tone = column.tone?.(row)
+        const page = column.page?.(record)
+        return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...partsIn(page)) } : {}) }
+      })
+      if (detail) return [{ ...first, href: addressOf(detail, detail.path, record) }, ...others]
       if (!hasChanges) return [first, ...others]
       // The page of the first one leads to the others.
-      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, row, context))
+      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, record, context))
       const titles = [change, ...more].map((one) => one?.text).join(' / ')
       return [first, ...others, change ? link(titles, change.href) : text('–')]
     }),
@@ -94,7 +126,9 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   const record = await perform(detail, context, keys)
   const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
   const seeAlso = [
-    ...below.map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
+    ...below
+      .filter(({ route }) => mayDo(context.role, route))
+      .map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
     ...(detail.related?.(record) ?? [])
       .filter(({ operation }) => mayDo(context.role, operation))
       .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),
@@ -110,19 +144,22 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   }
 }
 
+/** Columns of what has no field of its own (tableOf of src/actions). */
+const NAMED_BY = new Set(['key', 'value'])
+
 const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
   Object.entries(record)
-    .filter(([, value]) => !isTable(value))
+    .filter(([, value]) => !tableIn(value))
     .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
 
 const tablesOf = (detail: Placed, record: Values, { t }: PageContext): Table[] =>
   Object.entries(record).flatMap(([name, value]) => {
-    if (!isTable(value)) return []
-    const columns = Object.keys(value[0] ?? {})
-    const rows = value.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    return [
-      { title: labelOf(t, detail, name), head: columns.map((column) => labelOf(t, detail, column)), rows, none: '' },
-    ]
+    const table = tableIn(value)
+    if (!table) return []
+    const columns = Object.keys(table[0] ?? {})
+    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    const head = columns.map((column) => labelOf(t, detail, NAMED_BY.has(column) ? `${name}.${column}` : column))
+    return [{ title: labelOf(t, detail, name), head, rows, none: '' }]
   })
 
 function queryText(query: Values): string {

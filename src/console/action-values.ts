@@ -1,30 +1,37 @@
 import { type Field, pairsOf, type Values } from '../actions/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { LocalizedText } from '../lib/localized-text.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import { trafficTexts } from '../sandbox/index.ts'
 import type { Cell } from './page-model.ts'
 import { stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role'])
-const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key)$/
+const STATES = new Set(['state', 'status', 'stage', 'role', 'mail_state', 'key'])
+const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
-  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
-    return text('–')
+  if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
+  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reasonBegins(value))
   if (typeof value === 'boolean') return yesNo(value, t)
   if (STATES.has(name)) return stateCell(String(value), t)
   const shown = Array.isArray(value)
     ? value.map(String).join(', ')
-    : Object(value) === value
+    : value instanceof Object
       ? stringifyLossless(value)
       : String(value)
   return { text: shown.slice(0, LONGEST), ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
 }
 
 const LONGEST = 1_000
+
+const isEmpty = (value: unknown): boolean => {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && !(value instanceof Date) && Object.keys(value).length === 0
+}
 
 /** What a form shows of a value; lists and pairs a line each. */
 export function shownText({ kind, secret }: Field, value: unknown): string {

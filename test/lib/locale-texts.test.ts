@@ -43,10 +43,14 @@ function ofOpenApi(): string[] {
 const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}`,
   `action.${action.id}.about`,
+  ...titlesOf(action),
   ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
   ...fieldsOf(action).flatMap(({ name }) => [`action.${action.id}.${name}`].filter((key) => key in en)),
 ]
+/** The titles of an action that has a form for each of several values. */
+const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>
+  (each?.values ?? []).map((value) => `action.${id}.${value}`)
 const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
@@ -54,12 +58,14 @@ const groupsOf = (command: string): string[] => {
 /** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
 const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
+  ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */
 function keysOfField(id: string, name: string): string[] {
-  const own = `field.${id.split('_', 1)[0]}.${name}`
-  const label = own in en ? own : `field.${name}`
+  const owns = [`field.${id}.${name}`, `field.${id.split('_', 1)[0]}.${name}`]
+  const own = owns.find((key) => key in en) ?? `field.${name}`
+  const label = own
   return [label, ...[`field.${name}`, `${own}.hint`, `field.${name}.hint`].filter((key) => key in en)]
 }
 

@@ -4,7 +4,7 @@ import { auditLog } from './audit.ts'
 import { keys } from './keys.ts'
 import { operators } from './operators.ts'
 import { orders } from './orders.ts'
-import { partners } from './partners.ts'
+import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
 import { traffic } from './traffic.ts'
@@ -15,7 +15,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
   users,
   sectionOf('grants'),
-  partners,
+  sectionOf('partners', { tables: runTable, details: [runPage] }),
   orders,
   traffic,
   sectionOf('jobs'),

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCommand } from './command-line.ts'
+import './lib/navigator.ts'
 
 // `… | head` closes the pipe while there is more to print: nobody is interested in the rest.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -7,4 +7,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit()
 })
 
+const { runCommand } = await import('./command-line.ts') // what it loads asks for what is made above
 await runCommand(process, process.argv.slice(2))

@@ -1,3 +1,4 @@
+import './lib/navigator.ts'
 import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './config/index.ts'
 import type { Service } from './process/index.ts'

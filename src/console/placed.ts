@@ -171,7 +171,9 @@ const changesAt = (places: Places, page: Placed): Placed[] =>
   )
 
 const isOffered = (change: Placed, record: Values): boolean =>
-  change.about.length > 0 && change.about.every((name) => name in record) && (change.offered?.({ ...record, ...change.fixed }) ?? true)
+  change.about.length > 0 &&
+  change.about.every((name) => name in record) &&
+  (change.offered?.({ ...record, ...change.fixed }) ?? true)
 
 /** Those of a row of this list, or of a table on this page: of a record's token, say, and not of the record. */
 export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {

@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
+import { ROOT } from '../lib/root.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { type Db, sql } from './sql.ts'
 
-const DIRECTORY = fileURLToPath(new URL('../../migrations', import.meta.url))
+const DIRECTORY = fileURLToPath(new URL('migrations', ROOT))
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
@@ -39,7 +40,7 @@ const loadStatements = (files: string[]) =>
 export const migrate = (databaseUrl: string): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
     const applied = (await isMigrated(client)) ? [] : await apply(client)
-    await installJobs(databaseUrl)
+    if ((await queueVersion(client)) !== QUEUE_VERSION) await installJobs(databaseUrl)
     return applied
   })
 
@@ -59,9 +60,19 @@ async function apply(dbClient: pg.Client): Promise<string[]> {
   return applied.map((migration) => migration.name)
 }
 
+/** The last change of its schema that this version of graphile-worker makes (a test compares them). */
+export const QUEUE_VERSION = 19
+
+async function queueVersion(client: pg.Client): Promise<number | null> {
+  const { rows } = await client.query(`select to_regclass('graphile_worker.migrations') is not null as begun`)
+  if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return null
+  const { rows: last } = await client.query('select max(id) as version from graphile_worker.migrations')
+  return z.object({ version: z.number().nullable() }).parse(last[0]).version
+}
+
 /** The job queue's schema (graphile_worker) has a version of its own and nothing that makes replicas wait. */
 async function installJobs(databaseUrl: string): Promise<void> {
-  const { Logger, runMigrations } = await import('graphile-worker') // not for those that migrate nothing
+  const { Logger, runMigrations } = await import('graphile-worker') // a tenth of what a start would load
   const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: makeNeeded })
   // Whoever awaits a statement is told; the queue warns of pools that nobody listens to.
   pgPool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/index.ts'
+import { ROOT } from '../lib/root.ts'
 import type { Translate } from '../lib/web/locale.ts'
 
 /** "Connect in five minutes": programs that sign a person in with a library as it is. */
@@ -56,7 +57,7 @@ export const PUBLIC_LANGUAGES: readonly Language[] = [
   { id: 'android', name: 'Android · AppAuth', install: "implementation 'net.openid:appauth:0.11.1'" },
 ]
 
-const FOLDER = new URL('../../views/developer/snippets/', import.meta.url)
+const FOLDER = new URL('views/developer/snippets/', ROOT)
 
 /** A snippet as a developer copies it. */
 export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): string =>
@@ -87,7 +88,7 @@ export const PROGRAMS: readonly Program[] = [
   { id: 'keycloak', name: 'Keycloak', callback: '/realms/my-realm/broker/gatehouse/endpoint', tested: false },
 ]
 
-const PROGRAMS_FOLDER = new URL('../../views/developer/programs/', import.meta.url)
+const PROGRAMS_FOLDER = new URL('views/developer/programs/', ROOT)
 
 /** The settings of a finished program as its operator copies them. */
 export const settingsOf = (id: string, values: SnippetValues): string => snippetOf(id, values, PROGRAMS_FOLDER)

@@ -107,7 +107,9 @@ export async function purge(
     metrics.purgedRows.inc({ table: what }, rows)
     onProgress?.({ deleted, total, finished: false })
     if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
-    await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})
+    const ended = performance.now()
+    const restMs = Math.min((ended - began) * REST_FACTOR, end - ended)
+    await sleep(restMs, undefined, { signal }).catch(() => {})
   }
   if (retention === RETENTION) await keepPurged(db, clock.now())
   return { deleted, total, finished: true }

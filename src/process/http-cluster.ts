@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ChosenPorts, Config } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
+import { ROOT } from '../lib/root.ts'
 import type { MetricsFromServer, MetricsOfProcesses, MetricsToServer } from './gather-metrics.ts'
 import type { Database, Serving } from './http-server.ts'
 
@@ -22,7 +23,7 @@ export type FromServer =
   | { readonly failed: string }
   | MetricsFromServer
 
-const PROGRAM = fileURLToPath(new URL('./http-worker.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('.build/http-worker.js', ROOT))
 /** Longer than a server process takes to end by itself when something hangs (src/process/http-worker.ts). */
 const KILL_AFTER_GRACE_S = 7
 const AGAIN_AFTER_MS = 1_000

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ROOT } from '../lib/root.ts'
 
 /** Sample code for sellers, filled in as literals of its language. */
 
@@ -11,8 +12,7 @@ export const shellQuoted: Quote = (value) => `'${value.replaceAll("'", "'\\''")}
 export const phpQuoted: Quote = (value) => `'${value.replace(/['\\]/g, '\\$&')}'`
 
 /** A file below views/sandbox, without its ending. */
-export const readTemplate = (name: string): string =>
-  readFileSync(new URL(`../../views/sandbox/${name}.txt`, import.meta.url), 'utf8')
+export const readTemplate = (name: string): string => readFileSync(new URL(`views/sandbox/${name}.txt`, ROOT), 'utf8')
 
 /** `{{name}}` in a template becomes a literal. */
 export const fillTemplate = (template: string, quote: Quote, values: Readonly<Record<string, string>>): string =>

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { ROOT } from '../lib/root.ts'
 import type { Locale } from '../lib/web/locale.ts'
 import { MISTAKES, WARNINGS } from '../mws/index.ts'
 
 /** English texts come from the diagnosis (src/mws/diagnose), Chinese ones from views/locales. */
 const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
-  'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8')),
+  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/mistakes.zh-CN.json', ROOT), 'utf8')),
 }
 
 /** What a mistake of a signature is and how to fix it, in the reader's language. */

@@ -3,6 +3,7 @@ import type { RunRefusal } from '../certification/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { type Detail, filled, type LocalizedText, TEXTS, type TextId } from '../lib/localized-text.ts'
+import { ROOT } from '../lib/root.ts'
 import type { Locale, Translate } from '../lib/web/locale.ts'
 import type { MemberRefusal, MemberRole } from '../members/index.ts'
 import { ORDER_STATES, REFUND_STATES, type showOrder } from '../orders/index.ts'
@@ -36,7 +37,7 @@ export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-s
 /** The words of every id, in each language. */
 export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {
   en: TEXTS,
-  'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/reasons.zh-CN.json', import.meta.url), 'utf8')),
+  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/reasons.zh-CN.json', ROOT), 'utf8')),
 }
 
 /** A text in the reader's language. */

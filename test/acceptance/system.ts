@@ -113,8 +113,8 @@ export async function startProcess(environment: Record<string, string>, root = R
 }
 
 /** No start takes less. To ask earlier, or more often, would only take its processor. */
-const QUICKEST_START_MS = 500
-const ASK_EVERY_MS = 100
+const QUICKEST_START_MS = 300
+const ASK_EVERY_MS = 50
 
 /** The demo listens after the service. */
 async function untilReady({ origin, child, output }: RunningProcess, demo: boolean): Promise<void> {

@@ -46,7 +46,7 @@ describe('the extra tests', () => {
       await lab.mistakes(mistake)
       let passing: NodeJS.Timeout | undefined
       const none = await makeStep(lab, runId, 'refund-of-rest', async () => {
-        passing = setInterval(() => lab.world.clock.advance(30), 500)
+        passing = setInterval(() => lab.world.clock.advance(30), 100)
       }).finally(() => clearInterval(passing))
       await lab.mistakes()
       expect(none.outcome, mistake).toBe('not_tested')

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate, pendingMigrations, statementsOf } from '../../src/db/migrate.ts'
+import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf } from '../../src/db/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { dbOf } from '../../src/db/sql.ts'
 import { openLog } from '../../src/lib/log.ts'
@@ -22,6 +22,11 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 describe('migrations', () => {
+  it('ask the job queue for its own only where one is missing', () => {
+    const files = readdirSync('node_modules/graphile-worker/sql').filter((file) => file.endsWith('.sql'))
+    expect(Math.max(...files.map((file) => Number.parseInt(file, 10)))).toBe(QUEUE_VERSION)
+  })
+
   it('run once when twenty processes start at once on an empty database', async () => {
     const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(database.url)))
     const names = applied.flat()

@@ -25,14 +25,15 @@ export function randomAt(seed: number, place: number): Random {
 }
 
 /**
- * What the environment asks for: FUZZ_SEED (`random` for one of its own), FUZZ_REQUESTS, FUZZ_ANSWERS and FUZZ_PULLS.
- * Without any, every run of `npm test` does the same; looking for new failures is `npm run fuzz`.
+ * What the environment asks for: FUZZ_SEED (`random` for one of its own), FUZZ_REQUESTS, FUZZ_ANSWERS, FUZZ_PULLS, and
+ * FUZZ_EVERY pair of mistakes of a signature. Without any, every run of `npm test` does the same; looking for new failures is `npm run fuzz`.
  */
 export const fuzzSettings = () => ({
   seed: seedFrom(process.env.FUZZ_SEED ?? '1'),
-  requests: Number(process.env.FUZZ_REQUESTS ?? 2_500),
-  answers: Number(process.env.FUZZ_ANSWERS ?? 1_000),
-  pulls: Number(process.env.FUZZ_PULLS ?? 1_000),
+  requests: Number(process.env.FUZZ_REQUESTS ?? 1_500),
+  answers: Number(process.env.FUZZ_ANSWERS ?? 400),
+  pulls: Number(process.env.FUZZ_PULLS ?? 400),
+  everyNth: Number(process.env.FUZZ_EVERY ?? 5),
 })
 
 const seedFrom = (text: string): number => (text === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(text))

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { keepFingerprint } from '../../src/db/installation.ts'
 import { explain } from '../../src/explain/explain.ts'
@@ -262,6 +263,19 @@ describe('a purge of many rows', () => {
     expect((await purge(world.deps, {})).finished).toBe(true)
     expect(await purgedAt()).toEqual(world.clock.now())
     expect(await rowsOf('access_token')).toBe(0)
+  })
+
+  it('does not rest past its end, however long a batch took', async () => {
+    const slow = RETENTION.filter(({ table }) => table === 'access_token').map((rows) => ({
+      ...rows,
+      remove: async () => {
+        await sleep(1_500)
+        return { rows: 1, last: null }
+      },
+    }))
+    const began = performance.now()
+    expect(await purge(world.deps, { seconds: 1 }, {}, slow)).toMatchObject({ total: 1 })
+    expect(performance.now() - began).toBeLessThan(5_000)
   })
 
   it('may run several times at once: each row is deleted and counted once', async () => {

@@ -5,8 +5,9 @@ import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
+import { ROOT } from '../root.ts'
 
-const OWN = fileURLToPath(new URL('../../../views/assets', import.meta.url))
+const OWN = fileURLToPath(new URL('views/assets', ROOT))
 const require = createRequire(import.meta.url)
 
 /** From packages: Pico's style sheet, and Inter, which gatehouse.css names with its version. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ROOT } from '../root.ts'
 import { acceptedLanguages } from './accept.ts'
 
 /** Languages of the pages, by their own names. */
@@ -36,8 +37,7 @@ export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: Locale
 
 type Texts = Readonly<Record<string, string>>
 
-const read = (locale: Locale): Texts =>
-  JSON.parse(readFileSync(new URL(`../../../views/locales/${locale}.json`, import.meta.url), 'utf8'))
+const read = (locale: Locale): Texts => JSON.parse(readFileSync(new URL(`views/locales/${locale}.json`, ROOT), 'utf8'))
 
 const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)])) as Record<Locale, Texts>
 

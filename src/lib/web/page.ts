@@ -4,6 +4,7 @@ import fastifyView from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
+import { ROOT } from '../root.ts'
 import { utcTime } from '../time-zone.ts'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
@@ -14,7 +15,7 @@ import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 import { type FailureAnswer, unavailable } from './rescode.ts'
 
-const VIEWS = fileURLToPath(new URL('../../../views', import.meta.url))
+const VIEWS = fileURLToPath(new URL('views', ROOT))
 const YEAR_S = 31_536_000
 
 declare module 'fastify' {

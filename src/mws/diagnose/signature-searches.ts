@@ -1,4 +1,5 @@
 import type { Piscina } from 'piscina'
+import { ROOT } from '../../lib/root.ts'
 import type { Diagnosis } from './index.ts'
 import type searchFor from './search-worker.ts'
 import type { SearchTask } from './search-worker.ts'
@@ -23,11 +24,8 @@ const PATIENCE_MS = 10_000
 const IDLE_MS = 60_000
 const MINUTE_MS = 60_000
 
-/** Threads run JavaScript only: where the sources themselves run (in tests), the built file is taken. */
-const FILE = new URL(
-  import.meta.url.endsWith('.ts') ? '../../../.build/mws/diagnose/search-worker.js' : './search-worker.js',
-  import.meta.url,
-).href
+/** Threads run JavaScript only, so the built file is taken even where the sources themselves run (in tests). */
+const FILE = new URL('.build/search-worker.js', ROOT).href
 
 type Thread = Piscina<SearchTask, ReturnType<typeof searchFor>>
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { MOUNT } from '../../config/mounts.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
+import { ROOT } from '../../lib/root.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import type { ReferenceSection } from '../docs/reference.ts'
@@ -46,7 +47,7 @@ export const variablesOf = ({ baseUrl, seller }: Collected): Readonly<Record<str
 export const SECRET_VARIABLE = 'clientSecret'
 
 export const scriptText = (name: 'postman-sign' | 'postman-test' | 'bruno-sign' | 'bruno-test'): string =>
-  readFileSync(new URL(`../../../views/sandbox/exports/${name}.txt`, import.meta.url), 'utf8').trimEnd()
+  readFileSync(new URL(`views/sandbox/exports/${name}.txt`, ROOT), 'utf8').trimEnd()
 
 /** Each example names PartnerId 7001 at its top. */
 const withPartnerId = (example: string): string =>

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ROOT } from '../../../../lib/root.ts'
 import { chooseLocale } from '../../../../lib/web/locale.ts'
 import { Refusal } from '../../answer.ts'
 import type { Switches } from '../../mistakes/mistakes.ts'
@@ -11,7 +12,7 @@ import { ACTIONS, type Action, act, switchMistakes } from '../api.ts'
 import { FORMS } from './forms.ts'
 import { officeView, type Said } from './view.ts'
 
-const VIEWS = fileURLToPath(new URL('../../../../../views', import.meta.url))
+const VIEWS = fileURLToPath(new URL('views', ROOT))
 const require = createRequire(import.meta.url)
 const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
 const INTER = require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { ROOT } from '../../../../lib/root.ts'
 import type { Locale } from '../../../../lib/web/locale.ts'
 import type { Product } from '../../catalogue/product.ts'
 import { type DemoMistake, MISTAKES, type MistakeGroup } from '../../mistakes/mistakes.ts'
@@ -65,9 +66,7 @@ export const DONE_KEYS: ReadonlyMap<string, string> = new Map([
 
 const CHINESE = z
   .record(z.string(), z.string())
-  .parse(
-    JSON.parse(readFileSync(new URL('../../../../../views/locales/demo-mistakes.zh-CN.json', import.meta.url), 'utf8')),
-  )
+  .parse(JSON.parse(readFileSync(new URL('views/locales/demo-mistakes.zh-CN.json', ROOT), 'utf8')))
 
 /** What a mistake does: in English as the control API says it. */
 export const mistakeText = (locale: Locale, name: DemoMistake): string =>

@@ -70,6 +70,13 @@ function askingFor(detail: Placed): Placed[] {
 export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
+/** The record in an output, and the rest of the output. */
+export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Values): readonly [Values, Values] {
+  if (name === undefined) return [output, {}]
+  const { [name]: record, ...beside } = output
+  return [Object(record) as Values, beside]
+}
+
 export const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
@@ -123,6 +130,12 @@ export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undef
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
 
+/** Whether it is about all that a list has, as adding to it is, and not about one of its records. */
+export const isOfList = (change: Placed, list: Placed | undefined): boolean =>
+  list !== undefined &&
+  (change.path === list.path || change.path.startsWith(`${list.path}/`)) &&
+  change.about.every((name) => namesIn(list.path).includes(name))
+
 /** PATCH has the path of the record itself; its form stands below. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
 export const formPath = (change: Placed, list: Placed | undefined): string =>
@@ -154,7 +167,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
     (change) =>
       change.about.length > 0 &&
       homeOf(places, change)?.route === page.route &&
-      !adds(change, listOf(places, change)) &&
+      !isOfList(change, listOf(places, change)) &&
       change.about.every((name) => name in record) &&
       (change.offered?.({ ...record, ...change.fixed }) ?? true),
   )

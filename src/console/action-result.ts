@@ -45,5 +45,5 @@ function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContex
     })
   }
   const cell = typeof value === 'number' && !change.about.includes(name) ? text(count(value)) : cellFor(name, value, t)
-  return [change.once?.includes(name) && typeof value === 'string' ? { ...cell, isCode: true, isCopied: true } : cell]
+  return [change.once?.includes(name) && typeof value === 'string' ? { ...cell, isCode: true } : cell]
 }

@@ -17,8 +17,6 @@ export interface Cell {
   readonly isCode?: boolean
   /** ISO 8601: the moment that the first line feed of `text` stands for. */
   readonly at?: string
-  /** It has a button that copies it. */
-  readonly isCopied?: boolean
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
 }

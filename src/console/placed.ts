@@ -163,24 +163,23 @@ export function keysIn(action: Placed, { params, fields }: PageContext): Values 
 
 /** The changes that the page of a record, or its row in a list without such pages, offers. */
 export const offeredFor = (places: Places, page: Placed, record: Values): Placed[] =>
+  changesAt(places, page).filter((change) => isOffered(change, record))
+
+const changesAt = (places: Places, page: Placed): Placed[] =>
   places.changes.filter(
-    (change) =>
-      change.about.length > 0 &&
-      homeOf(places, change)?.route === page.route &&
-      !isOfList(change, listOf(places, change)) &&
-      change.about.every((name) => name in record) &&
-      (change.offered?.({ ...record, ...change.fixed }) ?? true),
+    (change) => homeOf(places, change)?.route === page.route && !isOfList(change, listOf(places, change)),
   )
 
-/** Whether it is about something of a record, as one of its tokens, which rows of a table name. */
-const isOfRow = (change: Placed, record: Placed | undefined): boolean =>
-  record !== undefined && !record.list && !change.about.every((name) => record.about.includes(name))
+const isOffered = (change: Placed, record: Values): boolean =>
+  change.about.length > 0 && change.about.every((name) => name in record) && (change.offered?.({ ...record, ...change.fixed }) ?? true)
 
-/** Those of a row of this list, or of a table on this page. */
+/** Those of a row of this list, or of a table on this page: of a record's token, say, and not of the record. */
 export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
   const record = page.list ? recordPageOf(places, page) : page
-  const ofRecord = record ? offeredFor(places, record, row).filter((change) => isOfRow(change, record)) : []
-  return page.list ? [...offeredFor(places, page, row), ...ofRecord] : ofRecord
+  const ofRecord = record
+    ? changesAt(places, record).filter(({ about }) => !about.every((name) => record.about.includes(name)))
+    : []
+  return [...(page.list ? changesAt(places, page) : []), ...ofRecord].filter((change) => isOffered(change, row))
 }
 
 /** The fields that this role may give, without those of the page's address. */

@@ -136,7 +136,7 @@ describe('a change', () => {
 
   it('of operators: made, with a password, a role, a token; disabled', async () => {
     const made = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
-    expect(made.text).toMatch(/<code data-copy="Copy" data-copied="Copied">ghop_\w+/)
+    expect(made.text).toMatch(/data-copy="Copy"[^>]*><code>ghop_\w+/)
     const taken = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
     expect(taken.status).toBe(400)
     expect(taken.text).toContain('is already taken')

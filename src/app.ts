@@ -3,7 +3,6 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
 import { ROUTE_ROLES } from './actions/index.ts'
 import { actionsRoom } from './actions/plugin.ts'
-import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
 import type { Config } from './config/index.ts'
 import { consoleRoom } from './console/plugin.ts'
@@ -13,7 +12,6 @@ import { withShareOf } from './db/sql.ts'
 import type { Deps } from './deps.ts'
 import { developerRoom } from './developer/plugin.ts'
 import { openRefusalRecorder } from './explain/index.ts'
-import { explainRoom } from './explain/plugin.ts'
 import type { Log } from './lib/log.ts'
 import { rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { registerCallerAddress } from './lib/web/caller-address.ts'
@@ -137,13 +135,11 @@ export async function buildApp({
   await app.register(ordersRoom, givenTo('operators'))
   await app.register(sandboxRoom, givenTo('sandbox'))
   await app.register(actionsRoom, givenTo('operators'))
-  await app.register(explainRoom, givenTo('operators'))
   const gather = gatherMetrics ?? (async () => [await deps.metrics.registry.getMetricsAsJSON()])
   const forgetHour = keepLastHour(deps.metrics, deps.clock)
   app.addHook('onClose', async () => forgetHour())
   await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
   await app.register(operatorsRoom, givenTo('operators'))
-  await app.register(auditRoom, givenTo('operators'))
   await app.register(consoleRoom, { ...givenTo('operators'), gather })
   return app
 }

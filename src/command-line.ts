@@ -2,10 +2,8 @@ import { Command } from 'commander'
 import { ALL_ACTIONS } from './actions/index.ts'
 import {
   actionCommands,
-  auditCommands,
   type CliContext,
   demoCommands,
-  explainCommand,
   jsTicketCommand,
   migrateCommand,
   openContext,
@@ -18,8 +16,6 @@ import {
   resealCommand,
   sandboxCommands,
   secretCommands,
-  settingsCommand,
-  signingKeyCommands,
   type Terminal,
   trafficCommands,
   userCommands,
@@ -47,20 +43,16 @@ export function programOf(context: CliContext): Command {
 
   // One file a group of commands; a further group is one line here.
   userCommands(program, context)
-  signingKeyCommands(program, context)
   partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
   orderCommands(program, context)
   trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
-  explainCommand(program, context)
   actionCommands(program, context, ALL_ACTIONS)
   operatorCommands(program, context)
-  auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)
   secretCommands(program, context)
-  settingsCommand(program, context)
   migrateCommand(program, context)
   purgeCommand(program, context)
   resealCommand(program, context)

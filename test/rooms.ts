@@ -102,7 +102,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'outbound',
   ],
   operators: ['audit', 'throttle'],
-  actions: ['app-events', 'jobs', 'oauth', 'operators', 'registry'],
+  actions: ['app-events', 'audit', 'explain', 'jobs', 'oauth', 'oidc', 'operators', 'registry'],
   reseal: ['account', 'oauth', 'oidc', 'registry', 'partners', 'reports', 'operators', 'audit', 'throttle'],
   console: [
     'actions',

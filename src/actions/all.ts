@@ -1,15 +1,44 @@
+import { z } from 'zod'
 import { APP_EVENT_ACTIONS } from '../app-events/index.ts'
+import { AUDIT_ACTIONS } from '../audit/index.ts'
+import { SETTING_ACTIONS } from '../config/operator.ts'
 import type { Deps } from '../deps.ts'
+import { EXPLAIN_ACTIONS } from '../explain/index.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
-import type { Action } from '../lib/action.ts'
+import { type Action, action } from '../lib/action.ts'
+import { JSON_TYPE } from '../lib/web/envelope.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
+import { SIGNING_KEY_ACTIONS } from '../oidc/index.ts'
 import { appActions } from '../registry/index.ts'
+import { operatorsOpenApi } from './openapi.ts'
 
 /** What operators may do, by the section of the console that has it. */
 export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
   grants: OAUTH_ACTIONS.grants,
   jobs: JOB_ACTIONS,
+  audit: AUDIT_ACTIONS,
+  requests: EXPLAIN_ACTIONS,
+  keys: SIGNING_KEY_ACTIONS,
+  settings: SETTING_ACTIONS,
 } as const satisfies Readonly<Record<string, readonly Action<Deps>[]>>
 
-export const ALL_ACTIONS: readonly Action<Deps>[] = Object.values(ACTIONS).flat()
+/** The description of all, itself among them. */
+const DESCRIPTION = action({
+  route: 'GET /openapi.json',
+  role: 'viewer',
+  input: z.strictObject({}),
+  run: async ({ config }: Deps) => config,
+  respond: ({ PUBLIC_URL }, t) => ({
+    type: JSON_TYPE,
+    parts: [JSON.stringify(operatorsOpenApi(ALL_ACTIONS, PUBLIC_URL, t), null, 2)],
+  }),
+})
+
+export const ALL_ACTIONS: readonly Action<Deps>[] = [...Object.values(ACTIONS).flat(), DESCRIPTION]
+
+export function actionOf(route: string): Action<Deps> {
+  const found = ALL_ACTIONS.find((action) => action.route === route)
+  if (!found) throw new Error(`no operation ${route}`)
+  return found
+}

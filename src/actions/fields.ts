@@ -5,7 +5,7 @@ import { type Action, namesIn, partsOf } from '../lib/action.ts'
 export interface Field {
   readonly name: string
   /** How it is typed; `list`: several texts, `pairs`: texts by name. */
-  readonly kind: 'text' | 'number' | 'switch' | 'list' | 'pairs' | 'json'
+  readonly kind: 'text' | 'number' | 'date' | 'switch' | 'list' | 'pairs' | 'json'
   /** All that it, or an entry of a list, may be; none where it is free. */
   readonly choices: readonly string[]
   readonly required: boolean
@@ -33,11 +33,18 @@ interface Schema {
   /** Of `.meta()`. */
   readonly flag?: string
   readonly secret?: boolean
+  readonly day?: boolean
 }
 
+/** Cache: reading a schema takes milliseconds, and it never changes. */
+const known = new WeakMap<z.ZodType, Schema>()
+
 /** The JSON Schema of what may be sent. 64-bit ids have no type there: they are numbers or texts. */
-export const inputSchema = (input: z.ZodType): Schema =>
-  z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema
+export function inputSchema(input: z.ZodType): Schema {
+  const schema = known.get(input) ?? (z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema)
+  known.set(input, schema)
+  return schema
+}
 
 const typesOf = ({ type, anyOf = [] }: Schema): string[] => [
   ...(type === undefined ? [] : [type].flat()),
@@ -47,6 +54,7 @@ const typesOf = ({ type, anyOf = [] }: Schema): string[] => [
 function kindOf(schema: Schema, types: readonly string[]): Field['kind'] {
   if (types.includes('boolean')) return 'switch'
   if (types.includes('array')) return 'list'
+  if (schema.day) return 'date'
   if (types.includes('object')) return typeof schema.additionalProperties === 'object' ? 'pairs' : 'json'
   return types.every((type) => ['number', 'integer', 'null'].includes(type)) && types.length > 0 ? 'number' : 'text'
 }
@@ -70,21 +78,16 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
 /** Which page of a list. */
 const PAGING = new Set(['limit', 'after'])
 
-/** Cache: reading a schema takes milliseconds, and it never changes. */
-const known = new WeakMap<z.ZodType, Field[]>()
+/** Whether it is read page by page. */
+export const isPaged = ({ input }: Pick<Action, 'input'>): boolean =>
+  Object.keys(inputSchema(input).properties ?? {}).some((name) => PAGING.has(name))
 
-function readFields(input: z.ZodType): Field[] {
+/** The fields of an input but those that choose the page of a list. */
+export function fieldsOf({ input }: Pick<Action, 'input'>): Field[] {
   const { properties = {}, required = [] } = inputSchema(input)
   return Object.entries(properties)
     .filter(([name]) => !PAGING.has(name))
     .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
-}
-
-/** The fields of an input but those that choose the page of a list. */
-export function fieldsOf({ input }: Pick<Action, 'input'>): readonly Field[] {
-  const fields = known.get(input) ?? readFields(input)
-  known.set(input, fields)
-  return fields
 }
 
 /** Those that are not in the path. */

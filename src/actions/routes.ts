@@ -2,9 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
+import { sendDownload } from '../lib/web/download.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import { translator } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { typedFields } from './fields.ts'
 
@@ -21,6 +24,13 @@ export function actionRoutes<Deps>(
     const answer =
       (perform: typeof action.perform, readsQuery: boolean) => async (request: FastifyRequest, reply: Reply) => {
         const output = await perform(depsFor(request), inputOf(request, action, readsQuery))
+        if (action.respond) {
+          noteForLog(request, { code: 0 })
+          return sendDownload(
+            reply.header('Vary', 'Accept-Language, Cookie'),
+            action.respond(output, translator(localeOfRequest(request))),
+          )
+        }
         return answerLossless(request, reply, seesPeople(request) ? output : (action.masked?.(output) ?? output))
       }
     const reads = { readsQuery: true, ...(action.recordsLook ? { answersHead: false as const } : {}) }

@@ -28,8 +28,6 @@ const OPERATOR = '/operators/:name'
 
 /** Of the operations that are not rows yet. */
 export const WRITTEN: readonly Permission[] = [
-  viewer('GET /openapi.json'),
-
   viewer('GET /users', 'user list'),
   viewer('GET /users/:cid/:user_id', 'user show'),
   support('GET /users/:cid/:user_id/accesses', 'user accesses'),
@@ -90,19 +88,6 @@ export const WRITTEN: readonly Permission[] = [
 
   viewer('GET /traffic', 'traffic list'),
   viewer('GET /traffic/:id', 'traffic show'),
-
-  viewer('GET /audit', 'audit list'),
-  support('GET /audit/export', 'audit export'),
-  support('GET /audit/verify', 'audit verify'),
-
-  viewer('GET /requests/:request_id'),
-  support('GET /explain', 'explain'),
-
-  viewer('GET /settings', 'settings'),
-
-  viewer('GET /signing-keys', 'signing-key list'),
-  admin('POST /signing-keys/rotate', 'signing-key rotate'),
-  admin('POST /signing-keys/retire', 'signing-key retire'),
 
   admin('GET /operators', 'operator list'),
   admin(`GET ${OPERATOR}`, 'operator show'),

@@ -5,6 +5,7 @@ import {
   type Field,
   fieldsOf,
   hintOf,
+  isPaged,
   isTable,
   labelOf,
   pairsOf,
@@ -17,8 +18,9 @@ import { type Action, type Column, cellOf, namesIn, partsOf } from '../lib/actio
 import { InvalidInput } from '../lib/json/input.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { CliContext } from './context.ts'
+import { explainedText } from './explain.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
-import { askRemote } from './remote.ts'
+import { askRemote, streamRemote } from './remote.ts'
 import { print } from './report.ts'
 import { aligned, collect, collectWords, numberIfOne, printableJson, readable } from './text.ts'
 
@@ -37,7 +39,8 @@ function commandOf(program: Command, words: string): Command {
   const last = names.pop() ?? ''
   const group = names.reduce((parent, name, at) => {
     const known = parent.commands.find((one) => one.name() === name)
-    return known ?? parent.command(name).description(t(`command.${names.slice(0, at + 1).join('_')}`))
+    const id = names.slice(0, at + 1).join('_')
+    return known ?? parent.command(name).description(t(`command.${id.replaceAll('-', '_')}`))
   }, program)
   return group.command(last)
 }
@@ -52,23 +55,30 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
   const optional = fields.filter(({ name }) => !named.includes(name))
   for (const field of optional) addOption(command, action, field)
   if (action.previewRole) command.option('--yes', t('command.yes'))
-  if (action.list) addPaging(command)
+  const pages = action.list && isPaged(action)
+  if (pages) addPaging(command)
   const flags = Object.fromEntries(fields.map(({ name, flag }) => [name, named.includes(name) ? name : `--${flag}`]))
   const inputFrom = (options: Values) => ({
     ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
     ...Object.fromEntries(named.map((name, at) => [name, argumentsOf(command)[at]])),
-    ...(action.list ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
+    ...(pages ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
   })
   defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
     const carryOut = async (ask: Ask): Promise<void> => {
-      if (action.list && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
+      if (pages && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
       print(context.terminal, json, output, isSure ? textOf(action) : foreseenText)
+      if (action.verdict?.(output).tone === 'bad') context.terminal.exitCode = 1
     }
     const { remote } = context
+    const { respond } = action
+    if (respond) {
+      if (remote) return write(context, await streamRemote(remote, { route: action.route, fields: typed }))
+      return context.withDeps(async (deps) => write(context, respond(await action.perform(deps, typed), t).parts))
+    }
     if (!remote) {
       const perform = isSure ? action.perform : (action.foresee ?? action.perform)
       return context.withDeps((deps) => carryOut(async (given) => asValues(await perform(deps, given))))
@@ -76,6 +86,11 @@ function defineAction(command: Command, context: CliContext, action: Action<Deps
     const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
     await carryOut((given) => askRemote<Values>(remote, { route, fields: given }))
   })
+}
+
+/** Waits for a reader that is slower. */
+async function write({ terminal: { stdout } }: CliContext, parts: AsyncIterable<string | Buffer> | Iterable<string>) {
+  for await (const part of parts) if (!stdout.write(part)) await once(stdout, 'drain')
 }
 
 type Ask = (given: Values) => Promise<Values>
@@ -118,21 +133,26 @@ function addPaging(command: Command): void {
 }
 
 /** Every row of every page, a line of JSON each. */
-async function printAll({ terminal }: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
+async function printAll(context: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
   for (let given = typed; ; ) {
     const output = await ask(given)
-    for (const row of rowsIn(output, rows)) {
-      // Waits for a reader that is slower than the database.
-      if (!terminal.stdout.write(`${printableJson(stringify(row) ?? '')}\n`)) await once(terminal.stdout, 'drain')
-    }
+    await write(
+      context,
+      rowsIn(output, rows).map((row) => `${printableJson(stringify(row) ?? '')}\n`),
+    )
     if (typeof output.next !== 'string') return
     given = { ...typed, after: output.next }
   }
 }
 
+/** Where the fields of the output, one a line, would not tell it. */
+const TEXTS: Readonly<Record<string, (output: Values) => string>> = { explain: explainedText }
+
 const textOf =
-  ({ list, once: onlyOnce = [] }: Action<Deps>) =>
+  ({ id, list, once: onlyOnce = [] }: Action<Deps>) =>
   (output: Values): string => {
+    const own = TEXTS[id]
+    if (own) return own(output)
     if (list) return listText(list.rows, list.columns, output)
     const secrets = shownOnce(onlyOnce, output)
     const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
@@ -159,10 +179,11 @@ function recordText(entries: readonly (readonly [string, unknown])[]): string[] 
 const foreseenText = (output: Values): string =>
   `${t('command.would')}\n${aligned(Object.entries(output).map(([name, value]) => [name, readable(value)]))}\n${t('command.repeat')}`
 
-function listText(name: string, columns: readonly Column<object>[], output: Values): string {
+function listText(name: string, all: readonly Column<object>[], output: Values): string {
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
-  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row))))
+  const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t))))
   const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
   return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
 }

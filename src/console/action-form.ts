@@ -1,7 +1,7 @@
 import { hintOf, type Field as InputField, labelOf, shownOnce, typedFields, type Values } from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
-import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import type { Action, Fact, Field, PageContext } from './page-model.ts'
+import { cellFor, changesOf, factsOf, given, shownText, tablesOf } from './action-values.ts'
+import type { Action, Fact, Field, OneTimeResult, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
@@ -56,11 +56,23 @@ export function formPage(places: Places, change: Placed): Action {
       const fields = fieldsOfForm()
       const typed = isEdit ? editedIn(fields, await recordOf(context), context) : given(fields, context.fields)
       const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
+      if (change.respond) return change.respond(output, context.t)
+      if (change.method === 'GET') return answerOf(change, output, context.t)
       const once = shownOnce(change.once, output)
       if (once.length === 0) return undefined
       const values = once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] }))
       return { note: context.t('console.once.note'), values }
     },
+  }
+}
+
+function answerOf(asked: Placed, output: Values, t: PageContext['t']): OneTimeResult {
+  const verdict = asked.verdict?.(output)
+  return {
+    ...(verdict ? { tone: verdict.tone } : {}),
+    note: t(verdict?.text ?? aboutOf(asked)),
+    values: factsOf(asked, output, t),
+    tables: tablesOf(asked, output, t),
   }
 }
 
@@ -110,6 +122,7 @@ const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact
 const KINDS = {
   text: 'text',
   number: 'number',
+  date: 'date',
   switch: 'choice',
   list: 'lines',
   pairs: 'lines',

@@ -1,13 +1,12 @@
-import { ACTIONS, isTable, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
-import { cellOf } from '../lib/action.ts'
+import { ACTIONS, rowsIn, typedFields, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
-import { cellFor, given } from './action-values.ts'
-import type { ListPage, PageContext, Section, Table } from './page-model.ts'
+import { factsOf, given, listTable, tablesOf } from './action-values.ts'
+import type { ActionLink, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
-  adds,
+  belongsToList,
   detailOf,
   keysIn,
   linkTo,
@@ -41,7 +40,7 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
 }
 
 function listPage(places: Places, list: Placed): ListPage {
-  const adding = places.changes.filter((change) => adds(change, list))
+  const own = places.changes.filter((change) => belongsToList(places, change, list))
   return {
     path: list.path,
     operation: list.route,
@@ -59,24 +58,34 @@ function listPage(places: Places, list: Placed): ListPage {
       const next = typeof output.next === 'string' ? output.next : null
       return { table: tableOf(places, list, output, context), next }
     },
-    actions: (context) => adding.map((change) => linkTo(places, change, context.params, context)),
+    actions: (context) => own.map((change) => ownLink(places, change, context)),
   }
+}
+
+/** A file has what the filters of the list choose. */
+function ownLink(places: Places, change: Placed, context: PageContext): ActionLink {
+  const made = linkTo(places, change, context.params, context)
+  if (!change.respond) return made
+  const query = new URLSearchParams(context.fields)
+  for (const name of [...query.keys()])
+    if (!typedFields(change).some((field) => field.name === name)) query.delete(name)
+  return query.size > 0 ? { ...made, href: `${made.href}?${query}` } : made
 }
 
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
-  const { columns = [], rows: name = '' } = page.list ?? {}
-  const found = rowsIn(output, name)
+  const { rows: name = '', first: isFirst = () => false } = page.list ?? {}
+  const rows = rowsIn(output, name)
+  const found = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
   const detail = detailOf(places, page)
   const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
   const hasChanges = changes.some((offered) => offered.length > 0)
+  const shown = listTable(page, found, t)
   return {
-    head: [
-      ...columns.map((column) => labelOf(t, page, column.name)),
-      ...(hasChanges ? [t('console.field.change')] : []),
-    ],
+    ...shown,
+    head: [...shown.head, ...(hasChanges ? [t('console.field.change')] : [])],
     rows: found.map((row, index) => {
-      const [first = text(''), ...others] = columns.map((column) => cellFor(column.name, cellOf(column, row), t))
+      const [first = text(''), ...others] = shown.rows[index] ?? []
       if (detail) return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
       if (!hasChanges) return [first, ...others]
       // The page of the first one leads to the others.
@@ -84,7 +93,6 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
       const titles = [change, ...more].map((one) => one?.text).join(' / ')
       return [first, ...others, change ? link(titles, change.href) : text('–')]
     }),
-    none: t('console.nothing_matches'),
   }
 }
 
@@ -102,28 +110,13 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   return {
     title: `${t(titleOf(detail))}: ${String(record.name ?? Object.values(keys).join('/'))}`,
     facts: [
-      ...factsOf(detail, record, context),
+      ...factsOf(detail, record, t, Object.keys(keys)),
       ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
-    tables: tablesOf(detail, record, context),
+    tables: tablesOf(detail, record, t),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
-
-const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
-  Object.entries(record)
-    .filter(([, value]) => !isTable(value))
-    .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
-
-const tablesOf = (detail: Placed, record: Values, { t }: PageContext): Table[] =>
-  Object.entries(record).flatMap(([name, value]) => {
-    if (!isTable(value)) return []
-    const columns = Object.keys(value[0] ?? {})
-    const rows = value.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    return [
-      { title: labelOf(t, detail, name), head: columns.map((column) => labelOf(t, detail, column)), rows, none: '' },
-    ]
-  })
 
 function queryText(query: Values): string {
   const written = new URLSearchParams()

@@ -1,14 +1,15 @@
-import { type Field, pairsOf, type Values } from '../actions/index.ts'
+import { type Field, isTable, labelOf, pairsOf, type Values } from '../actions/index.ts'
+import { type Action, cellOf } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import type { Translate } from '../lib/web/locale.ts'
-import type { Cell } from './page-model.ts'
-import { stateCell, text, time, yesNo } from './texts.ts'
+import type { Cell, Fact, Table } from './page-model.ts'
+import { at, stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role'])
-const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key)$/
+const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome'])
+const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key|^kid|^action|^setting|^head)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
   if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
@@ -16,15 +17,80 @@ export function cellFor(name: string, value: unknown, t: Translate): Cell {
   if (value instanceof Date) return time(value)
   if (typeof value === 'boolean') return yesNo(value, t)
   if (STATES.has(name)) return stateCell(String(value), t)
-  const shown = Array.isArray(value)
-    ? value.map(String).join(', ')
-    : Object(value) === value
-      ? stringifyLossless(value)
-      : String(value)
-  return { text: shown.slice(0, LONGEST), ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
+  const shown = inWords(value).slice(0, LONGEST)
+  if (isRecord(value)) return withMoments(shown)
+  const page = PAGES[name]
+  if (page)
+    return { text: name === 'request_id' ? `${shown.slice(0, 8)}…` : shown, href: at(page, shown), isCode: true }
+  return { text: shown, ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
 }
 
 const LONGEST = 1_000
+
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z/g
+
+const withMoments = (words: string): Cell => {
+  const line = words.replaceAll('\n', ' ')
+  return { text: line.replace(MOMENT, '\n'), moments: line.match(MOMENT) ?? [] }
+}
+
+/** Where records are that others name by an id. */
+const PAGES: Readonly<Record<string, string>> = { request_id: 'requests', app_key: 'apps', partner_id: 'partners' }
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** `hosts: a.example → b.example` of what was changed, `reason: lost` of other fields. */
+function inWords(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '–'
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(inWords).join(', ')
+  if (value instanceof Date) return value.toISOString()
+  if (!isRecord(value)) return String(value)
+  const { before, after, ...others } = value
+  const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after)) : []
+  const rest = Object.entries(changed.length > 0 ? others : value)
+  return [...changed, ...rest.map(([name, one]) => `${name}: ${inWords(one)}`)].join('; ')
+}
+
+const changesIn = (before: Values, after: Values): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].map(
+    (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
+  )
+
+/** What is known of a record, a line each. Its own keys lead nowhere. */
+export const factsOf = (
+  action: Pick<Action, 'id'>,
+  record: Values,
+  t: Translate,
+  own: readonly string[] = [],
+): Fact[] =>
+  Object.entries(record)
+    .filter(([, value]) => !isTable(value))
+    .map(([name, value]) => {
+      const { href, ...cell } = cellFor(name, value, t)
+      return { name: labelOf(t, action, name), cells: [href && !own.includes(name) ? { ...cell, href } : cell] }
+    })
+
+/** Rows of a list, by its columns. */
+export const listTable = (list: Action, rows: readonly Values[], t: Translate): Table => {
+  const { columns = [] } = list.list ?? {}
+  return {
+    head: columns.map(({ name }) => labelOf(t, list, name)),
+    rows: rows.map((row) => columns.map((column) => cellFor(column.name, cellOf(column, row, t), t))),
+    none: t('console.nothing_matches'),
+  }
+}
+
+/** The lists of objects in a record. */
+export const tablesOf = (action: Pick<Action, 'id'>, record: Values, t: Translate): Table[] =>
+  Object.entries(record).flatMap(([name, value]) => {
+    if (!isTable(value)) return []
+    const columns = Object.keys(value[0] ?? {})
+    const rows = value.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    return [
+      { title: labelOf(t, action, name), head: columns.map((column) => labelOf(t, action, column)), rows, none: '' },
+    ]
+  })
 
 /** What a form shows of a value; lists and pairs a line each. */
 export function shownText({ kind, secret }: Field, value: unknown): string {

@@ -7,7 +7,7 @@ import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
 
 /** What `gatehouse explain` knows, as facts and tables of a page. */
 
-export const requestLink = (id: string | null): Cell =>
+const requestLink = (id: string | null): Cell =>
   id === null ? text('–') : { ...link(id, at('requests', id)), isCode: true }
 
 export const trafficLink = (partnerId: bigint, kind: 'call' | 'notice' | 'rejected', id: string): string =>

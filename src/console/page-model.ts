@@ -16,6 +16,8 @@ export interface Cell {
   readonly isCode?: boolean
   /** ISO 8601: the moment that the first line feed of `text` stands for. */
   readonly at?: string
+  /** Those that its line feeds stand for. */
+  readonly moments?: readonly string[]
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
 }
@@ -128,6 +130,7 @@ export interface OneTimeResult {
   readonly note: string
   readonly values: readonly Fact[]
   readonly texts?: readonly TextBlock[]
+  readonly tables?: readonly Table[]
 }
 
 export interface Action extends Place {

@@ -1,4 +1,4 @@
-import { fieldsOf, type Values } from '../actions/index.ts'
+import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { Deps } from '../deps.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { allows } from '../lib/web/admin-auth.ts'
@@ -20,8 +20,15 @@ export interface Places {
   readonly lists: readonly Placed[]
   /** Pages of one record. */
   readonly details: readonly Placed[]
+  /** What a form asks for: changes, and what is read with more than an address. */
   readonly changes: readonly Placed[]
 }
+
+/** Whether it only reads, but what a form says, or a file. */
+const isAsked = (page: Placed): boolean =>
+  page.method === 'GET' &&
+  !page.list &&
+  (page.respond !== undefined || typedFields(page).some(({ name }) => !page.about.includes(name)))
 
 export function placesOf(actions: readonly Action<Deps>[]): Places {
   const placed = actions.map((action): Placed => {
@@ -30,9 +37,9 @@ export function placesOf(actions: readonly Action<Deps>[]): Places {
     return { ...action, method, path: page.path, about: page.about }
   })
   return {
-    lists: placed.filter(({ list }) => list),
-    details: placed.filter(({ method, list }) => method === 'GET' && !list),
-    changes: placed.filter(({ method }) => method !== 'GET'),
+    lists: placed.filter(({ method, list }) => method === 'GET' && list),
+    details: placed.filter((page) => page.method === 'GET' && !page.list && !isAsked(page)),
+    changes: placed.filter((page) => page.method !== 'GET' || isAsked(page)),
   }
 }
 
@@ -63,6 +70,12 @@ export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined 
 /** Whether it adds a record to a list. */
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
+
+/** Whether the page of the list offers it: it adds to the list, or is about no record of it. */
+export const belongsToList = (places: Places, change: Placed, list = listOf(places, change)): boolean =>
+  list !== undefined &&
+  listOf(places, change)?.route === list.route &&
+  change.about.every((name) => list.about.includes(name))
 
 /** PATCH has the path of the record itself; its form stands below. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
@@ -95,7 +108,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
     (change) =>
       change.about.length > 0 &&
       (recordPageOf(places, change) ?? listOf(places, change))?.route === page.route &&
-      !adds(change, listOf(places, change)) &&
+      !belongsToList(places, change) &&
       change.about.every((name) => name in record) &&
       (change.offered?.(record) ?? true),
   )

@@ -148,7 +148,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       const once = await action.run(context)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', texts: [], ...once, title: context.t(action.title), back }
+        const shown = { tone: 'plain', texts: [], tables: [], ...once, title: context.t(action.title), back }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
       }
       return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)

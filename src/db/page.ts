@@ -91,15 +91,22 @@ const YEAR = /^[1-9]\d{3}-/
 const day = z.iso.date().regex(YEAR)
 const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day], NOT_A_MOMENT)
 
+/** Forms let a day be chosen. */
+const DAY = { day: true }
+
 /**
  * Fields of a list's input that choose a period. A day is a whole one, in UTC, and belongs to the period, `to` as well as
  * `from`; a moment of `to` is the first that does not.
  */
 export const periodInput = {
-  from: momentOrDay.transform((text) => fromEpochMilliseconds(Date.parse(text))).optional(),
+  from: momentOrDay
+    .transform((text) => fromEpochMilliseconds(Date.parse(text)))
+    .optional()
+    .meta(DAY),
   to: momentOrDay
     .transform((text) => addSeconds(fromEpochMilliseconds(Date.parse(text)), day.safeParse(text).success ? DAY_S : 0))
-    .optional(),
+    .optional()
+    .meta(DAY),
 }
 
 /** A pattern for `like` that a text begins with. */

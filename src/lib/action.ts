@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { parseInput } from './json/input.ts'
 import type { Role } from './web/admin-auth.ts'
+import type { Download } from './web/download.ts'
+import type { Translate } from './web/locale.ts'
 
 /**
  * What operators may do. One row in a room's `operator.ts` makes its route below /admin/v1, its command, its page or form
@@ -13,13 +15,17 @@ export interface Column<Row> {
   /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
   readonly name: string
   /** Without it, the row's field of this name. */
-  of?(row: Row): unknown
+  of?(row: Row, t: Translate): unknown
+  /** Too much for a terminal. */
+  readonly onPagesOnly?: true
 }
 
 interface ListOf<Name, Row> {
   /** The field of the output that has the rows; `next` beside it leads to the following page. */
   readonly rows: Name
   readonly columns: readonly Column<Row>[]
+  /** The rows that its page shows before the others. */
+  first?(row: Row): boolean
 }
 
 type List<Output> = {
@@ -58,6 +64,16 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   offered?(record: Readonly<Record<string, unknown>>): boolean
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
+  respond?(output: Output, t: Translate): Download
+  /** What the output means, by its text; after a bad one the command exits with 1. */
+  verdict?(output: Output): Verdict
+}
+
+interface Verdict {
+  readonly tone: 'good' | 'bad'
+  /** The key of its text. */
+  readonly text: string
 }
 
 /** A link to another page of the console. */
@@ -85,11 +101,13 @@ export interface Action<Deps = never> extends Facts {
   perform(deps: Deps, given: unknown): Promise<object>
   foresee?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
-  readonly list?: { readonly rows: string; readonly columns: readonly Column<object>[] }
+  readonly list?: ListOf<string, object>
   readonly once?: readonly string[]
   masked?(output: object): object
   offered?(record: Readonly<Record<string, unknown>>): boolean
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  respond?(output: object, t: Translate): Download
+  verdict?(output: object): Verdict
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */
@@ -110,8 +128,8 @@ export function action<Input extends object, Deps, Output extends object>(row: R
 }
 
 /** What a column shows of a row. */
-export const cellOf = ({ name, of }: Column<object>, row: object): unknown =>
-  of ? of(row) : (row as Readonly<Record<string, unknown>>)[name]
+export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate): unknown =>
+  of ? of(row, t) : (row as Readonly<Record<string, unknown>>)[name]
 
 /** Method and path of a route. */
 export function partsOf(route: string): { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string } {

@@ -1,10 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { noSuchRoute } from '../lib/web/methods.ts'
 import { limitPages } from '../throttle/index.ts'
-import { signingKeyRoutes } from './admin-routes.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
 import { ClientKeys } from './client-keys.ts'
 import { RegisteredOrigins } from './cors-guard.ts'
@@ -18,7 +15,6 @@ import { standardTokenRoutes } from './token-routes.ts'
 export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: given }) => {
   const deps = { ...given, signingKeys: new SigningKeys(given) }
   const origins = new RegisteredOrigins(deps)
-  await app.register(operatorRoutes(signingKeyRoutes), { deps: withShareOf(given, 'operators') })
   await app.register(discoveryRoutes, { deps, origins })
   await app.register(
     async (room) => {

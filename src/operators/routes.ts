@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { settingsInForce } from '../config/in-force.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
@@ -24,12 +23,8 @@ interface OneOperatorRoute {
 /** The body's fields with the name of the path. */
 const withName = ({ body, params }: FastifyRequest<OneOperatorRoute>): object => ({ ...Object(body ?? {}), ...params })
 
-/** Management of operators, and the settings of this process; below /admin/v1. */
+/** Management of operators, below /admin/v1. */
 export function operatorAdminRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
-  app.get('/settings', async (request, reply) =>
-    answerSuccess(request, reply, settingsInForce(depsFor(request).config)),
-  )
-
   app.get('/operators', async (request, reply) =>
     answerSuccess(request, reply, { operators: await listOperators(depsFor(request)) }),
   )

@@ -5,6 +5,7 @@ import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import { CHECK_IDS } from '../../src/checks/checks.ts'
 import { readConfig } from '../../src/config/index.ts'
+import { settings } from '../../src/config/schema.ts'
 import { openApi } from '../../src/developer/openapi.ts'
 import { PROGRAMS } from '../../src/developer/quickstart.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
@@ -54,6 +55,9 @@ const groupsOf = (command: string): string[] => {
 /** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
 const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
+  ...['intact', 'unverifiable', 'rows', 'seals', 'unsealed', 'outside', 'purged', 'other_key', 'problems'].map(
+    (name) => `audit.${name}`,
+  ),
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */
@@ -126,6 +130,10 @@ describe('the texts of the pages', () => {
       for (const text of said)
         expect(text).toMatch(locale === 'en' ? /^[A-Z][^{}]{15,}\.$/ : /^\p{Script=Han}[^{}a-z]{5,}。$/u)
     }
+  })
+
+  it('say in Chinese what each setting means', () => {
+    expect(Object.keys(JSON.parse(read('locales/settings.zh-CN.json')))).toEqual(Object.keys(settings.shape))
   })
 
   it('are all used', () => {

@@ -1,12 +1,9 @@
 import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
-import { auditLog } from './audit.ts'
-import { keys } from './keys.ts'
 import { operators } from './operators.ts'
 import { orders } from './orders.ts'
 import { partners } from './partners.ts'
 import { requests } from './requests.ts'
-import { settings } from './settings.ts'
 import { traffic } from './traffic.ts'
 import { users } from './users.ts'
 
@@ -19,9 +16,9 @@ export const SECTIONS: readonly Section[] = [
   orders,
   traffic,
   sectionOf('jobs'),
-  auditLog,
+  sectionOf('audit'),
   requests,
   operators,
-  keys,
-  settings,
+  sectionOf('keys'),
+  sectionOf('settings'),
 ]

@@ -129,7 +129,12 @@ const KINDS = {
   json: 'lines',
 } as const
 
-export function formField(action: Placed, field: InputField, { t }: PageContext, value: unknown): Field {
+export function formField(
+  action: Pick<Placed, 'id' | 'list'>,
+  field: InputField,
+  { t }: PageContext,
+  value: unknown,
+): Field {
   const { name, kind, choices, required, most, secret } = field
   const hint = hintOf(t, action, name)
   const texts =

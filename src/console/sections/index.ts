@@ -1,5 +1,6 @@
 import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
+import { api } from './api.ts'
 import { operators } from './operators.ts'
 import { orders } from './orders.ts'
 import { partners } from './partners.ts'
@@ -21,4 +22,5 @@ export const SECTIONS: readonly Section[] = [
   operators,
   sectionOf('keys'),
   sectionOf('settings'),
+  api,
 ]

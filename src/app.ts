@@ -9,9 +9,9 @@ import { consoleRoom } from './console/plugin.ts'
 import { databaseState } from './db/installation.ts'
 import type { ConnectionGroup } from './db/shares.ts'
 import { withShareOf } from './db/sql.ts'
-import type { Deps } from './deps.ts'
 import { developerRoom } from './developer/plugin.ts'
 import { openRefusalRecorder } from './explain/index.ts'
+import type { ServiceDeps } from './jobs/index.ts'
 import type { Log } from './lib/log.ts'
 import { rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { registerCallerAddress } from './lib/web/caller-address.ts'
@@ -48,7 +48,7 @@ import { sandboxRoom } from './sandbox/plugin.ts'
 import { limitPages, registerRateLimiter } from './throttle/index.ts'
 
 export interface AppParts {
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   readonly log: Log
   readonly readiness: Readiness
   /** The metrics of all processes that answer on this port; without it, this one's. */

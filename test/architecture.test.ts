@@ -7,7 +7,8 @@ import { ARROWS, BELOW_ALL, foreignTables, OWNERS, tablesOfMigrations } from './
 
 /** Of what is above the rooms, what the rest may see. */
 const SHARED = ['src/deps.ts']
-const MAX_LINES = 200
+/** Aim at 200; more where one flow would be cut. */
+const MAX_LINES = 300
 /** Names that a door exports, types among them: the widest one as it is. Aim at twenty; lower this when you can. */
 const MAX_NAMES = 36
 
@@ -62,7 +63,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     return imports.filter((to) => {
       if (!to.startsWith('src/')) return false
       const room = roomOf(to)
-      if (room === undefined) return !SHARED.includes(to) && from !== 'process'
+      if (room === undefined) return !SHARED.includes(to) && from !== 'process' && from !== 'cli'
       if (room === from) return false
       const below = BELOW_ALL.indexOf(room)
       const at = BELOW_ALL.indexOf(from)
@@ -133,10 +134,6 @@ function breaches(sources: Sources): string[] {
   return [...lines, ...cycles(sources)]
 }
 
-/** Imports of types only are gone when the program is loaded: Deps names what rooms make of Deps. */
-const withoutTypes = (source: string): string =>
-  withoutComments(source).replace(/^(?:import|export) type [^;]*? from '[^']+'$/gm, '')
-
 function cycles(sources: Sources): string[] {
   const done = new Set<string>()
   const found: string[] = []
@@ -147,7 +144,7 @@ function cycles(sources: Sources): string[] {
       return
     }
     if (done.has(path)) return
-    for (const to of importsOf(path, withoutTypes(sources[path] ?? ''))) if (to in sources) visit(to, [...trail, path])
+    for (const to of importsOf(path, sources[path] ?? '')) if (to in sources) visit(to, [...trail, path])
     done.add(path)
   }
   for (const path of Object.keys(sources)) visit(path, [])
@@ -290,7 +287,7 @@ describe('a breach is reported', () => {
       'a door that is too wide: src/orders/index.ts → export *: name what others may use',
       { 'src/orders/index.ts': "export * from './wire.ts'" },
     ],
-    ['a file that is too long: src/app.ts → 201 lines', { 'src/app.ts': 'line\n'.repeat(201) }],
+    ['a file that is too long: src/app.ts → 301 lines', { 'src/app.ts': 'line\n'.repeat(301) }],
     [
       'a cycle: src/lib/a.ts → src/lib/b.ts → src/lib/a.ts',
       { 'src/lib/a.ts': "import './b.ts'", 'src/lib/b.ts': "export { a } from './a.ts'" },

@@ -6,11 +6,12 @@ import { type Config, readConfig } from '../src/config/index.ts'
 import { BATCH_LIMITS } from '../src/db/batch.ts'
 import { connectionSettings, openPool } from '../src/db/pool.ts'
 import { dbOf } from '../src/db/sql.ts'
-import { type Deps, openLongLived } from '../src/deps.ts'
+import type { ServiceDeps } from '../src/jobs/index.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
 import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
 import { openMetrics } from '../src/lib/metrics.ts'
+import { openLongLived } from '../src/long-lived.ts'
 import { freshDatabase } from './database.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
@@ -38,7 +39,7 @@ export const MANY_CONNECTIONS = { DATABASE_POOL_SIZE: '10' }
 const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
 
 export interface World {
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   readonly app: FastifyInstance
   readonly clock: TestClock
   readonly pool: pg.Pool
@@ -78,7 +79,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
   const clock = testClock()
   const [db, keys] = [dbOf(pool, PATIENT), deriveKeys(SECRET_KEY)]
   const { made, close } = openLongLived({ config, db, clock, keys }, log)
-  const deps: Deps = { config, db, clock, keys, metrics: openMetrics(), ...made }
+  const deps: ServiceDeps = { config, db, clock, keys, metrics: openMetrics(), ...made }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
   await app.ready()
   return {

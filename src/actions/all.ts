@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { APP_EVENT_ACTIONS } from '../app-events/index.ts'
 import { AUDIT_ACTIONS } from '../audit/index.ts'
 import { SETTING_ACTIONS } from '../config/operator.ts'
-import type { Deps } from '../deps.ts'
 import { EXPLAIN_ACTIONS } from '../explain/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import { type Action, action } from '../lib/action.ts'
 import { JSON_TYPE } from '../lib/web/envelope.ts'
@@ -21,23 +21,23 @@ export const ACTIONS = {
   requests: EXPLAIN_ACTIONS,
   keys: SIGNING_KEY_ACTIONS,
   settings: SETTING_ACTIONS,
-} as const satisfies Readonly<Record<string, readonly Action<Deps>[]>>
+} as const satisfies Readonly<Record<string, readonly Action<ServiceDeps>[]>>
 
 /** The description of all, itself among them. */
 const DESCRIPTION = action({
   route: 'GET /openapi.json',
   role: 'viewer',
   input: z.strictObject({}),
-  run: async ({ config }: Deps) => config,
+  run: async ({ config }: ServiceDeps) => config,
   respond: ({ PUBLIC_URL }, t) => ({
     type: JSON_TYPE,
     parts: [JSON.stringify(operatorsOpenApi(ALL_ACTIONS, PUBLIC_URL, t), null, 2)],
   }),
 })
 
-export const ALL_ACTIONS: readonly Action<Deps>[] = [...Object.values(ACTIONS).flat(), DESCRIPTION]
+export const ALL_ACTIONS: readonly Action<ServiceDeps>[] = [...Object.values(ACTIONS).flat(), DESCRIPTION]
 
-export function actionOf(route: string): Action<Deps> {
+export function actionOf(route: string): Action<ServiceDeps> {
   const found = ALL_ACTIONS.find((action) => action.route === route)
   if (!found) throw new Error(`no operation ${route}`)
   return found

@@ -6,6 +6,7 @@ import { addSeconds } from '../lib/clock.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { operation } from '../lib/json/input.ts'
 import { subjectOf } from '../lib/subject.ts'
+import type { OutboundDeps } from '../outbound/index.ts'
 import { deliver, NotSent, postWebhook } from '../outbound/index.ts'
 import { findWebhookOfApp, showMicroApp, type WebhookOfApp } from '../registry/index.ts'
 import * as store from './store.ts'
@@ -47,7 +48,7 @@ const bodyOf = ({ type, created_at, app_key, cid, user_id, reason, all_ended }: 
 
 /** Sends what waits for one app. `failure`: why something still waits, for the operator. */
 export async function sendAppEvents(
-  deps: Deps,
+  deps: OutboundDeps,
   appKey: string,
   signal: AbortSignal,
 ): Promise<{ readonly failure?: string }> {
@@ -67,7 +68,11 @@ export async function sendAppEvents(
   return {}
 }
 
-async function sendOne(deps: Deps, webhook: WebhookOfApp | undefined, event: AppEvent): Promise<string | undefined> {
+async function sendOne(
+  deps: OutboundDeps,
+  webhook: WebhookOfApp | undefined,
+  event: AppEvent,
+): Promise<string | undefined> {
   const { failure } = await deliver(deps, {
     send: async () => {
       if (!webhook) throw new NotSent('the app has no webhook any more', 'webhook: none', true)

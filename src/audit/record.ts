@@ -1,16 +1,7 @@
 import type { Db } from '../db/sql.ts'
+import type { Actor } from '../deps.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type ACTOR_KINDS, insertEvent } from './store.ts'
-
-/** Who did it: an operator, a person on the machine's command line, an app, a user, a partner, a job, or the service itself. */
-export interface Actor {
-  readonly kind: (typeof ACTOR_KINDS)[number]
-  /** Which one: an operator's name, a partner's member by member_id, `ADMIN_TOKEN`. */
-  readonly name?: string | undefined
-  /** Where the request came from. */
-  readonly address?: string | undefined
-  readonly requestId?: string | undefined
-}
+import { insertEvent } from './store.ts'
 
 /** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */
 export interface AuditEvent {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import type { Actor } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type EventRow, eventRow } from './event.ts'
 import type { AuditCursor, AuditFilter } from './wire.ts'
@@ -15,8 +16,15 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
-/** Kinds of actors. */
-export const ACTOR_KINDS = ['operator', 'cli', 'app', 'user', 'partner', 'job', 'system'] as const
+const ACTOR_KINDS: readonly string[] = [
+  'operator',
+  'cli',
+  'app',
+  'user',
+  'partner',
+  'job',
+  'system',
+] satisfies Actor['kind'][]
 
 export interface NewRow {
   readonly routing_key: number
@@ -57,7 +65,7 @@ function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragme
   const { actor, action, target, request_id, from, to } = filter
   const none = sql.part``
   // One condition, which has an index of its own: with both, the log would be scanned until enough rows match.
-  const isKind = ACTOR_KINDS.some((kind) => kind === actor)
+  const isKind = actor !== undefined && ACTOR_KINDS.includes(actor)
   const whose = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
   const byActor = actor ? whose : none
   // A prefix without wildcards of its own.

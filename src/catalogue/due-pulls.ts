@@ -1,7 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { MAX_PROBLEMS } from '../lib/json/shape.ts'
 import { maskedReason } from '../lib/masked-reason.ts'
-import type { CallProblem } from '../partner-calls/index.ts'
+import type { CallDeps, CallProblem } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
 import { hasLevels } from './price-store.ts'
@@ -39,7 +38,7 @@ export interface PullRunReport {
  * Pulls what is due from a partner, longest due first; what it has not chosen to offer is due no longer, without a call. A run that finds nothing due was started by an operator, and
  * retries what was given up.
  */
-export async function pullDue(deps: Deps, partnerId: bigint, options: PullRun): Promise<PullRunReport> {
+export async function pullDue(deps: CallDeps, partnerId: bigint, options: PullRun): Promise<PullRunReport> {
   const run = new DuePulls(deps, partnerId, options)
   let batch = await run.next()
   if (batch.length === 0 && (await retryGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
@@ -54,7 +53,7 @@ export async function pullDue(deps: Deps, partnerId: bigint, options: PullRun): 
 }
 
 class DuePulls {
-  readonly #deps: Deps
+  readonly #deps: CallDeps
   readonly #partnerId: bigint
   readonly #signal: AbortSignal
   readonly #chosen: ReadonlySet<string> | undefined
@@ -64,7 +63,7 @@ class DuePulls {
   failure: string | null = null
   #refused = false
 
-  constructor(deps: Deps, partnerId: bigint, { signal, chosen }: PullRun) {
+  constructor(deps: CallDeps, partnerId: bigint, { signal, chosen }: PullRun) {
     this.#deps = deps
     this.#partnerId = partnerId
     this.#signal = signal

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { BY_API } from '../partner-calls/index.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
 import { pullPrices } from './pull-prices.ts'
@@ -19,7 +19,7 @@ interface ProductRoute {
 }
 
 /** The operator's routes for products, below /admin/v1. */
-export function productRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
+export function productRoutes(app: FastifyInstance, depsFor: DepsFor<CallDeps>): void {
   readBodiesExactly(app)
   const catalogue = '/partners/:partner_id/products'
   const product = `${catalogue}/:partner_deal_id`

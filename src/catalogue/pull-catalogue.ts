@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../audit/index.ts'
-import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
-import type { CallCause, CallProblem } from '../partner-calls/index.ts'
+import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
 import { type OnePartner, onePartner } from './wire.ts'
@@ -24,7 +23,7 @@ export type PullProgress = (seen: number, total: number | undefined) => void
 export const pullCatalogue = operation(
   onePartner,
   async (
-    deps: Deps,
+    deps: CallDeps,
     { partner_id }: OnePartner,
     cause: CallCause,
     progress: PullProgress = () => {},
@@ -68,7 +67,7 @@ const countProblem = (expected: number | null, different: number): EntryProblem[
     : [{ entry: WHOLE, path: 'totalSize', problem: `is ${expected}; ${different} different entries came` }]
 
 /** Reading is safe to repeat; full jitter keeps several pulls from hitting a partner in step. */
-async function pullPage(deps: Deps, partnerId: bigint, currentPage: number, cause: CallCause) {
+async function pullPage(deps: CallDeps, partnerId: bigint, currentPage: number, cause: CallCause) {
   const request = { method: 'page', currentPage, pageSize: PAGE_SIZE } as const
   for (let attempt = 1; ; attempt++) {
     const page = await pullProducts(deps, partnerId, request, { cause })

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { jsonFields, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import { operation } from '../lib/json/input.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallProblem, type CallResult, callPartner, existingPartner } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
@@ -44,7 +45,7 @@ export interface PriceReport {
  */
 export const pullPrices = operation(
   priceRange,
-  async (deps: Deps, input: PriceRange, options: PullOptions): Promise<PriceReport> => {
+  async (deps: CallDeps, input: PriceRange, options: PullOptions): Promise<PriceReport> => {
     await recordIfOperator(deps, {
       event: 'prices_pull_asked',
       target: `product:${input.partner_deal_id}`,
@@ -96,7 +97,12 @@ interface Asked {
   readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | CallProblem
 }
 
-async function askDays(deps: Deps, partner: PartnerWithSecrets, wanted: Wanted, options: PullOptions): Promise<Asked> {
+async function askDays(
+  deps: CallDeps,
+  partner: PartnerWithSecrets,
+  wanted: Wanted,
+  options: PullOptions,
+): Promise<Asked> {
   const body = { partnerDealId: wanted.partnerDealId, startTime: wanted.from, endTime: wanted.to }
   const result = await callPartner(deps, partner, 'price-calendar', body, options)
   const entries = readEntries(result, priceCalendar.answer, 'prices')
@@ -104,7 +110,7 @@ async function askDays(deps: Deps, partner: PartnerWithSecrets, wanted: Wanted, 
 }
 
 async function askLevels(
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   { partnerDealId, from, to }: Wanted,
   options: PullOptions,

@@ -6,6 +6,7 @@ import { lenientProblems, productPull, withUsableFields } from '../interfaces/in
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
@@ -37,7 +38,7 @@ type Pulled = { readonly parsed: Product; readonly raw: Entry }
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
 export const pullProduct = operation(
   oneProduct,
-  async (deps: Deps, input: OneProduct, options: PullOptions): Promise<PullReport> => {
+  async (deps: CallDeps, input: OneProduct, options: PullOptions): Promise<PullReport> => {
     await recordIfOperator(deps, {
       event: 'product_pull_asked',
       target: `product:${input.partner_deal_id}`,
@@ -55,7 +56,7 @@ type Request = Parameters<typeof callPartner<'product-pull'>>[3]
 
 /** One call of product pull, stored entry by entry. */
 export async function pullProducts(
-  deps: Deps,
+  deps: CallDeps,
   partnerId: bigint,
   request: Request,
   options: PullOptions,

@@ -1,11 +1,11 @@
 import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
-import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import { type Detail, type LocalizedText, withValues } from '../lib/localized-text.ts'
 import type { CallCause } from '../partner-calls/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
+import type { RunDeps } from './deps.ts'
 import type { LogEntry } from './event.ts'
 
 /** The attempt was ended from outside: by a new run, by *Stop waiting*, or because its process stops or seemed dead. */
@@ -25,7 +25,7 @@ export class NothingTested extends StepFailed {
 
 /** What an attempt at a step is about. */
 export interface Attempt {
-  readonly deps: Deps
+  readonly deps: RunDeps
   readonly partner: PartnerWithSecrets
   readonly runId: string
   readonly attemptId: string

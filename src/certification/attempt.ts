@@ -15,6 +15,7 @@ import {
   insertAttempt,
   keepAlive,
 } from './attempt-store.ts'
+import type { RunDeps } from './deps.ts'
 import type { Outcome } from './event.ts'
 import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
@@ -36,7 +37,7 @@ export interface StepOfRun {
  * step again returns the same one: a double click and a second tab change nothing. Throws 20003 with Retry-After when
  * the partner starts too many.
  */
-export async function startStep(deps: Deps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
+export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
   const begun = await deps.db.tx(async (db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
@@ -59,7 +60,7 @@ export async function startStep(deps: Deps, log: Log, { partnerId, runId, stepId
  * Ends the running attempt at a step, at once and as interrupted: nobody wants to wait for the notice any
  * longer. Where none is running nothing happens, so that a second click does no harm.
  */
-export async function stopStep(deps: Deps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
+export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
   const stopped = await deps.db.tx(async (db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
@@ -81,7 +82,7 @@ interface Begun {
   readonly startedAt: Date
 }
 
-async function begin({ db, clock }: Deps, run: RunRow, step: Step): Promise<Begun> {
+async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<Begun> {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
@@ -90,7 +91,7 @@ async function begin({ db, clock }: Deps, run: RunRow, step: Step): Promise<Begu
 }
 
 /** Makes the attempt in the background, and tells the database every few seconds that this process is alive. */
-function runInBackground(deps: Deps, log: Log, begun: Begun): void {
+function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
   const { attemptId } = begun
   const abort = new AbortController()
   const timer = setInterval(() => {
@@ -112,10 +113,10 @@ function runInBackground(deps: Deps, log: Log, begun: Begun): void {
   deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
 }
 
-async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<void> {
+async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promise<void> {
   const { attemptId, number, run, step, startedAt } = begun
   const { conditions } = run.choice
-  const deps: Deps = conditions ? { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } } : real
+  const deps: RunDeps = conditions ? { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } } : real
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run

@@ -5,6 +5,7 @@ import { RescodeError } from '../lib/web/rescode.ts'
 import { PATH } from '../mws-wire/index.ts'
 import { startStep } from './attempt.ts'
 import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
+import type { RunDeps } from './deps.ts'
 import { nextStep, showRun } from './run.ts'
 import { passedAlready, runIsOver } from './run-errors.ts'
 import { isDone, STEPS } from './steps/index.ts'
@@ -19,7 +20,7 @@ interface OwnRun {
  * after it, if that is done), until one is not done or waits for a notice of the partner, or none is left. While
  * it goes on, asking again changes nothing. Throws what `startStep` throws for the first.
  */
-export async function startAll(deps: Deps, log: Log, run: OwnRun): Promise<void> {
+export async function startAll(deps: RunDeps, log: Log, run: OwnRun): Promise<void> {
   const first = await startNext(deps, log, run)
   if (first === undefined) return
   deps.runningAttempts.runAll(run.runId, () =>
@@ -32,7 +33,7 @@ export async function startAll(deps: Deps, log: Log, run: OwnRun): Promise<void>
 }
 
 /** The id of the attempt; undefined once the last step has passed. */
-async function startNext(deps: Deps, log: Log, { partnerId, runId }: OwnRun): Promise<string | undefined> {
+async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OwnRun): Promise<string | undefined> {
   const { run, steps, current } = await showRun(deps, partnerId, runId)
   if (run.superseded_at !== null) throw runIsOver()
   if (run.passed_at !== null) throw passedAlready()
@@ -45,7 +46,7 @@ async function startNext(deps: Deps, log: Log, { partnerId, runId }: OwnRun): Pr
   return start(next.step.id)
 }
 
-async function startRemaining(deps: Deps, log: Log, run: OwnRun, first: string): Promise<void> {
+async function startRemaining(deps: RunDeps, log: Log, run: OwnRun, first: string): Promise<void> {
   const { runningAttempts } = deps
   for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
     deps.logFollowers.lookNow()

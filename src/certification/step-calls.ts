@@ -1,5 +1,4 @@
 import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
-import type { Deps } from '../deps.ts'
 import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { localized } from '../lib/localized-text.ts'
@@ -17,6 +16,7 @@ import {
 } from '../partner-calls/index.ts'
 import { interfaceUrl } from '../partners/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
+import type { RunDeps } from './deps.ts'
 
 /** The result of an operation, and the partner's last answer of the interface that it was about. */
 interface Operated<Name extends InterfaceName, Result> {
@@ -43,13 +43,13 @@ export interface StepCalls {
    */
   operate<Name extends InterfaceName, Result>(
     name: Name,
-    operation: (deps: Deps) => Promise<Result>,
+    operation: (deps: RunDeps) => Promise<Result>,
     expectation?: Expectation,
   ): Promise<Operated<Name, Result>>
   /** Runs an operation whose calls the step needs before its own. What fails in one of them is a warning. */
-  prepare<Result>(operation: (deps: Deps) => Promise<Result>): Promise<Result>
+  prepare<Result>(operation: (deps: RunDeps) => Promise<Result>): Promise<Result>
   /** Runs an operation while the answer of that interface is lost on the way: the platform hangs up once it has asked. */
-  loseAnswer<Result>(name: InterfaceName, operation: (deps: Deps) => Promise<Result>): Promise<Result>
+  loseAnswer<Result>(name: InterfaceName, operation: (deps: RunDeps) => Promise<Result>): Promise<Result>
   /** Sends the last call of that interface about an order once more, as the platform does when an answer was lost. */
   repeat<Name extends InterfaceName>(
     name: Name,
@@ -127,7 +127,7 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
   }
 
   const observe = async <Result>(
-    operation: (inside: Deps) => Promise<Result>,
+    operation: (inside: RunDeps) => Promise<Result>,
     look: (made: MadeCall) => Promise<void> = async () => {},
   ): Promise<Result> => {
     const { result, calls } = await withCalls(deps, operation)

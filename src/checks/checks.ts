@@ -1,5 +1,9 @@
 import { z } from 'zod'
 import { storedDetail } from '../lib/localized-text.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
+
+/** A call as the checks need it. */
+export type ExaminedCall = Omit<CallRecord, 'by_hand'>
 
 /** Checks of every answer and notice, and what any step may find out before its own: they are in no step's `expects`. */
 export const COMMON_CHECKS = [

@@ -6,16 +6,12 @@ import { MASK } from '../lib/crypto/masking.ts'
 import { parseLossless, placed } from '../lib/json/lossless.ts'
 import { type Detail, localized } from '../lib/localized-text.ts'
 import { compressedText } from '../lib/web/body-text.ts'
-import type { CallRecord } from '../partner-calls/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
-import type { ExpectedChecks, Finding } from './checks.ts'
+import type { ExaminedCall, ExpectedChecks, Finding } from './checks.ts'
 import { type Refusal, refusalFinding } from './examine-code.ts'
 import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
 import { envelopeFindings, reasonFinding } from './examine-envelope.ts'
 import { startOf } from './shown-value.ts'
-
-/** A call as the checks need it. */
-export type ExaminedCall = Omit<CallRecord, 'by_hand'>
 
 /** What an answer should be. */
 export interface Expectation extends ExpectedCodes {

@@ -13,7 +13,7 @@ import {
   shownOnce,
   type Values,
 } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, type Column, cellOf, namesIn, partsOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { translator } from '../lib/web/locale.ts'
@@ -27,7 +27,7 @@ import { aligned, collect, collectWords, numberIfOne, printableJson, readable } 
 const t = translator('en')
 
 /** The commands of all actions that have one. */
-export function actionCommands(program: Command, context: CliContext, actions: readonly Action<Deps>[]): void {
+export function actionCommands(program: Command, context: CliContext, actions: readonly Action<ServiceDeps>[]): void {
   for (const action of actions) {
     if (action.command) defineAction(commandOf(program, action.command), context, action)
   }
@@ -45,7 +45,7 @@ function commandOf(program: Command, words: string): Command {
   return group.command(last)
 }
 
-function defineAction(command: Command, context: CliContext, action: Action<Deps>): void {
+function defineAction(command: Command, context: CliContext, action: Action<ServiceDeps>): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
   command.description(t(`action.${action.id}.about`))
@@ -101,7 +101,7 @@ const onlyOne = (names: readonly string[]): readonly string[] => (names.length =
 
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
-function addOption(command: Command, action: Action<Deps>, field: Field): void {
+function addOption(command: Command, action: Action<ServiceDeps>, field: Field): void {
   const { name, kind, flag, nullable, required, choices, initially } = field
   const help = [
     hintOf(t, action, name) ?? labelOf(t, action, name),
@@ -149,7 +149,7 @@ async function printAll(context: CliContext, rows: string, typed: Values, ask: A
 const TEXTS: Readonly<Record<string, (output: Values) => string>> = { explain: explainedText }
 
 const textOf =
-  ({ id, list, once: onlyOnce = [] }: Action<Deps>) =>
+  ({ id, list, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
     const own = TEXTS[id]
     if (own) return own(output)

@@ -4,11 +4,12 @@ import { type FoundDatabase, findDatabase } from '../db/find-database.ts'
 import { migrate } from '../db/migrate.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { dbOf } from '../db/sql.ts'
-import { type Deps, openLongLived } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import { openLog } from '../lib/log.ts'
 import { openMetrics } from '../lib/metrics.ts'
+import { openLongLived } from '../long-lived.ts'
 import { checkSecretKey } from '../partners/index.ts'
 import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
@@ -32,7 +33,7 @@ export interface CliContext {
   /** With the database that the service uses, whatever its schema. */
   withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T>
   /** With what operations need, on the service's database and with its keys. */
-  withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T>
+  withDeps<T>(work: (deps: ServiceDeps) => Promise<T>): Promise<T>
 }
 
 /** Whoever runs a command on the machine of the service, for the audit log. */
@@ -70,7 +71,7 @@ export function openContext(terminal: Terminal): CliContext {
         const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
         const [db, keys] = [dbOf(pool), deriveKeys(secretKey, config.SECRET_KEYS_OLD)]
         const { made, close } = openLongLived({ config, db, clock: systemClock, keys }, log)
-        const deps: Deps = {
+        const deps: ServiceDeps = {
           config,
           db,
           clock: systemClock,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import { stringify } from 'lossless-json'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { defineCustomCommand, type Operation } from './operation.ts'
@@ -13,7 +13,7 @@ interface List<Filter, Plural extends string, Row>
   extends Pick<Operation<Filter, unknown>, 'input' | 'inputFrom' | 'flags' | 'route'> {
   /** What the rows are called in the output: `users`. */
   readonly plural: Plural
-  readonly page: (deps: Deps, filter: Filter) => Promise<Record<Plural, Row[]> & { next: string | null }>
+  readonly page: (deps: ServiceDeps, filter: Filter) => Promise<Record<Plural, Row[]> & { next: string | null }>
   readonly table: (rows: readonly Row[]) => string
   /** Rows of a page if not said otherwise. */
   readonly usual?: number

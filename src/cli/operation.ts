@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo, type Problem } from '../lib/web/rescode.ts'
@@ -14,7 +14,7 @@ export interface Operation<Input, Output> {
   readonly input: z.ZodType<Input>
   /** The input's fields from what was typed; undefined for what was not typed. */
   readonly inputFrom: (options: Options, argument: string | undefined) => Options | Promise<Options>
-  readonly run: (deps: Deps, input: Input) => Promise<Output>
+  readonly run: (deps: ServiceDeps, input: Input) => Promise<Output>
   /** The output for a person; with --json it goes out as it is. */
   readonly text: (output: Output) => string
   /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */

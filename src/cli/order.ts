@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import {
   closeOrder,
@@ -60,7 +60,7 @@ function step(
   context: CliContext,
   name: string,
   description: string,
-  run: (deps: Deps, orderId: bigint, cause: CallCause) => Promise<OrderResult>,
+  run: (deps: ServiceDeps, orderId: bigint, cause: CallCause) => Promise<OrderResult>,
 ): void {
   defineCommand(withKeyArgument(order, name, description), context, {
     input: oneOrder,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { makeAesKey, removeAesKey, setAesKey } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
@@ -28,7 +28,7 @@ export const second = (command: Command): string | undefined => command.args.fil
 export const runsOnPartner = <Output>(
   command: Command,
   context: CliContext,
-  run: (deps: Deps, partnerId: bigint) => Promise<Output>,
+  run: (deps: ServiceDeps, partnerId: bigint) => Promise<Output>,
   text: (output: Output) => string,
 ): Command =>
   defineCommand(command, context, {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { rotation } from '../lib/crypto/generated-secret.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import {
@@ -35,14 +35,14 @@ const { role, ...who } = setContact.input.shape
 const contactOfOne = z.strictObject({ ...who, ...one.shape, role })
 
 /** `gatehouse partner …`: as over /admin/v1/partners. */
-export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith): void {
+export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith<ServiceDeps>): void {
   const partner = program.command('partner').description('ticket sellers that are integrated over signed calls')
   createCommand(partner, context)
   listCommand(partner, context)
   const simple = (
     name: string,
     description: string,
-    run: (deps: Deps, id: bigint) => Promise<OutputOf<typeof showPartner>>,
+    run: (deps: ServiceDeps, id: bigint) => Promise<OutputOf<typeof showPartner>>,
   ) => runsOnPartner(withKeyArgument(partner, name, description), context, run, details)
   simple('show', 'one partner and the dates of its secrets', showPartner)
   updateCommand(partner, context)

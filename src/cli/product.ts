@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { listProducts, pullCatalogue, pullPrices, pullProduct, showProduct } from '../catalogue/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { BY_COMMAND } from '../partner-calls/index.ts'
 import type { CliContext } from './context.ts'
@@ -56,7 +56,7 @@ function pullCommand(product: Command, context: CliContext): void {
 
 async function pull(
   { terminal }: CliContext,
-  deps: Deps,
+  deps: ServiceDeps,
   input: { partner_id: bigint; partner_deal_id?: string | undefined },
 ): Promise<PullReport> {
   const { partner_id, partner_deal_id } = input

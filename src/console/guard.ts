@@ -45,7 +45,7 @@ export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
 }
 
 /** Deps with the operator as actor, for the audit log. */
-export const onBehalfOf = (deps: Deps, request: FastifyRequest): Deps => ({
+export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
   ...deps,
   actor: actorOf(request, 'operator', whoIs(request).name),
 })

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import type { Role } from '../lib/web/admin-auth.ts'
 import type { Download } from '../lib/web/download.ts'
 import type { Locale, Translate } from '../lib/web/locale.ts'
@@ -63,7 +63,7 @@ export interface Field {
 /** What a section's functions are given. */
 export interface PageContext {
   /** With the operator as actor. */
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   readonly t: Translate
   readonly locale: Locale
   readonly role: Role

@@ -1,5 +1,5 @@
 import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { allows } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
@@ -8,7 +8,7 @@ import { at } from './texts.ts'
 
 /** Where the pages of a section's actions are, below /console, and which belong to each other. */
 
-export interface Placed extends Action<Deps> {
+export interface Placed extends Action<ServiceDeps> {
   readonly method: ReturnType<typeof partsOf>['method']
   /** The action's own page, else the path of its route. */
   readonly path: string
@@ -30,7 +30,7 @@ const isAsked = (page: Placed): boolean =>
   !page.list &&
   (page.respond !== undefined || typedFields(page).some(({ name }) => !page.about.includes(name)))
 
-export function placesOf(actions: readonly Action<Deps>[]): Places {
+export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
   const placed = actions.map((action): Placed => {
     const { method, path } = partsOf(action.route)
     const { page = { path, about: namesIn(path) } } = action
@@ -121,7 +121,11 @@ export const linkTo = (places: Places, change: Placed, record: Values, { t }: Pa
 })
 
 /** What it gives, as the operator's role may see it. */
-export async function perform(action: Action<Deps>, { deps, role }: PageContext, input: Values): Promise<Values> {
+export async function perform(
+  action: Action<ServiceDeps>,
+  { deps, role }: PageContext,
+  input: Values,
+): Promise<Values> {
   const output = await action.perform(deps, input)
   return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
 }

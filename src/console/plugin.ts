@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { noSuchRoute } from '../lib/web/methods.ts'
 import { refuseUnreadableQuery } from '../lib/web/request-target.ts'
@@ -11,7 +11,7 @@ import { consoleRoutes } from './routes.ts'
 import { authenticatorRoutes, signInRoutes } from './sign-in-routes.ts'
 
 interface Options {
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   /** What all processes have counted. */
   readonly gather: GatherMetrics
 }

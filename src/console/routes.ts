@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { sendDownload } from '../lib/web/download.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
@@ -20,7 +21,7 @@ import { doneQuery, formFields, pathParams } from './wire.ts'
 type ContextOf = (request: FastifyRequest) => PageContext
 
 const contextFrom =
-  (deps: Deps): ContextOf =>
+  (deps: ServiceDeps): ContextOf =>
   (request) => ({
     deps: onBehalfOf(deps, request),
     t: translator(localeOfRequest(request)),
@@ -44,7 +45,7 @@ const allowedTo = ({ role }: PageContext, links: readonly ActionLink[]): ActionL
 const isDone = ({ query }: FastifyRequest): boolean => doneQuery.safeParse(query).success
 
 interface Options {
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   readonly gather: GatherMetrics
 }
 

@@ -1,10 +1,10 @@
 import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
-import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import type { Detail } from '../lib/localized-text.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
 import { createOrder, payOrder, queryOrder, refundOrder, showOrder } from '../orders/index.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { BY_COMMAND } from '../partner-calls/index.ts'
 import { findPartner } from '../partners/index.ts'
 import { type AtPartner, partnerControls } from './sandbox-part.ts'
@@ -13,7 +13,7 @@ import { callLines, historyLines, noticeLines } from './transcript.ts'
 
 /** What the script needs: the operations' dependencies, an output, and a way to wait. */
 export interface DemoConsole {
-  readonly deps: Deps
+  readonly deps: CallDeps
   say(line: string): void
   wait(seconds: number): Promise<unknown>
 }
@@ -29,7 +29,7 @@ const { partnerId: partner_id } = DEMO_PARTNER
 /** Two orders from the first call to the last notice, shown as a conversation with the running demo partner. */
 export async function orderTalk(demoConsole: DemoConsole): Promise<void> {
   const print = (lines: readonly string[]) => lines.forEach(demoConsole.say)
-  const deps: Deps = {
+  const deps: CallDeps = {
     ...demoConsole.deps,
     calls: { ...demoConsole.deps.calls, onCall: (call) => print(callLines(call)) },
   }

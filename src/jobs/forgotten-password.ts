@@ -1,7 +1,7 @@
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
-import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { NotSent, postWebhook } from '../outbound/index.ts'
+import type { ServiceDeps } from './deps.ts'
 import { mailPerson } from './person-mail.ts'
 import type { Task } from './task.ts'
 
@@ -24,7 +24,7 @@ export const forgottenPasswordTask: Task = async (deps, payload) => {
 type ForgottenLink = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.forgotten>>
 
 /** A signed webhook, as those to contacts and apps. */
-async function callHook(deps: Deps, { id, cid, userId, url, at, expiresAt }: ForgottenLink): Promise<void> {
+async function callHook(deps: ServiceDeps, { id, cid, userId, url, at, expiresAt }: ForgottenLink): Promise<void> {
   const { PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = deps.config
   if (hook === undefined || secret === undefined) throw new Error('PASSWORD_RESET_HOOK is not set')
   const data = { cid, user_id: userId, url, expires_at: expiresAt }

@@ -1,3 +1,4 @@
+export type { ServiceDeps } from './deps.ts'
 export { jobCounts } from './job.ts'
 export { JOB_ACTIONS } from './operator.ts'
 export { type Purged, purge, purgeOptions } from './purge.ts'

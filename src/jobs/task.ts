@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
+import type { ServiceDeps } from './deps.ts'
 
 /** A job as its task sees it. */
 interface RunningJob {
@@ -13,7 +13,7 @@ interface RunningJob {
  * What a job does. It may be run again whenever it throws, and once more after it has succeeded when the process dies at
  * the wrong moment: so every task is safe to repeat.
  */
-export type Task = (deps: Deps, payload: unknown, job: RunningJob) => Promise<void>
+export type Task = (deps: ServiceDeps, payload: unknown, job: RunningJob) => Promise<void>
 
 /** Trying again would not help: the job is left for an operator to look at. */
 export class GiveUp extends Error {

@@ -4,9 +4,9 @@ import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 
 import { SEAL_EVERY_MS, sealAudit } from '../audit/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { type Db, dbOf, withShareOf } from '../db/sql.ts'
-import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { afterFailure } from './after-failure.ts'
+import type { ServiceDeps } from './deps.ts'
 import { CRON_TASKS, TASKS } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
 import { unlockDeadWorkers } from './worker-lease-store.ts'
@@ -33,7 +33,7 @@ interface ActiveWorker {
 }
 
 /** Runs durable jobs until it is stopped, and unlocks those of dead workers. */
-export async function startWorker(given: Deps, log: Log, databaseUrl: string): Promise<JobWorker> {
+export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
   const pool = openPool({ ...connection, size: CONCURRENCY + 1 }, log)
@@ -95,7 +95,11 @@ interface RunnerParts {
   readonly stopping: AbortSignal
 }
 
-async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: RunnerParts): Promise<ActiveWorker> {
+async function beginRunner(
+  deps: ServiceDeps,
+  log: Log,
+  { pool, leaseDb, stopping }: RunnerParts,
+): Promise<ActiveWorker> {
   const events: WorkerEvents = new EventEmitter()
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
@@ -143,7 +147,7 @@ async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: Ru
   }
 }
 
-const taskList = (deps: Deps, log: Log, signal: AbortSignal): TaskList =>
+const taskList = (deps: ServiceDeps, log: Log, signal: AbortSignal): TaskList =>
   Object.fromEntries(
     Object.entries(TASKS).map(([name, task]) => [
       name,
@@ -154,11 +158,11 @@ const taskList = (deps: Deps, log: Log, signal: AbortSignal): TaskList =>
     ]),
   )
 
-const inTrace = <T>({ tracing }: Deps, name: string, work: () => Promise<T>): Promise<T> =>
+const inTrace = <T>({ tracing }: ServiceDeps, name: string, work: () => Promise<T>): Promise<T> =>
   tracing ? tracing.job(`job ${name}`, work) : work()
 
 /** Decides about each job that has failed; the function returned waits until all are decided. */
-function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promise<unknown> {
+function settleFailures(deps: ServiceDeps, log: Log, events: WorkerEvents): () => Promise<unknown> {
   const deciding = new Set<Promise<void>>()
   events.on('job:complete', ({ job, error }) => {
     const { id, key, task_identifier: task, attempts } = job

@@ -1,3 +1,4 @@
+export type { NoticeDeps } from './deps.ts'
 export { NoticesInProgress } from './notices-in-progress.ts'
 export { listNotices, receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'

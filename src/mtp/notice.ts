@@ -13,6 +13,7 @@ import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, ORDER_REPEAT_S } from './accept-once.ts'
 import { acceptConsumption } from './consumption.ts'
+import type { NoticeDeps } from './deps.ts'
 import type { NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
@@ -108,7 +109,7 @@ export interface IncomingNotice {
  * response is sent; a repeated notice gets the first response, and waits for it while the first is in progress.
  */
 export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
-  deps: Deps,
+  deps: NoticeDeps,
   kind: NoticeKind<Notice>,
   incoming: IncomingNotice,
 ): Promise<AcceptedNotice> {

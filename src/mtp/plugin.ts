@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
 import { withShareOf } from '../db/sql.ts'
-import type { Deps } from '../deps.ts'
 import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { receivedNoticeRoutes } from './admin-routes.ts'
+import type { NoticeDeps } from './deps.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
 import { unknownPartnerPaths, unknownSignedPaths } from './unknown-routes.ts'
 
@@ -14,7 +14,7 @@ const TESTS_PER_MINUTE = 60
  * B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES, and the operators' view of them. The signature
  * covers the path as the caller sent it.
  */
-export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const mtpRoom: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
   const operators = withShareOf(deps, 'operators')
   await app.register(receivedNoticeRoutes, { deps: operators, prefix: '/admin/v1' })
   // One count per address, whatever the prefix.
@@ -27,5 +27,5 @@ export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps })
 }
 
 /** For the whole app, before its rooms. */
-export const answerUnknownSignedPaths = (app: FastifyInstance, deps: Deps): void =>
+export const answerUnknownSignedPaths = (app: FastifyInstance, deps: NoticeDeps): void =>
   unknownSignedPaths(app, { deps, policy: REJECTIONS })

@@ -5,6 +5,7 @@ import { operation } from '../lib/json/input.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 import { existingPartner } from '../partner-calls/index.ts'
 import { secretTexts } from '../partners/index.ts'
+import type { NoticeDeps } from './deps.ts'
 import * as store from './received-store.ts'
 import { type NoticeFilter, noticeFilter } from './wire.ts'
 
@@ -20,7 +21,7 @@ const LONGER_THAN_SECRETS = 4_096
  */
 export const listNotices = operation(
   noticeFilter,
-  async (deps: Deps, filter: NoticeFilter): Promise<store.NoticeEntry[]> => {
+  async (deps: NoticeDeps, filter: NoticeFilter): Promise<store.NoticeEntry[]> => {
     const { db, config } = deps
     const { partner_id, kind, limit } = filter
     const partner = await existingPartner(deps, partner_id)

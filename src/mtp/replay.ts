@@ -1,10 +1,10 @@
 import { MOUNT, spellings } from '../config/mounts.ts'
-import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
 import { REPLAY_OF } from '../lib/crypto/masking.ts'
 import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
 import { bodyRejected, CallRejected, rejectionCode, rejectionEnvelope } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
+import type { NoticeDeps } from './deps.ts'
 import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
 
 /**
@@ -25,12 +25,12 @@ export interface Replay {
 }
 
 /** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
-export function noticeEndpoint(deps: Deps, path: string): string | undefined {
+export function noticeEndpoint(deps: NoticeDeps, path: string): string | undefined {
   const found = endpointAt(deps, path)
   return found && MOUNT + found.path
 }
 
-function endpointAt({ config }: Deps, path: string): NoticeEndpoint | undefined {
+function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | undefined {
   return NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
 }
 
@@ -39,7 +39,7 @@ function endpointAt({ config }: Deps, path: string): NoticeEndpoint | undefined 
  * a rejected one is kept like any other. Undefined for a path that takes no notices.
  */
 export async function replayNotice(
-  deps: Deps,
+  deps: NoticeDeps,
   partner: PartnerWithSecrets,
   kept: KeptNotice,
 ): Promise<Replay | undefined> {
@@ -62,7 +62,7 @@ export async function replayNotice(
 }
 
 function keepRejection(
-  deps: Deps,
+  deps: NoticeDeps,
   partner: PartnerWithSecrets,
   { id, path, headers = {}, body }: KeptNotice,
   rejected: CallRejected,

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { spelled } from '../config/mounts.ts'
-import type { Deps } from '../deps.ts'
 import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
@@ -13,6 +12,7 @@ import {
 } from '../mws/index.ts'
 import { failureCodeOf, methodNotAllowed, NOTICE_PATHS, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
 import type { AcceptedNotice } from './accept-once.ts'
+import type { NoticeDeps } from './deps.ts'
 import { LEVEL_PRICES } from './level-price-notice.ts'
 import {
   acceptNotice,
@@ -28,7 +28,7 @@ import {
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
 interface Options {
-  readonly deps: Deps
+  readonly deps: NoticeDeps
   /** The limit of the signature tool, shared by all prefixes. */
   readonly limitTests: onRequestAsyncHookHandler
 }
@@ -88,7 +88,7 @@ export interface NoticeEndpoint {
   /** Below MOUNT. */
   readonly path: string
   /** Processes a correctly signed notice; returns the response, or throws why it is rejected. */
-  readonly accept: (deps: Deps, incoming: IncomingNotice) => Promise<AcceptedNotice>
+  readonly accept: (deps: NoticeDeps, incoming: IncomingNotice) => Promise<AcceptedNotice>
 }
 
 const endpoint = <Notice extends { partnerId?: string | undefined }>(

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { MOUNT, mountsOf, prefixOf, spelled } from '../config/mounts.ts'
-import type { Deps } from '../deps.ts'
 import { localized } from '../lib/localized-text.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { answerRejection, type RejectionPolicy, rejectInEnvelope } from '../mws/index.ts'
 import { CallRejected, noSuchPath } from '../mws-wire/index.ts'
+import type { NoticeDeps } from './deps.ts'
 
 /** What is answered to partners' programs that call a path which does not exist. */
 
 interface Options {
-  readonly deps: Deps
+  readonly deps: NoticeDeps
   readonly policy: RejectionPolicy
 }
 

@@ -2,6 +2,7 @@ import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { PartnerCall } from './authenticate.ts'
+import type { IncomingDeps } from './deps.ts'
 import { type DiagnosedPartner, type Diagnosis, type DiagnosisSettings, diagnose, explain } from './diagnose/index.ts'
 import { needsSearch } from './diagnose/is-correctly-signed.ts'
 import type { SearchBudget } from './diagnose/signature-searches.ts'
@@ -29,7 +30,7 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
  * analysed in a separate thread, within that budget; beyond it, and without one, the mistake is `diagnosis-busy`.
  */
 export async function diagnoseCall(
-  deps: Deps,
+  deps: IncomingDeps,
   partner: PartnerWithSecrets | undefined,
   call: SentCall,
   budget: SearchBudget | undefined,

@@ -1,5 +1,6 @@
 export { checkKeptCall } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
+export type { IncomingDeps } from './deps.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../deps.ts'
 import { BODY_DECRYPTED } from '../lib/crypto/aes-body.ts'
 import { BODY_MASKED, maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import { type LocalizedText, localized, withValues } from '../lib/localized-text.ts'
@@ -10,6 +9,7 @@ import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../
 import { networkOf } from '../throttle/index.ts'
 import { isVerified, type PartnerCall, parseAuthorization } from './authenticate.ts'
 import { isWholeBody } from './body-guard.ts'
+import type { IncomingDeps } from './deps.ts'
 import { diagnoseCall } from './diagnose-call.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
@@ -49,7 +49,7 @@ export interface Rejection {
  * Keeps a rejected call for its partner to see in the sandbox; calls that name no known partner are only logged.
  * Unverified callers must not wait for this: the time it takes would reveal whether the clientId exists.
  */
-export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
+export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<void> {
   const most = rejection.verified ? Number.POSITIVE_INFINITY : WRITTEN_AT_ONCE
   return keepUnlessBusy(deps, most, rejection.call, (partner) => keepRejectedOf(deps, partner, rejection))
 }
@@ -58,7 +58,7 @@ export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
  * Keeps a call to a path that does not exist, with the path that was probably meant, or with a wrong method. Nobody waits for this either: it
  * checks the signature, to tell the partner's own calls from those of strangers.
  */
-export const keepWrongPath = (deps: Deps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
+export const keepWrongPath = (deps: IncomingDeps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
   keepUnlessBusy(deps, WRONG_PATHS_AT_ONCE, rejection.call, (partner) => {
     const { call, reason } = rejection
     const path = pathAsSent(call.url)
@@ -76,7 +76,7 @@ const withNearest = (reason: LocalizedText, path: string): LocalizedText => {
 
 /** Does nothing for a caller who names no known partner, and while `most` entries are being written. */
 function keepUnlessBusy(
-  deps: Deps,
+  deps: IncomingDeps,
   most: number,
   call: PartnerCall,
   keep: (partner: PartnerWithSecrets) => Promise<unknown>,
@@ -93,7 +93,7 @@ function keepUnlessBusy(
 
 /** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
 export async function keepRejectedOf(
-  deps: Deps,
+  deps: IncomingDeps,
   partner: PartnerWithSecrets,
   rejection: Rejection,
 ): Promise<string | undefined> {
@@ -166,7 +166,7 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
 
 /** The reason with the mistakes of a signature: the signature is not kept, so it must be analysed now. */
 async function reasonOf(
-  deps: Deps,
+  deps: IncomingDeps,
   partner: PartnerWithSecrets,
   { call, headers, address = '' }: Rejection,
   reason: LocalizedText,

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS } from '../lib/crypto/aes-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { PATH } from '../mws-wire/index.ts'
 import { jsonBytes } from './body-guard.ts'
+import type { IncomingDeps } from './deps.ts'
 import { callOf } from './guard.ts'
 import { testSignature } from './signature-test.ts'
 
@@ -11,7 +11,11 @@ import { testSignature } from './signature-test.ts'
 const BODY_LIMIT = 64 * 1024
 
 /** The signature tool for programs: `POST …/order/test/ba`, within the plugin of `signedRoutes`. */
-export function signatureTestRoutes(app: FastifyInstance, deps: Deps, onRequest: onRequestAsyncHookHandler): void {
+export function signatureTestRoutes(
+  app: FastifyInstance,
+  deps: IncomingDeps,
+  onRequest: onRequestAsyncHookHandler,
+): void {
   app.post(PATH.signatureTest, { onRequest, bodyLimit: BODY_LIMIT }, async (request, reply) => {
     const content = {
       type: request.headers['content-type'],

@@ -6,6 +6,7 @@ import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '..
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import type { PartnerCall } from './authenticate.ts'
+import type { IncomingDeps } from './deps.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
 import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
@@ -53,7 +54,11 @@ type TestedCall = PartnerCall & { readonly host: string | undefined; readonly ad
  * kept for the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on
  * the partner.
  */
-export async function testSignature(deps: Deps, call: TestedCall, content: SentContent): Promise<SignatureAnswer> {
+export async function testSignature(
+  deps: IncomingDeps,
+  call: TestedCall,
+  content: SentContent,
+): Promise<SignatureAnswer> {
   const began = performance.now()
   const known = await verifyAtOnce(deps, call)
   if (known.found) return storeAndAnswer(deps, known.partner, call, known.found, content)
@@ -139,7 +144,7 @@ export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string 
  * The same verdict for a pasted call, which is kept too; returns its `test_id`. The call is checked only with the
  * secrets of this partner, whatever clientId it names.
  */
-export async function testPastedSignature(deps: Deps, partnerId: bigint, call: PastedCall): Promise<bigint> {
+export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint, call: PastedCall): Promise<bigint> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw new Error('no such partner')
   const whole = { ...call, doubled: [] }
@@ -157,7 +162,7 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
   store.hasPassed(deps.db, partnerId)
 
 /** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
-export async function passSignatureTool({ db, clock, incoming }: Deps, partnerId: bigint): Promise<void> {
+export async function passSignatureTool({ db, clock, incoming }: IncomingDeps, partnerId: bigint): Promise<void> {
   const known = incoming.passedSignatureTool
   if (known.has(partnerId)) return
   await store.insertPass(db, partnerId, clock.now())

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { localized } from '../lib/localized-text.ts'
 import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -7,6 +6,7 @@ import { hasBody } from '../lib/web/read-body.ts'
 import type { FailureAnswer } from '../lib/web/rescode.ts'
 import { CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
 import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
+import type { IncomingDeps } from './deps.ts'
 import { callOf } from './guard.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
 
@@ -27,7 +27,7 @@ const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Cont
  * envelope of area B. Which routes need a signature, and when it is checked, the routes say (`mwsSignature`,
  * `noticeSignature`).
  */
-export function signedRoutes(app: FastifyInstance, deps: Deps, policy: RejectionPolicy): void {
+export function signedRoutes(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
   app.decorateRequest('caller', null)
   app.decorateRequest('laterRejection', null)
   acceptRawBodies(app, deps.config)
@@ -35,18 +35,18 @@ export function signedRoutes(app: FastifyInstance, deps: Deps, policy: Rejection
 }
 
 /** The rejections alone, for a scope without routes. */
-export function rejectInEnvelope(app: FastifyInstance, deps: Deps, policy: RejectionPolicy): void {
+export function rejectInEnvelope(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
   app.setErrorHandler(answerRejection(deps, policy))
 }
 
 /** One rejection, where another scope would answer in its own way. */
 export const answerRejection =
-  (deps: Deps, policy: RejectionPolicy) =>
+  (deps: IncomingDeps, policy: RejectionPolicy) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     sendRejection(deps, policy, error, request, reply)
 
 async function sendRejection(
-  deps: Deps,
+  deps: IncomingDeps,
   policy: RejectionPolicy,
   thrown: unknown,
   request: FastifyRequest,
@@ -77,7 +77,7 @@ function failureOf(policy: RejectionPolicy, thrown: unknown, request: FastifyReq
 }
 
 /** The body of a call to a wrong path or with a wrong method is not kept, and nobody waits until the call is. */
-function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
+function keepWithoutBody(deps: IncomingDeps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
   const { headers, ip: address } = request
   const isMethod = rejected.status === 405
   const unread = isMethod ? UNREAD_OF_WRONG_METHOD : UNREAD_OF_WRONG_PATH
@@ -96,7 +96,12 @@ function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallReje
 }
 
 /** A caller that has not proved who it is does not wait: the time would reveal whether its clientId exists. */
-async function keep(deps: Deps, request: FastifyRequest, rejected: CallRejected, answer: string): Promise<void> {
+async function keep(
+  deps: IncomingDeps,
+  request: FastifyRequest,
+  rejected: CallRejected,
+  answer: string,
+): Promise<void> {
   const { caller, headers, ip: address } = request
   const verified = caller !== null || (rejected instanceof NotAuthenticated && rejected.verified)
   // A body decrypted with a wrong key is not shown.

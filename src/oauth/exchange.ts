@@ -8,6 +8,7 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
+import type { TokenDeps } from './deps.ts'
 import { endGrant } from './end-grants.ts'
 import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
 import { oauthFailure } from './failures.ts'
@@ -30,7 +31,11 @@ export interface ExchangeInput {
 }
 
 /** A2 row 8: which of the two grants the authenticated app asks for. */
-export async function answerTokenRequest(deps: Deps, caller: TokenCaller, parameters: Parameters): Promise<TokenSet> {
+export async function answerTokenRequest(
+  deps: TokenDeps,
+  caller: TokenCaller,
+  parameters: Parameters,
+): Promise<TokenSet> {
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') {
     return tokenSet(await exchangeCode(deps, caller, readExchange(parameters)))

@@ -7,6 +7,7 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/
 import type { NamedFailure } from '../lib/failure.ts'
 import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
+import type { TokenDeps } from './deps.ts'
 import { endGrant } from './end-grants.ts'
 import { oauthFailure } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
@@ -24,7 +25,7 @@ export interface RefreshInput {
  * The input is read once the app may refresh at all.
  */
 export async function refreshTokens(
-  deps: Deps,
+  deps: TokenDeps,
   { app, actor }: TokenCaller,
   readInput: () => RefreshInput,
 ): Promise<IssuedTokens> {
@@ -73,7 +74,7 @@ async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: Deps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
+async function extend(deps: TokenDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -97,7 +98,7 @@ async function extend(deps: Deps, { app, presented, scopes }: CheckedRefresh): P
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+async function rotate(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes } = refresh
   const { db, clock } = deps
   const { routingKey, hash } = presented

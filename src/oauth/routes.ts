@@ -13,6 +13,7 @@ import { authenticateApp } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { signConsentForm } from './consent-form.ts'
+import type { TokenDeps } from './deps.ts'
 import { answerTokenRequest } from './exchange.ts'
 import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
@@ -91,7 +92,7 @@ function showConsent(
 }
 
 /** A2 and A3. */
-export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: TokenDeps }): Promise<void> {
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)

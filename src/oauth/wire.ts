@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { userKey } from '../account/index.ts'
-import type { Actor } from '../audit/index.ts'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
+import type { Actor } from '../deps.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { contractNames } from '../lib/scope.ts'

@@ -1,11 +1,11 @@
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
 import { KEY_SET_LIMITS } from '../config/call-limits.ts'
-import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { readUtf8 } from '../lib/utf8.ts'
+import type { OutboundDeps } from '../outbound/index.ts'
 import { get } from '../outbound/index.ts'
 import { publicKey } from '../registry/index.ts'
 
@@ -43,12 +43,12 @@ export interface KeysAtUrl {
  * is asked rarely, briefly and through the address guard, whatever is presented.
  */
 export class ClientKeys {
-  readonly #deps: Pick<Deps, 'calls' | 'clock'>
+  readonly #deps: Pick<OutboundDeps, 'calls' | 'clock'>
   readonly #known = new Map<string, Known>()
   readonly #asking = new Map<string, Promise<Known>>()
   readonly #reads = new ConcurrencyLimit({ name: 'key sets of clients', most: 8, length: 50, waitMs: 3_000 })
 
-  constructor(deps: Pick<Deps, 'calls' | 'clock'>) {
+  constructor(deps: Pick<OutboundDeps, 'calls' | 'clock'>) {
     this.#deps = deps
   }
 

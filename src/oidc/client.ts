@@ -1,5 +1,6 @@
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { oauthFailure, type Parameters, readBasic, verifyCredentials } from '../oauth/index.ts'
+import { readBasic } from '../lib/web/basic-credentials.ts'
+import { oauthFailure, type Parameters, verifyCredentials } from '../oauth/index.ts'
 import { type CallingApp, findMicroAppForAuthentication } from '../registry/index.ts'
 import { type ClientDeps, verifyAssertion } from './client-assertion.ts'
 import { oidcFailure } from './failures.ts'

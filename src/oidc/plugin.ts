@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { noSuchRoute } from '../lib/web/methods.ts'
+import type { TokenDeps } from '../oauth/index.ts'
+import type { OutboundDeps } from '../outbound/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
 import { ClientKeys } from './client-keys.ts'
@@ -12,7 +13,7 @@ import { SigningKeys } from './signing-key-cache.ts'
 import { standardTokenRoutes } from './token-routes.ts'
 
 /** The standard dialect: OAuth 2.0 and OpenID Connect over the grants of area A. */
-export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: given }) => {
+export const oidcRoom: FastifyPluginAsync<{ deps: OutboundDeps & TokenDeps }> = async (app, { deps: given }) => {
   const deps = { ...given, signingKeys: new SigningKeys(given) }
   const origins = new RegisteredOrigins(deps)
   await app.register(discoveryRoutes, { deps, origins })

@@ -11,7 +11,7 @@ import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from 
 import { introspect } from './introspect.ts'
 import { bearerForm, clientForm, namesOf, tokenForm, type UserInfo } from './messages.ts'
 import { pushRequest } from './pushed-request.ts'
-import { answerStandardTokenRequest, TOKEN_PARAMETERS, type TokenDeps } from './token.ts'
+import { answerStandardTokenRequest, type EndpointDeps, TOKEN_PARAMETERS } from './token.ts'
 import { readBearer, readUserInfo } from './userinfo.ts'
 import { formOf, parseForm, readKnown } from './wire.ts'
 
@@ -22,7 +22,7 @@ const BEARER = namesOf(bearerForm)
 /** The endpoints that programs call: token, userinfo, introspection, revocation, pushed requests. */
 export async function standardTokenRoutes(
   app: FastifyInstance,
-  { deps, origins }: { deps: TokenDeps; origins: RegisteredOrigins },
+  { deps, origins }: { deps: EndpointDeps; origins: RegisteredOrigins },
 ): Promise<void> {
   await acceptForms(app, FORM_LIMIT, parseForm)
   flushRepliesPerTick(app)

@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/index.ts'
+import type { Actor } from '../deps.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import { standardNames, withContractScopes } from '../lib/scope.ts'
 import {
@@ -8,6 +8,7 @@ import {
   type Parameters,
   refreshTokens,
   required,
+  type TokenDeps,
 } from '../oauth/index.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
@@ -16,13 +17,13 @@ import { clientForm, exchangeForm, namesOf, refreshForm, type TokenResponse } fr
 
 export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
 
-export type TokenDeps = OidcDeps & ClientDeps
+export type EndpointDeps = OidcDeps & ClientDeps & TokenDeps
 
 const REFRESH_SCOPE = 'offline_access'
 
 /** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
 export async function answerStandardTokenRequest(
-  deps: TokenDeps,
+  deps: EndpointDeps,
   client: Client,
   actor: Actor,
   parameters: Parameters,
@@ -34,7 +35,7 @@ export async function answerStandardTokenRequest(
 }
 
 async function exchange(
-  deps: TokenDeps,
+  deps: EndpointDeps,
   { app, isPublic }: Client,
   actor: Actor,
   parameters: Parameters,
@@ -57,7 +58,12 @@ async function exchange(
   return tokenResponseOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
 }
 
-async function refresh(deps: TokenDeps, { app }: Client, actor: Actor, parameters: Parameters): Promise<TokenResponse> {
+async function refresh(
+  deps: EndpointDeps,
+  { app }: Client,
+  actor: Actor,
+  parameters: Parameters,
+): Promise<TokenResponse> {
   const asked = parameters
     .get('scope')
     ?.split(' ')

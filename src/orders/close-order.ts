@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallCause, type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
 import { changedBy } from './changed-by.ts'
@@ -22,7 +22,7 @@ const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => 
  * Closes an order that was not paid. Repeating is safe, since an order that is closed already answers 200; so an order
  * whose answer was lost stays `closing` until it is closed again. Throws for an order that cannot be closed.
  */
-export async function closeOrder(deps: Deps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
+export async function closeOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, known.partner_id)
   const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined

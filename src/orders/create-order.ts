@@ -8,6 +8,7 @@ import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,
   activePartner,
@@ -47,7 +48,7 @@ interface ToSend {
  */
 export const createOrder = operation(
   newOrder,
-  async (deps: Deps, input: NewOrder, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
+  async (deps: CallDeps, input: NewOrder, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
     const partner = await activePartner(deps, input.partner_id)
     const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
     const stored = (await findOrder(deps.db, orderId))
@@ -107,7 +108,7 @@ const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewO
 
 /** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
 async function resumeOrder(
-  deps: Deps,
+  deps: CallDeps,
   orderId: bigint,
   input: NewOrder,
   cause: CallCause,
@@ -135,7 +136,7 @@ async function resumeOrder(
 }
 
 async function send(
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   { orderId, request, revision }: ToSend,
   cause: CallCause,

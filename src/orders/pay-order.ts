@@ -1,6 +1,7 @@
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,
   activePartner,
@@ -27,7 +28,7 @@ const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed'
  * partner: the one that has moved the order to `paying` and committed. After a lost response the partner is queried
  * first.
  */
-export async function payOrder(deps: Deps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
+export async function payOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const known = await existingOrder(deps, orderId)
   const partner = await activePartner(deps, known.partner_id)
   const queried = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined

@@ -2,7 +2,7 @@ import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
 import { maskedReason } from '../lib/masked-reason.ts'
-import type { CallCause } from '../partner-calls/index.ts'
+import type { CallCause, CallDeps } from '../partner-calls/index.ts'
 import { isInFlight } from './in-flight.ts'
 import { queueQuery } from './order-jobs.ts'
 import { existingOrder } from './order-result.ts'
@@ -20,7 +20,7 @@ const LONGEST_S = 86_400
  * minutes. After a day it is left to operators; `givenUp` says so.
  */
 export async function pollOrder(
-  deps: Deps,
+  deps: CallDeps,
   orderId: bigint,
   asked: number,
   cause: CallCause,

@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { localized } from '../lib/localized-text.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallCause, callPartner, existingPartner } from '../partner-calls/index.ts'
 import { applyQueryResult } from './apply-query-result.ts'
 import { changeOrder } from './change-order.ts'
@@ -9,7 +9,7 @@ import { awaitsAnswer, isInFlight } from './in-flight.ts'
 import { type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 
 /** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
-export async function queryOrder(deps: Deps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
+export async function queryOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
   const order = await withOrder(deps, orderId, async (inside, found) => {
     await recordAsked(inside, 'order_query_asked', found)
     if (isInFlight(deps, found))

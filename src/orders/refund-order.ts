@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
 import { beijingTime } from '../lib/time-zone.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,
   type CallCause,
@@ -36,7 +37,7 @@ const ALREADY_REFUNDED = 601
  */
 export const refundOrder = operation(
   newRefund,
-  async (deps: Deps, input: NewRefund, cause: CallCause): Promise<OrderAndRefund> => {
+  async (deps: CallDeps, input: NewRefund, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID() } = input
     const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
     const done = async (answer: OrderResult): Promise<OrderAndRefund> => {
@@ -61,7 +62,7 @@ export const refundOrder = operation(
   },
 )
 
-async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk, cause: CallCause) {
+async function ask(deps: CallDeps, partner: PartnerWithSecrets, { order, refund }: ToAsk, cause: CallCause) {
   const { order_id: orderId } = order
   const body = {
     orderId,

@@ -5,6 +5,7 @@ import { operation } from '../lib/json/input.ts'
 import { localized } from '../lib/localized-text.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import { RefusedRequest } from '../lib/web/rescode.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallCause, type CallProblem, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
 import { changedBy } from './changed-by.ts'
@@ -33,7 +34,7 @@ const SEND_AGAIN_IN_S = 20
  */
 export const refundByPlatform = operation(
   newRefundedMessage,
-  async (deps: Deps, input: NewRefundedMessage, cause: CallCause): Promise<OrderAndRefund> => {
+  async (deps: CallDeps, input: NewRefundedMessage, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
     const message = { orderId, refundId, type, reason }
     await withOrder(deps, orderId, async (inside, order) => {
@@ -81,7 +82,7 @@ async function storeRefund(
 
 /** Sends the message once; safe to repeat. Returns the failure, if any. */
 export async function sendRefundedMessage(
-  deps: Deps,
+  deps: CallDeps,
   message: RefundedMessage,
   cause: CallCause,
 ): Promise<CallProblem | null> {

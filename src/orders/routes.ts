@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { BY_API } from '../partner-calls/index.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder } from './create-order.ts'
@@ -28,7 +28,7 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 })
 
 /** The operator's routes for orders, below /admin/v1. A failed call is part of the response: the order is as shown. */
-export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
+export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<CallDeps>): void {
   readBodiesExactly(app)
 
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>

@@ -1,6 +1,7 @@
-export { type AddressGuard, addressGuard } from './address-guard.ts'
+export { addressGuard } from './address-guard.ts'
 export type { CallFailure } from './call-failure.ts'
 export { type DeliveryResult, deliver, NotSent } from './delivery.ts'
+export type { OutboundDeps } from './deps.ts'
 export {
   type CallTimings,
   get,

@@ -1,8 +1,8 @@
 import { PARTNER_LIMITS } from '../config/call-limits.ts'
-import type { Deps } from '../deps.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import type { CallFailure } from './call-failure.ts'
 import { NotSent } from './delivery.ts'
+import type { OutboundDeps } from './deps.ts'
 import { HttpCallError, post } from './http-call.ts'
 
 /** Nobody reads the answer. */
@@ -34,7 +34,7 @@ export interface WebhookMessage {
  * Throws NotSent.
  */
 export async function postWebhook(
-  { clock, calls }: Pick<Deps, 'clock' | 'calls'>,
+  { clock, calls }: Pick<OutboundDeps, 'clock' | 'calls'>,
   { url, id, body, secret }: WebhookMessage,
 ): Promise<void> {
   const { Webhook } = await import('standardwebhooks') // with the first of them

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { Deps } from '../deps.ts'
 import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { localized } from '../lib/localized-text.ts'
@@ -7,8 +6,9 @@ import { RefusedRequest } from '../lib/web/rescode.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
+import type { CallDeps, SentAgain } from './deps.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
-import { callToResendLate, type SentAgain } from './faults.ts'
+import { callToResendLate } from './faults.ts'
 
 type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
@@ -22,7 +22,7 @@ export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['an
  * throw.
  */
 export async function callPartner<Name extends InterfaceName>(
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   name: Name,
   body: RequestOf<Name>,
@@ -44,7 +44,7 @@ export async function callPartner<Name extends InterfaceName>(
 
 /** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
 async function sendLate(
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   first: CallRecord,
   { cause }: CallOptions,
@@ -59,7 +59,7 @@ async function sendLate(
  * steps do not count such calls as theirs.
  */
 export async function callAsWritten(
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   name: InterfaceName,
   text: string,
@@ -87,9 +87,9 @@ export interface MadeCall {
 }
 
 /** Runs an operation, and returns the calls that it made beside its result. */
-export async function withCalls<Result>(
-  deps: Deps,
-  operation: (deps: Deps) => Promise<Result>,
+export async function withCalls<Given extends CallDeps, Result>(
+  deps: Given,
+  operation: (deps: Given) => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly calls: readonly MadeCall[] }> {
   const calls: MadeCall[] = []
   const onCall = (call: CallRecord, sentAgain: readonly SentAgain[]) => {
@@ -100,14 +100,14 @@ export async function withCalls<Result>(
 }
 
 /** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
-export async function existingPartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
+export async function existingPartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw unknownPartner(partnerId)
   return partner
 }
 
 /** For what must not be begun with a partner that is suspended. */
-export async function activePartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
+export async function activePartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await existingPartner(deps, partnerId)
   if (partner.status !== 'active')
     throw new RefusedRequest(localized('partner-is', { partner: partnerId, state: partner.status }))
@@ -115,7 +115,7 @@ export async function activePartner(deps: Deps, partnerId: bigint): Promise<Part
 }
 
 /** A heartbeat that is signed with a new secret: whether the partner accepts it before our calls are signed with it. */
-export const heartbeatWith: TestCallWith =
+export const heartbeatWith: TestCallWith<CallDeps> =
   (deps) =>
   async (partner, { secret }) => {
     const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? {

@@ -11,6 +11,7 @@ import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, HTTP_FAILURE_MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import type { CallCause } from './cause.ts'
+import type { CallDeps } from './deps.ts'
 import { SLOW_MS } from './faults.ts'
 import {
   keptHeaders,
@@ -59,7 +60,7 @@ interface Exchange {
 
 /** One exchange, and its record. */
 export const makeCall = (
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   sending: Sending,
   options: CallOptions,
@@ -67,7 +68,7 @@ export const makeCall = (
   inTrace(deps, sending.definition.name, (headers) => exchange(deps, partner, sending, options, headers))
 
 async function exchange(
-  deps: Deps,
+  deps: CallDeps,
   partner: PartnerWithSecrets,
   { definition, text, byHand }: Sending,
   options: CallOptions,
@@ -121,7 +122,7 @@ const withShortSignature = ({ Authorization = '', ...headers }: SignedRequest['h
 })
 
 async function send(
-  deps: Deps,
+  deps: CallDeps,
   { partner_id, aes_key }: PartnerWithSecrets,
   { definition, byHand, background }: Pick<Sending, 'definition' | 'byHand'> & { readonly background: boolean },
   request: SignedRequest,

@@ -2,28 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { InterfaceName } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type CallRecord, lastCallAbout } from './call-store.ts'
-
-/** Faults of the platform that a test run makes on purpose. */
-export interface CallFaults {
-  /** The answers of this interface are lost: the connection is closed once the request has been sent. */
-  readonly dropsAnswerOf?: InterfaceName
-  /** Each call is sent twice; the second answer is reported, and nothing else is done with it. */
-  readonly sendTwice?: boolean
-  /** After a call about an order, the one before it arrives once more, as when a network holds a request back. */
-  readonly outOfOrder?: boolean
-  /** The body of each request comes in two parts, with SLOW_MS in between. */
-  readonly slow?: boolean
-  /** Seconds by which the times in bodies are ahead. The Date header, and the signature over it, stay right. */
-  readonly aheadS?: number
-}
-
-/** A call that was sent again on purpose. */
-export interface SentAgain {
-  readonly first: CallRecord
-  readonly again: CallRecord
-  /** Another call about the order came in between. */
-  readonly isLate: boolean
-}
+import type { CallDeps } from './deps.ts'
 
 export const SLOW_MS = 2_000
 
@@ -47,4 +26,4 @@ export async function callToResendLate(
 }
 
 /** The time that the body of a call states. */
-export const statedNow = ({ calls, clock }: Deps): Date => addSeconds(clock.now(), calls.faults?.aheadS ?? 0)
+export const statedNow = ({ calls, clock }: CallDeps): Date => addSeconds(clock.now(), calls.faults?.aheadS ?? 0)

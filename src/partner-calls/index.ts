@@ -23,6 +23,7 @@ export {
   lastCallAbout,
 } from './call-store.ts'
 export { BY_API, BY_COMMAND, BY_CONSOLE, BY_PLAYGROUND, CALL_CAUSES, type CallCause } from './cause.ts'
+export type { CallDeps, CallFaults, SentAgain } from './deps.ts'
 export type { CallOptions } from './exchange.ts'
-export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
+export { SLOW_MS, statedNow } from './faults.ts'
 export { FORGED_DATE_AGE_S } from './wire.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
-import { idKey, pageInput } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { operation } from '../lib/json/input.ts'
@@ -9,17 +8,14 @@ import * as store from './breaker-store.ts'
 
 /** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
 
-const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
-export type BreakerFilter = z.output<typeof breakerFilter>
-
 export const onePartner = z.strictObject({ partner_id: positiveId })
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
 export const listBreakers = operation(
-  breakerFilter,
+  store.breakerFilter,
   async (
     { db, clock }: Deps,
-    filter: BreakerFilter,
+    filter: store.BreakerFilter,
   ): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> => {
     const { rows, next } = await store.listOpenBreakers(db, filter, clock.now())
     return { breakers: rows, next }

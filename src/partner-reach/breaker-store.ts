@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import { cursorOf, idKey, type Page, pageInput, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
-import type { BreakerFilter } from './breaker-admin.ts'
 
 /** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
 export const REACH_RETENTION: readonly Retention[] = [
@@ -54,6 +53,9 @@ const openBreaker = z.object({
   retry_at: z.date(),
 })
 export type OpenBreaker = z.output<typeof openBreaker>
+
+export const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
+export type BreakerFilter = z.output<typeof breakerFilter>
 
 /** By PartnerId; those that some process does not call now. */
 export async function listOpenBreakers(db: Db, { limit, after }: BreakerFilter, now: Date): Promise<Page<OpenBreaker>> {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import { cursorOf, idKey, momentKey, type Page, pageInput, pageOf, withCursor } from '../db/page.ts'
 import { type Db, sql } from '../db/sql.ts'
-import type { CertificateFilter } from './certificate.ts'
 
 const certificate = z.object({ partner_id: z.coerce.bigint(), origin: z.string(), ends_at: z.date() })
 export type PartnerCertificate = z.output<typeof certificate>
@@ -24,6 +23,13 @@ export const certificatesEnding = (db: Db, before: Date, limit: number): Promise
   )
 const shownCertificate = certificate.extend({ seen_at: z.date() })
 export type ShownCertificate = z.output<typeof shownCertificate>
+
+export const certificateFilter = z.strictObject({
+  /** Only those that have ended, or end within so many days. */
+  within_days: z.coerce.number().int().min(0).max(36_500).optional(),
+  ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
+})
+export type CertificateFilter = z.output<typeof certificateFilter>
 
 /** The next one to end first; `before`: only those that have ended, or end before it. */
 export async function listedCertificates(

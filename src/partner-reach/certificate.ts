@@ -1,61 +1,22 @@
-import { z } from 'zod'
-import { idKey, momentKey, pageInput } from '../db/page.ts'
 import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
-import { addSeconds, type Clock } from '../lib/clock.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
 import {
+  type CertificateFilter,
+  certificateFilter,
   certificatesEnding,
   listedCertificates,
   type PartnerCertificate,
   type ShownCertificate,
   upsertCertificate,
 } from './certificate-store.ts'
+import type { ReachDeps } from './deps.ts'
 
 /** A certificate that ends within so many seconds is worth telling the partner about. */
 export const ENDING_WITHIN_S = 30 * DAY_S
-/** The alert comes later: most are renewed a month before by a machine. */
-const ALERT_WITHIN_S = 14 * 86_400
-/** A row is written again so often, so that it shows that the host is still called. */
-const WRITTEN_EVERY_S = 86_400
-/** Partners have a few hosts each. */
-const MAX_KNOWN = 10_000
-
-interface Known {
-  readonly endsAt: Date
-  readonly writtenAt: Date
-}
-
-/** When the certificates of partners end, as far as this process has called them; made once a process. */
-export class KnownCertificates {
-  readonly #clock: Clock
-  readonly #known = new Map<string, Known>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  /** Whether it has to be stored, and then remembers it: it is another one than before, or a day has passed. */
-  rememberIfChanged(partnerId: bigint, origin: string, endsAt: Date): boolean {
-    const key = `${partnerId} ${origin}`
-    const now = this.#clock.now()
-    const known = this.#known.get(key)
-    const isKnown = known?.endsAt.getTime() === endsAt.getTime()
-    if (known && isKnown && now < addSeconds(known.writtenAt, WRITTEN_EVERY_S)) return false
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
-    this.#known.set(key, { endsAt, writtenAt: now })
-    return true
-  }
-
-  /** How many end within 14 days. */
-  ending(): number {
-    const soon = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
-    return [...this.#known.values()].filter(({ endsAt }) => endsAt < soon).length
-  }
-}
-
 /** Of a call over TLS; a statement only for what is new, so once a day and host. */
-export async function noteCertificate(deps: Deps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
+export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
   if (!deps.calls.certificates.rememberIfChanged(partnerId, origin, endsAt)) return
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
@@ -64,13 +25,6 @@ export async function noteCertificate(deps: Deps, partnerId: bigint, url: string
 /** Those that have ended, or end within 30 days, the next one to end first; of partners that may have other hosts by now. */
 export const certificatesEndingSoon = ({ db, clock }: Deps, limit: number): Promise<PartnerCertificate[]> =>
   certificatesEnding(db, addSeconds(clock.now(), ENDING_WITHIN_S), limit)
-
-const certificateFilter = z.strictObject({
-  /** Only those that have ended, or end within so many days. */
-  within_days: z.coerce.number().int().min(0).max(36_500).optional(),
-  ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
-})
-export type CertificateFilter = z.output<typeof certificateFilter>
 
 export interface ListedCertificate extends ShownCertificate {
   /** Whole days, rounded down; negative once it has ended. */

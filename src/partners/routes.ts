@@ -48,7 +48,11 @@ function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPart
 }
 
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
-export function partnerRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>, testCallWith: TestCallWith): void {
+export function partnerRoutes<Given extends Deps>(
+  app: FastifyInstance,
+  depsFor: DepsFor<Given>,
+  testCallWith: TestCallWith<Given>,
+): void {
   readBodiesExactly(app)
   const shownList = async (request: FastifyRequest) => {
     const { partners, next } = await listPartners(depsFor(request), parseInput(listPartners.input, request.query))

@@ -11,7 +11,7 @@ import type { Partner, ShownPartner } from './wire.ts'
 export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok: boolean; detail: string }>
 
 /** How the routes and the command line, which cannot know the room that calls partners, are given the test call. */
-export type TestCallWith = (deps: Deps) => TestCall
+export type TestCallWith<Given extends Deps = Deps> = (deps: Given) => TestCall
 
 export const noTestCall: TestCallWith = () => async () => ({ ok: false, detail: 'test calls are not available yet' })
 

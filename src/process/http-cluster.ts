@@ -9,10 +9,18 @@ import type { Database, Serving } from './http-server.ts'
 
 /** What a server process gets by message; not through its environment, which others may read. */
 export interface Handover extends Database, ChosenPorts {}
-export type ToServer = Handover | 'stop' | MetricsToServer
+export type ToServer = Handover | 'stop' | 'all-listeners-closed' | MetricsToServer
 
-/** `awaiting-handover` at its start, `ready` once it answers requests, `failed` with what is wrong. */
-export type FromServer = 'awaiting-handover' | 'ready' | { readonly failed: string } | MetricsFromServer
+/**
+ * `awaiting-handover` at its start, `ready` once it answers requests, `failed` with what is wrong; when it stops,
+ * `listener-closed` once it accepts no connections.
+ */
+export type FromServer =
+  | 'awaiting-handover'
+  | 'ready'
+  | 'listener-closed'
+  | { readonly failed: string }
+  | MetricsFromServer
 
 const PROGRAM = fileURLToPath(new URL('./http-worker.js', import.meta.url))
 /** Longer than a server process takes to end by itself when something hangs (src/process/http-worker.ts). */
@@ -57,7 +65,9 @@ export async function serveInProcesses(
   const stop = async () => {
     stopping = true
     const killAfterMs = (config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + KILL_AFTER_GRACE_S) * 1000
-    await Promise.all(Object.values(cluster.workers ?? {}).map((child) => child && end(child, killAfterMs)))
+    const children = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined)
+    void Promise.all(children.map(listenerClosed)).then(() => children.forEach(tellAllClosed))
+    await Promise.all(children.map((child) => end(child, killAfterMs)))
   }
 
   try {
@@ -76,10 +86,23 @@ function answering(child: Worker, handover: Handover): Promise<void> {
     child.on('message', (message: FromServer) => {
       if (message === 'awaiting-handover') child.send(handover)
       else if (message === 'ready') resolve()
-      else if ('failed' in message) reject(new Error(message.failed))
+      else if (typeof message === 'object' && 'failed' in message) reject(new Error(message.failed))
     })
     child.once('exit', (code, signal) => reject(new Error(`a server process has ended with ${signal ?? code}`)))
   })
+}
+
+/** One that has ended has closed it too. */
+function listenerClosed(child: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.isDead()) resolve()
+    child.once('exit', () => resolve())
+    child.on('message', (message: FromServer) => message === 'listener-closed' && resolve())
+  })
+}
+
+function tellAllClosed(child: Worker): void {
+  if (child.isConnected()) child.send('all-listeners-closed' satisfies ToServer, () => {})
 }
 
 async function end(child: Worker, killAfterMs: number): Promise<void> {

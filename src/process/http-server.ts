@@ -3,7 +3,7 @@ import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../db/installation.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { connectionShares } from '../db/shares.ts'
 import { type Db, dbOf } from '../db/sql.ts'
-import { type Deps, openLongLived } from '../deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys, type Keys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
@@ -11,6 +11,7 @@ import { openMetrics } from '../lib/metrics.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
+import { openLongLived } from '../long-lived.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
 import { FurtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
 
@@ -21,7 +22,7 @@ export interface Database {
 }
 
 export interface Opened {
-  readonly deps: Deps
+  readonly deps: ServiceDeps
   close(): Promise<void>
 }
 
@@ -69,7 +70,12 @@ export interface Serving {
 }
 
 /** Answers requests on PORT, those of operators on ADMIN_PORT, and whether it is well on HEALTH_PORT, in this process. */
-export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics): Promise<Serving> {
+export async function serve(
+  deps: ServiceDeps,
+  log: Log,
+  gatherMetrics?: GatherMetrics,
+  othersClosed?: () => Promise<void>,
+): Promise<Serving> {
   const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
   const readiness = { draining: false }
   const { operators, health } = furtherListeners(deps.config)
@@ -82,7 +88,7 @@ export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics)
     ...(operators ? { isForOperators: operators.received } : {}),
   })
   const stop = async () => {
-    if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S)
+    if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S, othersClosed)
     readiness.draining = true
     await operators?.close()
     await app.close()

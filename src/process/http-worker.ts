@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { readConfig, withPorts } from '../config/index.ts'
 import { openLog } from '../lib/log.ts'
@@ -26,9 +27,19 @@ const end = (): void => {
   if (!ending) closing.close() // a terminal's Ctrl-C reaches this process too
 }
 
+/** A process that hangs does not hold up the others for longer. */
+const OTHERS_CLOSE_WITHIN_MS = 3_000
+let allClosed = (): void => {}
+const othersClosed = async (): Promise<void> => {
+  const told = new Promise<void>((resolve) => (allClosed = resolve))
+  send('listener-closed')
+  await Promise.race([told, sleep(OTHERS_CLOSE_WITHIN_MS, undefined, { ref: false })])
+}
+
 let takeMetrics = (_message: MetricsToServer): void => {}
 process.on('message', (message: ToServer) => {
   if (message === 'stop') end()
+  else if (message === 'all-listeners-closed') allClosed()
   else if ('metricsRequest' in message || 'allMetrics' in message) takeMetrics(message)
   else start(message).catch((error: Error) => send({ failed: error.message }, end))
 })
@@ -41,7 +52,7 @@ async function start({ port, demoPartnerPort, ...database }: Handover): Promise<
   await checkSecretKey(deps)
   const { gather, take } = metricsOfAll(() => deps.metrics.registry.getMetricsAsJSON())
   takeMetrics = take
-  const { stop } = await serve(deps, log, gather)
+  const { stop } = await serve(deps, log, gather, othersClosed)
   stops.unshift(stop)
   log.info('a server process is ready')
   send('ready')

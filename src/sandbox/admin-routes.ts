@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
@@ -7,7 +7,7 @@ import { listAllTraffic } from './traffic/list-all-partners.ts'
 import { showTraffic } from './traffic/show-entry.ts'
 
 /** Calls and notices of all partners for operators, below /admin/v1. Bodies are whole with a reason only. */
-export function trafficAdminRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
+export function trafficAdminRoutes(app: FastifyInstance, depsFor: DepsFor<RunDeps>): void {
   app.get('/traffic', { config: { readsQuery: true } }, async (request, reply) =>
     answerLossless(
       request,

@@ -32,7 +32,7 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
 }
 
 /** For changes that whoever is signed in makes: the audit log says who it was. */
-export const onBehalfOf = (deps: Deps, request: FastifyRequest): Deps => ({
+export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
   ...deps,
   actor: {
     kind: 'partner',

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { translator } from '../lib/web/locale.ts'
@@ -16,7 +16,7 @@ import { PLAY, PLAY_PAGE, resultPage } from './play-routes.ts'
 import { asTyped } from './wire.ts'
 
 /** The playground, by the platform's own operations: orders are made, paid, queried, refunded and closed. */
-export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const textsOf = (request: FastifyRequest) => translator(localeOfRequest(request))
 
   const showOrder = async (request: FastifyRequest, reply: FastifyReply, orderId: bigint, alert = '') => {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { type InterfaceName, interfaceNamed } from '../interfaces/index.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { translator } from '../lib/web/locale.ts'
@@ -24,7 +24,7 @@ interface InterfaceRoute {
 }
 
 /** The playground, by hand: one form for each interface of the partner, with the answer to what was sent. */
-export const playRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const nameOf = ({ params }: FastifyRequest<InterfaceRoute>): InterfaceName => {
     const entry = interfaceNamed(params.name)
     if (!entry) throw noSuchEntry()

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { noSuchRoute } from '../lib/web/methods.ts'
 import { refuseUnreadableQuery } from '../lib/web/request-target.ts'
@@ -29,7 +29,7 @@ const FORM_LIMIT = 64 * 1024
  * their native status. The session cookie is SameSite=Lax and `refuseForeignForms` stops forms of other origins, so
  * forms carry no token of their own.
  */
-export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.decorateRequest('partner', null)
   await acceptForms(app, FORM_LIMIT)
   app.addHook('onRequest', limitPages(app, deps.config))
@@ -47,7 +47,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 }
 
 /** Pages for signed-in partners: `partnerOf(request)` is the partner. */
-const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
   await app.register(signatureToolRoutes, { deps })
   await app.register(starterRoutes, { deps })
@@ -61,7 +61,7 @@ const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) 
 }
 
 /** Pages for owners: members and the clientSecret. */
-const ownersPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+const ownersPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.addHook('onRequest', ownersOnly)
   await app.register(memberRoutes, { deps })
   await app.register(secretRoutes, { deps })

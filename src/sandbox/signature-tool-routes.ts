@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { amountOfTime, type Locale, translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
@@ -16,7 +16,7 @@ const JUDGED_PER_MINUTE = 120
 const PAGE = { section: 'signature', scripts: ['sandbox-copy.js', 'sandbox-signature.js', 'local-time.js'] } as const
 
 /** The signature tool, which has to be passed before the test run. */
-export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const preHandler = limitRate(app, {
     kind: 'signature tool',
     perMinute: JUDGED_PER_MINUTE,

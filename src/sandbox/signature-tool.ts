@@ -1,3 +1,4 @@
+import type { RunDeps } from '../certification/index.ts'
 import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { formatHttpDate, parseHttpDate } from '../lib/crypto/signing.ts'
@@ -80,7 +81,7 @@ export async function showSignatureTool(
 
 /** Judges a call that was pasted, and returns the id of the verdict. */
 export const judgePasted = async (
-  deps: Deps,
+  deps: RunDeps,
   { partnerId }: SignedInPartner,
   { method, url, date, authorization, partner_id, host }: PastedForm,
 ): Promise<string> =>

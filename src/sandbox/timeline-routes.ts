@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
@@ -8,7 +8,7 @@ import { timelineOf } from './traffic/timeline.ts'
 import { timelineParams } from './traffic/wire.ts'
 
 /** One page an order: calls in both directions, and the states that it and its refunds came to. */
-export const timelineRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const timelineRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/orders/:order_id', async (request, reply) => {
     const params = timelineParams.safeParse(request.params)
     if (!params.success) throw noSuchEntry()

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { sendDownload } from '../lib/web/download.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
@@ -14,7 +14,7 @@ import { exportParams, replayedManyQuery, replayForm, trafficQuery } from './tra
 const TRAFFIC = `${HOME}/traffic`
 
 /** What is done with many entries at once: an export of the list, and replays of what was chosen in it. */
-export const trafficBulkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const trafficBulkRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/export/:format', async (request, reply) => {
     const params = exportParams.safeParse(request.params)
     if (!params.success) throw noSuchEntry()

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { NotReplayable, noSuchEntry } from './errors.ts'
@@ -55,7 +55,7 @@ const exportsOf = (query: TrafficQuery) =>
   }))
 
 /** Every call in both directions, rejected ones too, of the partner that is signed in. */
-export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const entryOf = ({ params }: FastifyRequest): TrafficEntryParams => {
     const parsed = trafficEntryParams.safeParse(params)
     if (!parsed.success) throw noSuchEntry()

@@ -78,6 +78,29 @@ describe('a shutdown', () => {
     },
   )
 
+  it.each([0, 1])('loses none while one of two processes is behind the other: the one of place %i', async (place) => {
+    system = await startSystem({
+      DEMO: 'off',
+      JOBS: 'off',
+      LOG_REQUESTS: 'off',
+      HTTP_PROCESSES: '2',
+      SHUTDOWN_DELAY_S: '2',
+    })
+    const [running] = system.processes
+    if (!running) throw new Error('nothing runs')
+    await until(() => serverPids(running).length === 2)
+    const slow = serverPids(running)[place] as number
+    const endVisitors = startBusyVisitors(system.origin, { pauseMs: 0, looks: false })
+    await sleep(700)
+    const end = stopped()
+    await sleep(1_700)
+    process.kill(slow, 'SIGSTOP')
+    await sleep(700)
+    process.kill(slow, 'SIGCONT')
+    expect((await end).code).toBe(0)
+    await endVisitors()
+  })
+
   it('cuts a body that never ends after SHUTDOWN_GRACE_S, and still ends in order', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_GRACE_S: '2' })
     const socket = await connected(`${FORM}passport=`)

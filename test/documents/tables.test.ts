@@ -2,10 +2,10 @@ import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/actions/index.ts'
+import type { RunDeps } from '../../src/certification/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { settings } from '../../src/config/schema.ts'
 import type { Fields, RecordField } from '../../src/db/record-fields.ts'
-import type { Deps } from '../../src/deps.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
 import { LENIENT_FIELDS } from '../../src/interfaces/read-answer.ts'
 import type { CheckSequence, FailureRow } from '../../src/lib/failure.ts'
@@ -224,7 +224,7 @@ describe('the README of the headless API', () => {
     const routes: string[] = []
     const app = Fastify({ exposeHeadRoutes: false })
     app.addHook('onRoute', ({ method, url }) => void routes.push(`${method} ${url}`))
-    await app.register(apiRoutes, { deps: {} as Deps })
+    await app.register(apiRoutes, { deps: {} as RunDeps })
     await app.ready()
     await app.close()
     const rows = rowsAfter('src/sandbox/api/README.md', 'calls').map((row) =>

@@ -1,11 +1,11 @@
 import { findProduct } from '../../catalogue/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
-import type { Deps } from '../../deps.ts'
 import { localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
+import type { RunDeps } from '../deps.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
@@ -154,7 +154,7 @@ async function askForRefund(
   const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
   const partly = product?.details.partlyRefund === true && quantity > 1
   const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
-  const ask = (deps: Deps) => refundOrder(deps, input, context.cause)
+  const ask = (deps: RunDeps) => refundOrder(deps, input, context.cause)
   await context.operate('order-refund', ask, expectation)
   await checkRefund(context, order_id, states)
   return order_id

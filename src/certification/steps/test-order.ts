@@ -1,7 +1,6 @@
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
 import { addSeconds } from '../../lib/clock.ts'
-import type { OutputOf } from '../../lib/json/input.ts'
 import { localized } from '../../lib/localized-text.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
@@ -12,9 +11,7 @@ import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { announceWaiting, failRefused, NOTICE_CHECKS, watchNotices } from '../step-notices.ts'
 import { otherOrder } from './notice-body.ts'
-import { wantedPay } from './wanted-notice.ts'
-
-export type Order = OutputOf<typeof createOrder>['order']
+import { type Order, wantedPay } from './wanted-notice.ts'
 
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63

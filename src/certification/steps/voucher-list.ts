@@ -1,7 +1,7 @@
 import { strictness } from '../../checks/index.ts'
 import { localized } from '../../lib/localized-text.ts'
 import type { StepContext } from '../step-context.ts'
-import type { Order } from './test-order.ts'
+import type { Order } from './wanted-notice.ts'
 
 /** What a partner says about the codes of an order. */
 interface ReportedCode {

@@ -3,7 +3,8 @@ import { issuedCodes, promisedCodes } from '../../orders/index.ts'
 import type { AnswerOf } from '../../partner-calls/index.ts'
 import type { StepContext } from '../step-context.ts'
 import { defineStep } from './step.ts'
-import { BUY_CHECKS, buyTestOrder, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
+import { BUY_CHECKS, buyTestOrder, payTestOrder, unpaidOrder } from './test-order.ts'
+import type { Order } from './wanted-notice.ts'
 
 /** voucherType of order pay. */
 const NONE = 0

@@ -1,6 +1,9 @@
+import type { OutputOf } from '../../lib/json/input.ts'
 import { addDays, beijingDate, beijingTime } from '../../lib/time-zone.ts'
+import type { createOrder } from '../../orders/index.ts'
 import type { StepContext } from '../step-context.ts'
-import type { Order } from './test-order.ts'
+
+export type Order = OutputOf<typeof createOrder>['order']
 
 /** The notices that steps wait for, whole and with everything that is known, for a person to copy and send. */
 

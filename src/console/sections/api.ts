@@ -1,5 +1,5 @@
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values } from '../../actions/index.ts'
-import type { Deps } from '../../deps.ts'
+import type { ServiceDeps } from '../../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../../lib/action.ts'
 import { contractAnswer, NamedFailure } from '../../lib/failure.ts'
 import { InvalidInput } from '../../lib/json/input.ts'
@@ -16,12 +16,12 @@ import { at, code, link, roleChoices, roleText, text } from '../texts.ts'
 
 /** The API below /admin/v1, operation by operation, each with a form that asks it in the name of whoever is signed in. */
 
-interface Asked extends Action<Deps> {
+interface Asked extends Action<ServiceDeps> {
   /** Whether it is what the operation would do. */
   readonly isPreview?: true
 }
 
-const previewOf = ({ id, route, input, foresee, previewRole }: Action<Deps>): Asked[] =>
+const previewOf = ({ id, route, input, foresee, previewRole }: Action<ServiceDeps>): Asked[] =>
   foresee && previewRole
     ? [
         {

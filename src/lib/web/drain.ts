@@ -56,9 +56,15 @@ const LOOK_EVERY_MS = 20
  *
  * In the last part of the delay answers leave connections open again, and until the listener is closed: who is told to close
  * opens another one at once, and the system resets those that it has accepted for us and we have not. Only then is each
- * told, with its next answer.
+ * told, with its next answer. Where several processes listen on the port, none tells its own before `othersClosed`: they
+ * would come to a process that is about to close the last listener.
  */
-export async function drain(server: Server, readiness: Readiness, delaySeconds: number): Promise<void> {
+export async function drain(
+  server: Server,
+  readiness: Readiness,
+  delaySeconds: number,
+  othersClosed = async () => {},
+): Promise<void> {
   const keepMs = Math.min(LAST_REQUESTS_MS, delaySeconds * 500)
   readiness.keepsConnections = delaySeconds === 0
   readiness.draining = true
@@ -66,6 +72,7 @@ export async function drain(server: Server, readiness: Readiness, delaySeconds: 
   readiness.keepsConnections = true
   await sleep(keepMs)
   await stopListening(server)
+  await othersClosed()
   readiness.keepsConnections = false
   const until = performance.now() + (delaySeconds > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
   while (performance.now() < until && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)

@@ -4,12 +4,14 @@ import { namesPartner, signedWithQuery } from '../authenticate.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
+import type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
 import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './find-mistakes.ts'
 import { isCorrectlySigned } from './is-correctly-signed.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
 
 export { readLooseAuthorization } from './authorization.ts'
+export type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
 export type { SigningMistake } from './recipe.ts'
 
 /** Every mistake that a diagnosis can name, for the table in README.md beside this file. */
@@ -19,39 +21,6 @@ export const MISTAKES: readonly SigningMistake[] = [
   ...RECIPES.map(({ name, explanation }) => ({ name, explanation })),
   ...Object.values(DATE_MISTAKES),
 ]
-
-export interface DiagnosedCall {
-  readonly method: string
-  /** Request target as sent, or the URL that was pasted. */
-  readonly url: string
-  /** Host header, to recognise a signed full URL. */
-  readonly host?: string | undefined
-  readonly date?: string | undefined
-  readonly authorization?: string | undefined
-  readonly partnerId?: string | undefined
-  /** Names of signature headers that were sent more than once. */
-  readonly doubled?: readonly string[]
-}
-
-/** The partner that the call claims to come from, found by clientId or, when that fails, by PartnerId. */
-export interface DiagnosedPartner {
-  readonly clientId: string
-  readonly partnerId: string
-  readonly secrets: readonly string[]
-  readonly suspended?: boolean
-  /** In stage sandbox: warnings of live partners count as mistakes. */
-  readonly strict?: boolean
-}
-
-export interface DiagnosisSettings {
-  readonly now: Date
-  /** MTP_CLOCK_SKEW_S */
-  readonly skewSeconds: number
-  /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
-  readonly mounts: readonly string[]
-  /** MTP_PATH_PREFIXES; what they map may be signed as either path. */
-  readonly prefixes?: readonly string[]
-}
 
 export interface Diagnosis {
   /** Stable names, the signature's before the Date's; empty when the call would be accepted. */

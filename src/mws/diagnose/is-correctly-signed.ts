@@ -1,6 +1,6 @@
 import { verify } from '../authenticate.ts'
 import { readLooseAuthorization } from './authorization.ts'
-import type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './index.ts'
+import type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
 
 /** As the verifier says: with one of the live secrets, over one of the paths that may be signed. */
 export const isCorrectlySigned = (

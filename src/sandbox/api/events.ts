@@ -1,5 +1,5 @@
+import type { RunDeps } from '../../certification/index.ts'
 import { type RunEvent, showRun } from '../../certification/index.ts'
-import type { Deps } from '../../deps.ts'
 import { tooManyCalls } from '../../mws-wire/index.ts'
 import type { EventsQuery } from './wire.ts'
 
@@ -14,7 +14,7 @@ export interface Lines {
  * `leaving` ends the wait.
  */
 export async function linesAfter(
-  deps: Deps,
+  deps: RunDeps,
   partnerId: bigint,
   runId: string,
   { after, wait }: EventsQuery,

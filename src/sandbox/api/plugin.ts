@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { callerOf, mwsSignature, passSignatureTool, type RejectionPolicy, signedRoutes } from '../../mws/index.ts'
 import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '../../mws-wire/index.ts'
 import { limitRate } from '../../throttle/index.ts'
@@ -20,7 +20,7 @@ const REFUSALS: RejectionPolicy = {
  * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (DECISIONS
  * "Signature"). That is what the signature tool tests, so a call that gets through passes the tool. Answers have area B's envelope.
  */
-export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const sandboxApi: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   signedRoutes(app, deps, REFUSALS)
   const isNewRun = ({ method, routeOptions }: FastifyRequest) =>
     method === 'POST' && routeOptions.url === `${app.prefix}/runs`

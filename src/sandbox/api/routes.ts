@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { RunDeps } from '../../certification/index.ts'
 import {
   changeConditions,
   currentRun,
@@ -12,7 +13,6 @@ import {
   stopStep,
   type Waiting,
 } from '../../certification/index.ts'
-import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
 import { localized } from '../../lib/localized-text.ts'
@@ -50,7 +50,7 @@ interface StepRoute {
 }
 
 /** The test run for programs; every route is behind the signature guard. `present` is the id of the present run. */
-export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps }): Promise<void> {
   const waits = new Waits()
   app.addHook('preClose', async () => waits.endAll())
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
@@ -25,7 +25,7 @@ interface Shown {
 }
 
 /** The page for owners on which they rotate the clientSecret, in the steps of `src/partners/secret.ts`. */
-export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const { client_id: clientId, secrets } = await showPartner(deps, partnerOf(request).partnerId)
     const page = {

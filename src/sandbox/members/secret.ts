@@ -1,3 +1,4 @@
+import type { RunDeps } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
@@ -47,7 +48,7 @@ export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: s
 }
 
 /** Signs our calls with the newest secret, if a test call with it passes. Throws as above. */
-export async function signWithNewest(deps: Deps, partnerId: bigint): Promise<void> {
+export async function signWithNewest(deps: RunDeps, partnerId: bigint): Promise<void> {
   await countUse(deps, 'rotation', partnerId)
   await requireOwner(deps, partnerId)
   const testCall = heartbeatWith(deps)

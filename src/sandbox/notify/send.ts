@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import { type DeliveryResult, deliver } from '../../outbound/index.ts'
 import { sendMail } from './mail.ts'
@@ -9,13 +9,13 @@ import type { Channel, Notification } from './wire.ts'
 
 const GIVEN_UP_AFTER_S = 86_400
 
-const CHANNELS: Readonly<Record<Channel, (deps: Deps, notification: Notification) => Promise<void>>> = {
+const CHANNELS: Readonly<Record<Channel, (deps: RunDeps, notification: Notification) => Promise<void>>> = {
   mail: (deps, notification) => sendMail(deps, notification.notification_id, messageOf(deps.config, notification)),
   webhook: callWebhook,
 }
 
 /** One attempt at a notification; nothing when it has been sent already. */
-export async function sendNotification(deps: Deps, notificationId: string): Promise<DeliveryResult> {
+export async function sendNotification(deps: RunDeps, notificationId: string): Promise<DeliveryResult> {
   const notification = await store.beginAttempt(deps.db, notificationId)
   if (!notification) return {}
   return deliver(deps, {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { postWebhook } from '../../outbound/index.ts'
 import { webhookSecret } from '../../partners/index.ts'
 import type { Notification } from './wire.ts'
@@ -25,7 +25,7 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
  * Posts the message to the contact's webhook, signed with the secret of that webhook. One from before these secrets is called
  * unsigned until an operator makes one: a receiver that verifies refuses that, and the message is tried again. Throws NotSent.
  */
-export async function callWebhook(deps: Deps, notification: Notification): Promise<void> {
+export async function callWebhook(deps: RunDeps, notification: Notification): Promise<void> {
   const { notification_id: id, partner_id: partnerId, role, address: url } = notification
   const secret = await webhookSecret(deps, { partnerId, role, url })
   await postWebhook(deps, { url, id, body: bodyOf(notification), secret })

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { detailText } from '../texts.ts'
@@ -34,7 +34,7 @@ export interface ShownExchange {
 
 /** The exchange that a line of the log refers to; null once it has been purged. */
 export async function findExchange(
-  { deps, partnerId, t }: { readonly deps: Deps; readonly partnerId: bigint; readonly t: Translate },
+  { deps, partnerId, t }: { readonly deps: RunDeps; readonly partnerId: bigint; readonly t: Translate },
   kind: TrafficKind,
   id: string,
 ): Promise<ShownExchange | null> {

@@ -1,4 +1,5 @@
 import { listProducts } from '../../catalogue/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
@@ -79,7 +80,7 @@ interface Field {
 }
 
 /** Tries the URLs of the interfaces that the chosen functions need. */
-export function preflightOf(deps: Deps, partnerId: bigint, form: FormTexts, locale: Locale) {
+export function preflightOf(deps: RunDeps, partnerId: bigint, form: FormTexts, locale: Locale) {
   const { base_url, interface_urls, functions } = form
   const needed = interfacesOf([...REQUIRED_FUNCTIONS, ...functions])
   const base = base_url.replace(/\/+$/, '')

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
 import { changeConditions, currentRun, type Run, RunRefusal } from '../../certification/index.ts'
-import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
@@ -21,7 +21,7 @@ import { functionsForm } from './wire.ts'
 type Wanted = Pick<RunStart, 'requested' | 'contacts'>
 
 /** One page: the functions are chosen, the addresses checked, the run is started. */
-export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown, alert = '') => {
     const t = translator(localeOfRequest(request))
     const page = await functionsPage(deps, partnerOf(request).partnerId, shown, t)

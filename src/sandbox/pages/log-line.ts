@@ -1,6 +1,5 @@
-import type { Outcome, RunEvent } from '../../certification/index.ts'
+import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
 import { CHECK_IDS, type Finding } from '../../checks/index.ts'
-import type { Deps } from '../../deps.ts'
 import type { Detail, LocalizedText } from '../../lib/localized-text.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { anchorText } from '../docs/texts.ts'
@@ -36,7 +35,7 @@ export interface LogLine {
 }
 
 export interface LineContext {
-  readonly deps: Deps
+  readonly deps: RunDeps
   readonly partnerId: bigint
   readonly t: Translate
   /** When the attempt began. */

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
@@ -10,7 +10,7 @@ import { runRoutes } from './run-routes.ts'
 import { streamRoutes } from './stream-routes.ts'
 
 /** The pages of the test run, for partners that are signed in. */
-export const runPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   await app.register(overviewRoutes, { deps })
   await app.register(functionsRoutes, { deps })
   await app.register(runRoutes, { deps })
@@ -18,7 +18,7 @@ export const runPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }
 }
 
 /** The sandbox's home, and the history of its runs. */
-const overviewRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/', async (request, reply) => {
     const page = await homePage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
     return sendSandboxPage(request, reply, 'sandbox/home', { page })

@@ -1,6 +1,6 @@
+import type { RunDeps } from '../../certification/index.ts'
 import { noSuchRun, progressOfRun, type RunProgress, showRun } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
-import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -75,7 +75,7 @@ export interface RunPageQuery {
 
 /** The page of the partner's run; throws 404 for what it does not have. */
 export async function runPage(
-  deps: Deps,
+  deps: RunDeps,
   {
     partnerId,
     runId,

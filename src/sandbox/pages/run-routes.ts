@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
 import {
   currentRun,
   nextStep,
@@ -30,7 +31,7 @@ const RUN = '/run/:run_id'
 const REFRESH_S = 2
 
 /** The pages of a test run and their forms. Each form redirects to the page, which shows why it was refused. */
-export const runRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/run', async (request, reply) => {
     try {
       const { run_id } = await currentRun(deps, partnerOf(request).partnerId)
@@ -52,7 +53,7 @@ export const runRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   forms(app, deps)
 }
 
-function forms(app: FastifyInstance, deps: Deps): void {
+function forms(app: FastifyInstance, deps: RunDeps): void {
   app.post(`${RUN}/steps/:step_id/start`, async (request, reply) => {
     const { stepId, ...run } = ownStep(request)
     return backTo(request, reply, run.runId, async () => {
@@ -159,7 +160,7 @@ async function backTo(
   }
 }
 
-async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const t = translator(localeOfRequest(request))
   const { step, attempt, refused, checked, all, share, withdrawn } = runQuery.parse(request.query)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)

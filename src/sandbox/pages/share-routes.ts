@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
 import { noSuchRun } from '../../certification/index.ts'
-import type { Deps } from '../../deps.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { showPartner } from '../../partners/index.ts'
@@ -10,7 +10,7 @@ import { openShareKey, sharedPath } from './share.ts'
 import { runQuery, sharedParams, sharedQuery } from './wire.ts'
 
 /** The page that a link to a run opens: its log, without a form and without a link to what needs a sign-in. */
-export const shareRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const shareRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/shared/:partner_id/:run_id', async (request, reply) => {
     const params = sharedParams.safeParse(request.params)
     if (!params.success) throw noSuchRun()

@@ -1,3 +1,4 @@
+import type { RunDeps } from '../../certification/index.ts'
 import {
   type AttemptWithWarnings,
   eventsOfAttempt,
@@ -34,7 +35,7 @@ export interface FoldedLines {
 }
 
 export async function shownLog(
-  deps: Deps,
+  deps: RunDeps,
   partnerId: bigint,
   attempt: AttemptRow,
   events: readonly RunEvent[],

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
 import { noSuchRun, showRun } from '../../certification/index.ts'
-import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
@@ -18,7 +18,7 @@ const RETRY_MS = 1_000
  * The lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html` (the
  * line as on the page) and `state`. A browser that reconnects with Last-Event-ID (or `?after=`) misses none.
  */
-export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const streams = new Streams()
   const cookie = sessionCookie(deps.config)
   app.addHook('preClose', async () => streams.closeAll())

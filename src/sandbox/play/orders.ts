@@ -1,5 +1,5 @@
+import type { RunDeps } from '../../certification/index.ts'
 import { findCurrentRun, orderInput } from '../../certification/index.ts'
-import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import {
@@ -57,10 +57,10 @@ export function actionsFor(order: TrialOrder): Action[] {
 }
 
 async function operate(
-  deps: Deps,
+  deps: RunDeps,
   partner: PartnerWithSecrets,
   name: InterfaceName,
-  operation: (deps: Deps) => Promise<unknown>,
+  operation: (deps: RunDeps) => Promise<unknown>,
 ): Promise<Operated> {
   const expectedOutcome = pendingCodes(name).length > 0 ? 'either' : 'success'
   await countUse(deps, 'play', partner.partner_id)
@@ -74,10 +74,10 @@ async function operate(
  * Makes an order outside of any run by the platform's own operation. It belongs to no run, so no acceptance counts it.
  * Throws InvalidInput where the product (`mt_deal_id`) or a price of it is not known, 20003 when used too often.
  */
-export function makeOrder(deps: Deps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Operated> {
+export function makeOrder(deps: RunDeps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Operated> {
   return operate(deps, partner, 'order-create', async (inside) => {
     const choice = await choiceFor(deps, partner, order)
-    const prepare = <Made>(operation: (deps: Deps) => Promise<Made>) => operation(inside)
+    const prepare = <Made>(operation: (deps: RunDeps) => Promise<Made>) => operation(inside)
     const input = await orderInput({ deps: inside, partner, choice, cause: BY_PLAYGROUND, prepare }, order.product)
     const dated = order.travel_date === undefined ? {} : { travel_date: order.travel_date }
     return createOrder(inside, { ...input, ...dated }, BY_PLAYGROUND, 'trial')
@@ -88,7 +88,7 @@ export function makeOrder(deps: Deps, partner: PartnerWithSecrets, order: PlayOr
 const PULLS = ['product-pull', 'price-calendar'] as const
 
 /** What the seller's system can do is known from its run. */
-async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Choice> {
+async function choiceFor(deps: RunDeps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Choice> {
   const run = await findCurrentRun(deps, partner.partner_id)
   const { product, quantity, travel_date, unit_price, buy_price } = order
   const { level } = run?.choice.products ?? {}
@@ -100,7 +100,7 @@ async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrd
 }
 
 /** An order of the playground; throws 20007 (404) for any other. */
-export async function requireTrialOrder(deps: Deps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
+export async function requireTrialOrder(deps: RunDeps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
   const order = await findTrialOrder(deps.db, partnerId, orderId)
   if (!order) throw noSuchEntry()
   return order
@@ -111,14 +111,14 @@ export async function requireTrialOrder(deps: Deps, partnerId: bigint, orderId: 
  * could take a sold order for it. Throws RefusedRequest where its state does not allow that, 20003 when used too often.
  */
 export async function actOnOrder(
-  deps: Deps,
+  deps: RunDeps,
   partner: PartnerWithSecrets,
   { orderId, action, quantity }: { readonly orderId: bigint; readonly action: Action; readonly quantity: number },
 ): Promise<Operated | BodyProblem> {
   await requireTrialOrder(deps, partner.partner_id, orderId)
   const reads = obstacleToCall(CALLED_BY[action]) === undefined
   if (!reads && (await findNamedOrder(deps.db, orderId))?.sold) return { kind: 'sold-order' }
-  const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
+  const operations: Record<Action, (inside: RunDeps) => Promise<unknown>> = {
     pay: (inside) => payOrder(inside, orderId, BY_PLAYGROUND),
     query: (inside) => queryOrder(inside, orderId, BY_PLAYGROUND),
     refund: (inside) =>

@@ -1,3 +1,4 @@
+import type { RunDeps } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
@@ -64,7 +65,7 @@ export interface Shown {
 
 /** Throws 20007 (404) for an interface without a URL, and for a call that is not one of this partner's there. */
 export async function interfacePage(
-  deps: Deps,
+  deps: RunDeps,
   partner: PartnerWithSecrets,
   name: InterfaceName,
   shown: Shown,
@@ -101,7 +102,7 @@ export async function interfacePage(
 
 type Found = NonNullable<Awaited<ReturnType<typeof resultOf>>> & { readonly id: string }
 
-async function shownResult(deps: Deps, partnerId: bigint, { id, orderId, findings }: Found, locale: Locale) {
+async function shownResult(deps: RunDeps, partnerId: bigint, { id, orderId, findings }: Found, locale: Locale) {
   const t = translator(locale)
   const order = orderId === undefined ? undefined : await findTrialOrder(deps.db, partnerId, orderId)
   const checks = findings.map((finding) => ({ facts: [], doc: '', ...shownCheck(finding, t) }))

@@ -1,3 +1,4 @@
+import type { RunDeps } from '../../certification/index.ts'
 import {
   type Expectation,
   type ExpectedChecks,
@@ -87,7 +88,7 @@ export async function judge(
  * Throws 20007 (404) for an interface without a URL, 20003 when used too often.
  */
 export async function sendWritten(
-  deps: Deps,
+  deps: RunDeps,
   partner: PartnerWithSecrets,
   name: InterfaceName,
   { body, sign, expect }: Written,

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import type { Deps } from '../../deps.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { amountOfTime, type Locale, translator } from '../../lib/web/locale.ts'
 import { webUrl } from '../../lib/web/web-url.ts'
@@ -37,7 +37,7 @@ const ALL_MS = 9_500
  * 20003 when used too often.
  */
 export async function preflight(
-  deps: Deps,
+  deps: RunDeps,
   { partnerId }: { readonly partnerId: bigint },
   urls: Readonly<Partial<Record<InterfaceName, string>>>,
   locale: Locale = 'en',
@@ -51,7 +51,7 @@ export async function preflight(
   return given.map((entry) => ({ ...entry, ...told(findings.get(entry.url) as Findings, locale) }))
 }
 
-async function findingsOf(deps: Deps, urls: ReadonlySet<string>): Promise<Map<string, Findings>> {
+async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map<string, Findings>> {
   const endsAt = performance.now() + ALL_MS
   const limit = pLimit(AT_ONCE)
   const findings = new Map<string, Findings>()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunDeps } from '../../certification/index.ts'
 import { isNetworkFailure } from '../../checks/index.ts'
 import type { CallLimits } from '../../config/call-limits.ts'
-import type { Deps } from '../../deps.ts'
 import { type CallFailure, type CallTimings, HttpCallError, post } from '../../outbound/index.ts'
 
 /** What one request to a URL came to. */
@@ -32,7 +32,7 @@ const TOO_LITTLE_MS = 300
  * One POST of `{}` without a signature, which changes nothing at the partner: it names no order, and it has to be
  * refused. Guarded like every call (address-guard.ts); `leftMs` is what the pre-flight still has.
  */
-export async function probe({ config, calls, clock }: Deps, url: string, leftMs: number): Promise<Probe> {
+export async function probe({ config, calls, clock }: RunDeps, url: string, leftMs: number): Promise<Probe> {
   if (leftMs < TOO_LITTLE_MS) return { outcome: 'no-time' }
   const started = performance.now()
   try {

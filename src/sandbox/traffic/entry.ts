@@ -4,6 +4,7 @@ import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../lib/cry
 import { maskedHeaders, masker } from '../../lib/crypto/masking.ts'
 import { stringToSign } from '../../lib/crypto/signing.ts'
 import { type Detail, type LocalizedText, withValues } from '../../lib/localized-text.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { isOfAuthentication } from '../../mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { noSuchEntry } from '../errors.ts'
@@ -68,7 +69,7 @@ export interface TrafficEntry extends Pick<KeptCall, 'forged' | 'verdict' | 'cau
 
 /** An entry of this partner, its bodies as `textOf` gives them; throws 20007 (404) for one that does not exist and for another partner's alike. */
 export async function showEntry(
-  deps: Deps,
+  deps: NoticeDeps,
   partnerId: bigint,
   { kind, id }: TrafficEntryParams,
   textOf: TextOf = shownText,
@@ -161,7 +162,7 @@ const mistakesIn = ({ id, values }: LocalizedText): readonly string[] =>
   id === 'signature-mistakes' ? String(values.mistakes).split(', ') : MISTAKES_ALONE.filter((alone) => alone === id)
 
 function theirCall(
-  deps: Deps,
+  deps: NoticeDeps,
   kind: 'notice' | 'rejected',
   found: KeptReceived,
   { mask, textOf }: Writing,

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
 import { harEntry, harHead, harTail } from './har.ts'
 import { listTraffic } from './list.ts'
@@ -17,7 +17,7 @@ const MAX_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as c
  * Secrets are masked as on the pages.
  */
 export async function* exported(
-  deps: Deps,
+  deps: NoticeDeps,
   partnerId: bigint,
   query: TrafficQuery,
   format: ExportFormat,
@@ -38,7 +38,7 @@ export async function* exported(
   if (isHar) yield harTail
 }
 
-async function* entriesOf(deps: Deps, partnerId: bigint, query: TrafficQuery): AsyncGenerator<TrafficEntry> {
+async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): AsyncGenerator<TrafficEntry> {
   let before = query.before
   for (let page = 0; page < MAX_EXPORTED.pages; page++) {
     const { lines, next } = await listTraffic(deps, partnerId, { ...query, after: undefined, before })

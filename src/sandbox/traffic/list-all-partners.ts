@@ -5,6 +5,7 @@ import { masker } from '../../lib/crypto/masking.ts'
 import { positiveId } from '../../lib/json/fields.ts'
 import { operation } from '../../lib/json/input.ts'
 import { maskedReason } from '../../lib/masked-reason.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { type CursorOfAll, listOfAll, windowOfAll } from '../traffic-all-store.ts'
 import type { TrafficSearch } from '../traffic-search-store.ts'
@@ -40,7 +41,7 @@ export interface LineOfAll extends TrafficLine {
 export const listAllTraffic = operation(
   allTrafficFilter,
   async (
-    deps: Deps,
+    deps: NoticeDeps,
     { partner_id, path, code, from, to, limit, after }: AllTrafficFilter,
   ): Promise<{ readonly traffic: LineOfAll[]; readonly next: string | null }> => {
     const searches: TrafficSearch[] = [

@@ -1,8 +1,8 @@
 import { redactFailure } from '../../checks/index.ts'
-import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds } from '../../lib/clock.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { withValues } from '../../lib/localized-text.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
 import {
@@ -47,7 +47,7 @@ const PER_PAGE = 30
 const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 /** Calls in both directions, newest first, a page of 30. A page begins after a row, so new calls do not shift it. */
-export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
+export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
   const { direction, outcome, before, after, search } = query
   if (search === 'unusable') return { lines: [] }
   const cursor = after ?? before ?? NEWEST
@@ -81,7 +81,7 @@ export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQ
 
 /** The newest calls that a search finds by an index, newest first. */
 export async function trafficAbout(
-  deps: Deps,
+  deps: NoticeDeps,
   partnerId: bigint,
   search: TrafficSearch,
   most: number,
@@ -90,7 +90,7 @@ export async function trafficAbout(
   return linesOf(deps, partnerId, await listBefore(deps.db, filter, NEWEST, most))
 }
 
-async function linesOf(deps: Deps, partnerId: bigint, rows: readonly ListedTraffic[]): Promise<ListedLine[]> {
+async function linesOf(deps: NoticeDeps, partnerId: bigint, rows: readonly ListedTraffic[]): Promise<ListedLine[]> {
   const partner = await findPartner(deps, partnerId)
   const mask = masker(partner ? secretTexts(partner) : [])
   return rows.map((row) => ({ ...trafficLine(deps, row, mask), order_id: row.order_id }))
@@ -101,7 +101,7 @@ const cursorOf = (row: TrafficSummary | undefined): Cursor | undefined =>
 
 const cursorText = ({ at, id }: Cursor): string => `${Date.parse(at)}.${id}`
 
-export function trafficLine(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
+export function trafficLine(deps: NoticeDeps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
   const isOurs = row.kind === 'call'
   const name = isOurs ? row.name : (noticeName(deps, row.name) ?? mask(row.name))
   const shown = {

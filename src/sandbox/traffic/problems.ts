@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Deps } from '../../deps.ts'
 import { INTERFACES, levelPriceCalendar, type PartnerInterface, readAnswer } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { listOf, readShape, type ShapeProblem } from '../../lib/json/shape.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { noticeEndpoint } from '../../mtp/index.ts'
 import { docsLink, type NoticeName } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
@@ -18,16 +18,16 @@ const MAX_PROBLEMS = 50
 const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
   problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
 
-const noticeAt = (deps: Deps, path: string) => {
+const noticeAt = (deps: NoticeDeps, path: string) => {
   const endpoint = noticeEndpoint(deps, path)
   return NOTICES.find((notice) => notice.path === endpoint)
 }
 
 /** The notice that is taken at a path; undefined for any other path. */
-export const noticeName = (deps: Deps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
+export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
 
 /** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */
-export function implausibleInNotice(deps: Deps, path: string, text: string): LinkedProblem[] {
+export function implausibleInNotice(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
   const json = listed.safeParse(jsonOf(text))
   if (noticeName(deps, path) !== 'level-prices' || !json.success) return []
   const implausible = levelPriceCalendar.implausible?.(json.data.body) ?? []
@@ -53,7 +53,7 @@ export function answerProblems(name: string, text: string): LinkedProblem[] {
 }
 
 /** The same for a notice. */
-export function noticeProblems(deps: Deps, path: string, text: string): LinkedProblem[] {
+export function noticeProblems(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
   const notice = noticeAt(deps, path)
   const json = jsonOf(text)
   if (!notice || json === undefined) return []

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { NotReplayable } from '../errors.ts'
 import { replay } from './replay.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
@@ -9,7 +9,7 @@ import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
  * cannot be replayed, or is more than a minute has room for, does not keep the others from being replayed.
  */
 export async function replayMany(
-  deps: Deps,
+  deps: NoticeDeps,
   partnerId: bigint,
   entries: readonly TrafficEntryParams[],
 ): Promise<ReplayedOne[]> {
@@ -18,7 +18,7 @@ export async function replayMany(
   return all
 }
 
-async function replayOne(deps: Deps, partnerId: bigint, entry: TrafficEntryParams): Promise<ReplayedOne> {
+async function replayOne(deps: NoticeDeps, partnerId: bigint, entry: TrafficEntryParams): Promise<ReplayedOne> {
   try {
     const { outcome, kind, id } = await replay(deps, partnerId, entry)
     return id === undefined ? { outcome, ...entry } : { outcome, kind, id }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Deps } from '../../deps.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { replayNotice } from '../../mtp/index.ts'
 import { findNamedOrder } from '../../orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../partner-calls/index.ts'
@@ -26,7 +26,7 @@ export interface Replayed {
  * of ours that only reads. Throws 20007 (404) for what is no entry of this partner, NotReplayable, and 20003 when used
  * too often.
  */
-export async function replay(deps: Deps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
+export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw noSuchEntry()
   if (kind === 'call') {
@@ -45,7 +45,7 @@ export async function replay(deps: Deps, partnerId: bigint, { kind, id }: Traffi
   return { outcome: result.outcome, kind: result.outcome === 'refused' ? 'rejected' : 'notice', id: result.entryId }
 }
 
-async function repeatCall(deps: Deps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {
+async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {
   const obstacle = obstacleToCall(found.interface)
   if (obstacle) throw notReplayable(obstacle)
   const entry = INTERFACES.find(({ name }) => name === found.interface)

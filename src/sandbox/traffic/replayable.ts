@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { noticeEndpoint } from '../../mtp/index.ts'
 import { isKeptWhole } from '../../mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
@@ -30,12 +30,12 @@ export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
  * A replay counts as correctly signed, so only a verified notice is replayed. A body that was cut, masked or not UTF-8
  * would not be the same notice.
  */
-export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle | undefined {
+export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
   if (!kept.verified) return 'not-verified'
   return kept.reason === null || isKeptWhole(kept.body, kept.headers) ? undefined : 'not-whole'
 }
 
 /** As far as the line of the list shows. */
-export const isReplayable = (deps: Deps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
+export const isReplayable = (deps: NoticeDeps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
   kind === 'call' ? READING.includes(name) : verified && left_out === null && noticeEndpoint(deps, name) !== undefined

@@ -3,6 +3,7 @@ import { recordAudit } from '../../audit/index.ts'
 import type { Deps } from '../../deps.ts'
 import { operation, readingReason } from '../../lib/json/input.ts'
 import { maskedReason } from '../../lib/masked-reason.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findEntryOwner } from '../traffic-entry-store.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
@@ -22,7 +23,7 @@ const withoutPeople: TextOf = (text, encrypted, message) => {
 
 /** As operators see an entry who have given no reason: bodies masked, and of failures only what are our words. */
 export async function showMaskedEntry(
-  deps: Deps,
+  deps: NoticeDeps,
   partnerId: bigint,
   id: Pick<TrafficEntry, 'kind' | 'id'>,
 ): Promise<TrafficEntry> {
@@ -38,7 +39,7 @@ export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner
  */
 export const showTraffic = operation(
   shownTraffic,
-  async (deps: Deps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> => {
+  async (deps: NoticeDeps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> => {
     const owner = await findEntryOwner(deps.db, id)
     if (!owner) throw noSuchEntry()
     const { partner_id, kind } = owner

@@ -2,6 +2,7 @@ import { logReferences } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
+import type { NoticeDeps } from '../../mtp/index.ts'
 import { showOrder } from '../../orders/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { type TrafficLine, trafficAbout } from './list.ts'
@@ -35,7 +36,7 @@ export interface Timeline {
 const MAX_CALLS = 200
 
 /** Throws 20007 (404) for an order that this partner has neither a record nor a call about. */
-export async function timelineOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<Timeline> {
+export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint): Promise<Timeline> {
   const search = { by: 'order', value: String(orderId) } as const
   const found = await trafficAbout(deps, partnerId, search, MAX_CALLS + 1)
   const lines = found.slice(0, MAX_CALLS)

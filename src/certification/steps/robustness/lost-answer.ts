@@ -1,11 +1,12 @@
-import type { Deps } from '../../../deps.ts'
 import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../../../orders/index.ts'
 import { askUntil } from '../../ask-until.ts'
+import type { RunDeps } from '../../deps.ts'
 import { runOrderInput } from '../../order-input.ts'
 import type { StepContext } from '../../step-context.ts'
 import { defineStep } from '../step.ts'
-import { ASK_EVERY_MS, type Order } from '../test-order.ts'
+import { ASK_EVERY_MS } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
+import type { Order } from '../wanted-notice.ts'
 
 /**
  * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
@@ -20,7 +21,7 @@ export const lostAnswer = defineStep({
   async perform(context) {
     const input = await runOrderInput(context, 'lost', context.choice.products.main)
     const orderId = input.order_id
-    const create = (deps: Deps) => createOrder(deps, input, context.cause, 'test-run')
+    const create = (deps: RunDeps) => createOrder(deps, input, context.cause, 'test-run')
     context.beginTest()
     await context.loseAnswer('order-create', create)
     const { order } = (await context.operate('order-create', create)).result
@@ -41,7 +42,7 @@ export const lostAnswer = defineStep({
 const ISSUED_WITHIN_S = 60
 
 async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: bigint): Promise<Order> {
-  const pay = (deps: Deps) => payOrder(deps, orderId, context.cause)
+  const pay = (deps: RunDeps) => payOrder(deps, orderId, context.cause)
   await context.loseAnswer('order-pay', pay)
   await askUntil(
     context,

@@ -11,8 +11,9 @@ import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
 import { otherOrder } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
 import { defineStep } from '../step.ts'
-import { BUY_CHECKS, buyTestOrder, type Order } from '../test-order.ts'
+import { BUY_CHECKS, buyTestOrder } from '../test-order.ts'
 import { checkReportedVouchers } from '../voucher-list.ts'
+import type { Order } from '../wanted-notice.ts'
 import { wantedConsumption } from '../wanted-notice.ts'
 
 /** A refund that the platform itself would never ask for: the partner has to refuse it. */

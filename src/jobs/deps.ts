@@ -1,0 +1,5 @@
+import type { RunDeps } from '../certification/index.ts'
+import type { TokenDeps } from '../oauth/index.ts'
+
+/** All that lives as long as the process: for work of every room. */
+export interface ServiceDeps extends RunDeps, TokenDeps {}

@@ -1,0 +1,33 @@
+import { readUtf8 } from '../utf8.ts'
+
+/** What an app presents to say who it is. */
+export interface Credentials {
+  readonly appKey: string
+  /** The secret as it was sent, and form-decoded where that is another text; none where it is empty, as where it is missing. */
+  readonly appSecrets: readonly string[]
+}
+
+/** The credentials of an Authorization header; undefined where it has another scheme, or there is none. */
+export function readBasic(header: string | undefined): Credentials | 'malformed' | undefined {
+  const [scheme = '', encoded = ''] = (header ?? '').split(/ +/, 2)
+  if (scheme.toLowerCase() !== 'basic') return undefined
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return 'malformed'
+  const read = readUtf8(Buffer.from(encoded, 'base64'))
+  if ('problem' in read) return 'malformed'
+  const { text } = read
+  const colon = text.indexOf(':')
+  if (colon < 1) return 'malformed'
+  const appSecret = text.slice(colon + 1)
+  const appSecrets = appSecret === '' ? [] : [...new Set([appSecret, formDecoded(appSecret)])]
+  // An app_key has no character that means another when decoded, so there is no need to try both.
+  return { appKey: formDecoded(text.slice(0, colon)), appSecrets }
+}
+
+/** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}

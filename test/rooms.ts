@@ -100,6 +100,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'operators',
     'outbound',
+    'metrics',
   ],
   operators: ['audit', 'throttle'],
   actions: ['app-events', 'audit', 'explain', 'jobs', 'oauth', 'oidc', 'operators', 'registry'],
@@ -249,6 +250,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   rate_count: 'throttle',
   worker_lease: 'jobs',
   refused_request: 'explain',
+  activity_hour: 'metrics',
   installation: 'db',
 }
 

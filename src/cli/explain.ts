@@ -5,9 +5,21 @@ import { aligned, readable } from './text.ts'
 
 /** What `gatehouse explain` prints: a part for each kind of record. */
 export function explainedText(found: Values): string {
-  const { refusal, followed, rejected_call, notice, order, token, app, partner, people = [] } = found as Explained
+  const {
+    refusal,
+    registered,
+    followed,
+    rejected_call,
+    notice,
+    order,
+    token,
+    app,
+    partner,
+    people = [],
+  } = found as Explained
   const parts = [
     refusal && section('refused request', refusalText(refusal)),
+    registered && section('registered', fieldsOf(registered)),
     followed &&
       followed.refusals.length > 0 &&
       section('refused in the ten minutes after it', tableOf(followed.refusals)),
@@ -56,6 +68,7 @@ const refusalText = (refusal: ExplainedRefusal): string => {
     app_key,
     proved,
     token,
+    received,
   } = refusal
   const caller = app_key === null ? 'unknown' : `${app_key}${proved ? '' : ' (not authenticated)'}`
   return fieldsOf({
@@ -65,6 +78,7 @@ const refusalText = (refusal: ExplainedRefusal): string => {
     answered: `HTTP ${status}, rescode ${rescode} (${answer})`,
     refused_in: `${endpoint} ${why(refusal)}`,
     failure: detail ? `${failure}: ${detail}` : failure,
+    ...(received ? { received } : {}),
     app: caller,
     token,
     user: refusal.cid === null ? null : `${refusal.cid} ${refusal.user_id}`,

@@ -9,4 +9,5 @@ export {
 export { withoutOthersWords } from './masked.ts'
 export { EXPLAIN_ACTIONS } from './operator.ts'
 export { openRefusalRecorder } from './refusals.ts'
+export { checkText } from './steps.ts'
 export { EXPLAIN_RETENTION, REFUSALS_OF_PERSON } from './store.ts'

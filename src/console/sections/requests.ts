@@ -29,7 +29,7 @@ async function readOne(context: PageContext) {
   const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
   const known = await knownRequest(context, id)
   if (!known) throw noSuchPath()
-  const { refusal, followed, rejected_call, notice } = mayDo(context.role, PERSONAL_DATA)
+  const { refusal, registered, followed, rejected_call, notice } = mayDo(context.role, PERSONAL_DATA)
     ? known.found
     : withoutOthersWords(known.found)
   const tables: Table[] = [
@@ -48,7 +48,7 @@ async function readOne(context: PageContext) {
   return {
     title: t('console.explain.request', { id }),
     facts: [
-      ...(refusal ? refusalFacts(refusal, context) : []),
+      ...(refusal ? refusalFacts(refusal, registered, context) : []),
       ...(rejected_call ? rejectedFacts(rejected_call, context) : []),
       ...(notice ? noticeFacts(notice, context) : []),
     ],

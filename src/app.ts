@@ -30,7 +30,6 @@ import { requestLogging } from './lib/web/request-log.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
 import { traceRequests } from './lib/web/trace-requests.ts'
-import { membersRoom } from './members/plugin.ts'
 import { type GatherMetrics, keepLastHour } from './metrics/index.ts'
 import { metricsRoom } from './metrics/plugin.ts'
 import { answerUnknownSignedPaths, mtpRoom } from './mtp/plugin.ts'
@@ -39,9 +38,6 @@ import { oidcRoom } from './oidc/plugin.ts'
 import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
 import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
-import { heartbeatWith } from './partner-calls/index.ts'
-import { partnerReachRoom } from './partner-reach/plugin.ts'
-import { partnersRoom } from './partners/plugin.ts'
 import { peopleRoom } from './people/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
@@ -121,8 +117,6 @@ export async function buildApp({
     sendErrorPage(request, reply, isHidden(request) ? noSuchPath() : noSuchRoute(request), native),
   )
   const givenTo = (group: ConnectionGroup) => ({ deps: withShareOf(deps, group) })
-  await app.register(partnersRoom, { ...givenTo('operators'), testCallWith: heartbeatWith })
-  await app.register(membersRoom, givenTo('operators'))
   await app.register(accountRoom, givenTo('oauth'))
   await app.register(oauthRoom, givenTo('oauth'))
   await app.register(oidcRoom, givenTo('oauth'))
@@ -130,7 +124,6 @@ export async function buildApp({
   await app.register(peopleRoom, givenTo('oauth'))
   await app.register(developerRoom, { deps })
   await app.register(mtpRoom, givenTo('notices'))
-  await app.register(partnerReachRoom, givenTo('operators'))
   await app.register(catalogueRoom, givenTo('operators'))
   await app.register(ordersRoom, givenTo('operators'))
   await app.register(sandboxRoom, givenTo('sandbox'))

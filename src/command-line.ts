@@ -9,7 +9,6 @@ import {
   openContext,
   operatorCommands,
   orderCommands,
-  partnerCommands,
   productCommands,
   purgeCommand,
   reportFailure,
@@ -21,7 +20,6 @@ import {
   userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
-import { heartbeatWith } from './partner-calls/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
 
 /**
@@ -43,7 +41,6 @@ export function programOf(context: CliContext): Command {
 
   // One file a group of commands; a further group is one line here.
   userCommands(program, context)
-  partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
   orderCommands(program, context)
   trafficCommands(program, context)

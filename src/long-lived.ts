@@ -12,6 +12,7 @@ import { TokenCap } from './oauth/index.ts'
 import { addressGuard } from './outbound/index.ts'
 import { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
 import { openRateLimiter } from './throttle/index.ts'
+import { Provider } from './upstream/index.ts'
 
 type Given = Pick<Deps, 'config' | 'db' | 'clock' | 'keys'>
 type LongLived = Omit<ServiceDeps, keyof Given | 'metrics' | 'tracing' | 'actor' | 'assertLeaseHeld'>
@@ -20,16 +21,19 @@ type LongLived = Omit<ServiceDeps, keyof Given | 'metrics' | 'tracing' | 'actor'
 export function openLongLived(given: Given, log: Log): { readonly made: LongLived; close(): Promise<void> } {
   const { config, db, clock, keys } = given
   const sampledLog = openSampledLog(log)
+  const calls = {
+    guard: addressGuard(config),
+    breakers: new CircuitBreakers(clock),
+    certificates: new KnownCertificates(clock),
+  }
+  const { UPSTREAM_ISSUER } = config
   const made = {
     rateLimiter: openRateLimiter(db, keys),
     passwordSlots: passwordSlots(config),
     longReads: new LongReads(),
     tokenCap: new TokenCap(withShareOf(given, 'oauth').db, config, sampledLog),
-    calls: {
-      guard: addressGuard(config),
-      breakers: new CircuitBreakers(clock),
-      certificates: new KnownCertificates(clock),
-    },
+    calls,
+    upstream: UPSTREAM_ISSUER === undefined ? undefined : new Provider({ config, clock, calls }, UPSTREAM_ISSUER),
     incoming: new IncomingCalls(given),
     notices: new NoticesInProgress(),
     runningAttempts: new RunningAttempts(),

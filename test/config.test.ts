@@ -231,6 +231,41 @@ describe('the configuration', () => {
   })
 })
 
+describe('PASSWORD_RESET_HOOK', () => {
+  const read = (PASSWORD_RESET_HOOK: string, more: Record<string, string> = {}) =>
+    readConfig({ PASSWORD_RESET_HOOK, ...more })
+
+  it('is https, wherever it leads', () => {
+    expect(read('https://messages.example/hook').PASSWORD_RESET_HOOK).toBe('https://messages.example/hook')
+    for (const refused of ['http://messages.example/hook', 'http://10.1.2.3/', 'HTTP://localhost:4000/', 'ftp://x/'])
+      expect(() => read(refused), refused).toThrow(/^PASSWORD_RESET_HOOK must be an https:\/\/ address/)
+  })
+
+  it('is http only where PARTNER_ADDRESS_ALLOW has its host or address, on that port', () => {
+    const fits: readonly (readonly [string, string])[] = [
+      ['http://messages.internal/hook', 'messages.internal'],
+      ['http://MESSAGES.internal.:4000/hook', 'messages.internal:4000'],
+      ['http://10.1.2.3:4000/', '10.1.0.0/16:4000'],
+      ['http://127.0.0.1:4000/', 'partner.example, 127.0.0.1:4000'],
+      ['http://[fd00::7]:4000/', '[fd00::/8]:4000'],
+    ]
+    for (const [hook, PARTNER_ADDRESS_ALLOW] of fits) expect(() => read(hook, { PARTNER_ADDRESS_ALLOW })).not.toThrow()
+    const others: readonly (readonly [string, string])[] = [
+      ['http://messages.internal:4001/hook', 'messages.internal:4000'],
+      ['http://messages.internal.example/hook', 'messages.internal'],
+      ['http://10.2.2.3:4000/', '10.1.0.0/16:4000'],
+      ['http://[fe80::7]:4000/', '[fd00::/8]:4000'],
+    ]
+    for (const [hook, PARTNER_ADDRESS_ALLOW] of others)
+      expect(() => read(hook, { PARTNER_ADDRESS_ALLOW }), hook).toThrow(
+        'PASSWORD_RESET_HOOK must be an https:// address',
+      )
+    const production = { PARTNER_ADDRESS_ALLOW: 'messages.internal', PARTNER_PORTS: '8443', NODE_ENV: 'development' }
+    expect(() => read('http://messages.internal:4000/', production)).toThrow('PASSWORD_RESET_HOOK')
+    expect(() => read('http://messages.internal:8443/', production)).not.toThrow()
+  })
+})
+
 describe('MTP_PATH_PREFIXES', () => {
   it.each([
     ['rhone', 'has "rhone": write a prefix'],

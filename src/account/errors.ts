@@ -1,6 +1,7 @@
 import { InvalidInput } from '../lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 import type { Credential } from './passport-store.ts'
+import type { Weakness } from './weak-password.ts'
 
 /** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
 export class SignInRefused extends Error {
@@ -12,6 +13,9 @@ export class SignInRefused extends Error {
     this.retryAt = retryAt
   }
 }
+
+/** Too many wrong codes in a day, until `retryAt`. */
+export class CodesUsedUp extends SignInRefused {}
 
 /** Passport and password were right; a second factor is needed, or has to be added, before there is a session. */
 export class SecondStepNeeded extends Error {
@@ -32,6 +36,17 @@ export class PasswordRefused extends Error {
   constructor(reason: PasswordRefused['reason']) {
     super(reason)
     this.reason = reason
+  }
+}
+
+/** Nobody may have this password. */
+export class WeakPassword extends Error {
+  override readonly name = 'WeakPassword'
+  readonly weakness: Weakness
+
+  constructor(weakness: Weakness) {
+    super(`weak password: ${weakness}`)
+    this.weakness = weakness
   }
 }
 

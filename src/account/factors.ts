@@ -67,9 +67,15 @@ export async function confirmTotp(
   return newRecoveryCodes(deps, key)
 }
 
+/** As it is compared; people type spaces, hyphens and capitals. */
+const typedCode = (typed: string): string => typed.replaceAll(/[\s-]/g, '').toLowerCase()
+
+/** Whether this looks like a recovery code, and not like one of an authenticator. */
+export const isRecoveryCode = (typed: string): boolean => RECOVERY_CODE.test(typedCode(typed))
+
 /** What a code proved, as `amr` has it; undefined if it is wrong or was used. Of simultaneous uses exactly one succeeds. */
 export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): Promise<readonly string[] | undefined> {
-  const code = typed.replaceAll(/[\s-]/g, '').toLowerCase()
+  const code = typedCode(typed)
   if (RECOVERY_CODE.test(code)) {
     return (await store.spendRecoveryCode(deps.db, key, hashOf(key, code), deps.clock.now())) > 0
       ? AMR.recoveryCode

@@ -1,21 +1,22 @@
 export { DEMO_USERS } from './demo-store.ts'
 export { ACCOUNT_SEALED } from './factors.ts'
 export { fileUser, importUsers } from './import.ts'
+export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION } from './kept-store.ts'
 export { ACCOUNT_MESSAGES } from './messages.ts'
 export { OWN_SESSIONS } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
+export { OWN_PROFILE } from './profile.ts'
 export { FACTORS } from './remove-factors.ts'
-export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
+export { findSession, type SignedIn, sessionCookie } from './session.ts'
 export { signInFor } from './sign-in-asker.ts'
 export { askToSignIn, isFresh } from './step-up-guard.ts'
 export {
-  ACCOUNT_OF_PERSON,
-  ACCOUNT_RETENTION,
   lockedUserByKey,
   lockUser,
   lockUserSignedInSince,
   userByKey,
 } from './store.ts'
+export { signOut } from './upstream-guard.ts'
 export {
   blockUser,
   countSessionsOfUser,

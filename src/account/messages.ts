@@ -1,5 +1,11 @@
+import { contactCode } from './contact-change.ts'
 import { forgottenLink } from './forgotten.ts'
-import { personMessage } from './person-mail.ts'
+import { personMessage, tellPerson } from './person-mail.ts'
 
-/** What jobs send to people about their account. */
-export const ACCOUNT_MESSAGES = { told: personMessage, forgotten: forgottenLink }
+/** What people are told about their account: `tell` queues it, jobs send it. */
+export const ACCOUNT_MESSAGES = {
+  tell: tellPerson,
+  told: personMessage,
+  forgotten: forgottenLink,
+  contactCode,
+}

@@ -9,7 +9,7 @@ import { noSuchSession } from './errors.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import type { SignedIn } from './session.ts'
 import { type SignIn, sessionsOfUser, signInsOfUser } from './session-list-store.ts'
-import { deleteSession } from './store.ts'
+import { deleteSession } from './session-store.ts'
 
 /** A session as its owner sees it. */
 interface OwnSession {

@@ -8,10 +8,9 @@ import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './passkey-store.ts'
 import { ownPassport } from './password.ts'
-import { deleteOtherSessions } from './password-store.ts'
 import { recordChange } from './person-mail.ts'
 import { endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
-import { recordSignIn } from './sign-in.ts'
+import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
 import { lockUserSignedInSince } from './store.ts'
 import type { SignInOrigin } from './wire.ts'
 
@@ -131,12 +130,17 @@ export async function addPasskey(
 interface PasskeySignIn {
   readonly response: AuthenticationResponseJSON
   readonly from: SignInOrigin
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
   /** The id of the session that this sign-in replaces. */
   readonly formerSession?: string | undefined
 }
 
-/** Opens a session for a passkey and returns its id; throws SignInRefused. */
-export async function signInWithPasskey(deps: Deps, { response, from, formerSession }: PasskeySignIn): Promise<string> {
+/** Opens a session for a passkey and returns its id, and whose it is; throws SignInRefused. */
+export async function signInWithPasskey(
+  deps: Deps,
+  { response, from, device, formerSession }: PasskeySignIn,
+): Promise<{ readonly session: string; readonly passport: string }> {
   const credentialId = Buffer.from(response.id, 'base64url')
   const handle = Buffer.from(response.response.userHandle ?? '', 'base64url')
   if (handle.length < 2) throw new SignInRefused()
@@ -153,17 +157,22 @@ export async function signInWithPasskey(deps: Deps, { response, from, formerSess
   if (!proved) return refuse('not in order')
   const key = { routingKey, cid, userId }
   const now = deps.clock.now()
-  const session = await deps.db.tx(async (db) => {
+  const opened = await deps.db.tx(async (db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
     const { challenge, counter } = proved
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
     if ((await store.countUse(db, routingKey, credentialId, counter, now)) === 0) return undefined
-    await recordSignIn({ ...deps, db }, found, 'succeeded', { from, method: 'passkey', detail: { amr: AMR.passkey } })
-    return startSession({ ...deps, db }, key, from, AMR.passkey)
+    const inside = { ...deps, db }
+    const told = { from, method: 'passkey', detail: { amr: AMR.passkey } } as const
+    const signInId = await recordSignIn(inside, found, 'succeeded', told)
+    const session = await startSession(inside, key, from, AMR.passkey)
+    const passport = await ownPassport(inside, key)
+    await tellOfNewDevice(inside, key, { passport, device, signInId })
+    return { session, passport }
   })
-  if (session === undefined) return refuse('used before, or a copy')
+  if (opened === undefined) return refuse('used before, or a copy')
   await endSession(deps, formerSession)
-  return session
+  return opened
 }
 
 /** The counter is compared by the statement that keeps it, so that of two copies used at once one is found. */
@@ -179,17 +188,3 @@ async function verify(deps: Deps, response: AuthenticationResponseJSON, publicKe
   const [challenge] = answered
   return verified?.verified && challenge ? { challenge, counter: verified.authenticationInfo.newCounter } : undefined
 }
-
-export const ownPasskeys = ({ db }: Deps, key: UserRowKey) => store.passkeysOf(db, key)
-
-export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: string, name: string) =>
-  store.renamePasskey(db, key, passkeyId, name)
-
-/** The person removes one of their passkeys. All other sessions end: whoever has the device may have opened one with it. */
-export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: string): Promise<void> =>
-  deps.db.tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, session))) return
-    if ((await store.deletePasskey(db, session, passkeyId)) === 0) return
-    await deleteOtherSessions(db, session, session.sessionHash)
-    await recordChange({ ...deps, db }, session, 'passkey_removed')
-  })

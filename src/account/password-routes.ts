@@ -7,7 +7,7 @@ import { hasWrongCharacters } from '../lib/json/input.ts'
 import { inMinutes, type Translate, translator } from '../lib/web/locale.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
-import { PasswordRefused, SignInRefused } from './errors.ts'
+import { PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
@@ -21,6 +21,8 @@ const REFUSALS = {
   link_expired: ['password.link_expired', 410],
   link_used: ['password.link_used', 410],
 } as const
+
+const WEAK = { common: 'password.common', passport: 'password.is_passport' } as const
 
 interface Shown {
   readonly token?: string
@@ -89,9 +91,15 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         const { passport } = await openPasswordLink(deps, token)
         return show(request, reply.code(400), { token, passport, alert })
       }
-      const passkeys = await setPasswordByLink(acting, token, form.data.password)
-      cookie.clear(reply)
-      return show(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+      try {
+        const passkeys = await setPasswordByLink(acting, token, form.data.password)
+        cookie.clear(reply)
+        return await show(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+      } catch (error) {
+        if (!(error instanceof WeakPassword)) throw error
+        const { passport } = await openPasswordLink(deps, token)
+        return show(request, reply.code(400), { token, passport, alert: t(WEAK[error.weakness]) })
+      }
     }),
   )
 
@@ -107,6 +115,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       await changePassword(acting, session, { current, password, address: request.ip })
       return show(request, reply, { done: true })
     } catch (error) {
+      if (error instanceof WeakPassword) return show(request, reply.code(400), { alert: t(WEAK[error.weakness]) })
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })

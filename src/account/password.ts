@@ -4,14 +4,17 @@ import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../lib/crypto/password.ts'
+import { invalidRequest } from '../lib/web/rescode.ts'
 import { signInLimits } from '../throttle/index.ts'
-import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
+import { forgetCodeGuesses } from './code-guesses.ts'
+import { noSuchUser, PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
 import { passkeysOf } from './passkey-store.ts'
 import * as store from './password-store.ts'
 import { recordChange } from './person-mail.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
+import { weaknessOf } from './weak-password.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
 
 /** Path of the page; a link adds `?token=…`. */
@@ -30,6 +33,8 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     const { cid, user_id } = user
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     if (!(await lockUser(db, key))) throw noSuchUser()
+    if (deps.config.UPSTREAM_ISSUER)
+      throw invalidRequest('nobody has a password here: people sign in at UPSTREAM_ISSUER')
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })
@@ -64,10 +69,10 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 
 /**
  * Uses a link once: sets the password and ends all sessions of the person. Of simultaneous calls with one link exactly one
- * succeeds; the others throw PasswordRefused. Returns the names of the passkeys, which still sign in.
+ * succeeds; the others throw PasswordRefused. Throws WeakPassword, and the link stays usable. Returns the names of the passkeys, which still sign in.
  */
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
-  await openPasswordLink(deps, token)
+  await refuseWeak(password, (await openPasswordLink(deps, token)).passport)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   return deps.db.tx(async (db) => {
@@ -78,6 +83,11 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
     await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, kind: 'password_reset' })
     return (await passkeysOf(db, link)).map(({ name }) => name)
   })
+}
+
+async function refuseWeak(password: string, passport: string): Promise<void> {
+  const weakness = await weaknessOf(password, passport)
+  if (weakness) throw new WeakPassword(weakness)
 }
 
 /** What the person signs in with, as it was typed. */
@@ -93,13 +103,14 @@ interface Change {
 
 /**
  * The person changes the password, and all other sessions end. Failed tries count as failed sign-ins of the passport. Throws
- * SignInRefused, with `retryAt` where there were too many.
+ * SignInRefused, with `retryAt` where there were too many, and WeakPassword.
  */
 export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
   deps.passwordSlots.run(async () => {
     const { address, current, password } = change
     const passport = await store.passportOf(deps.db, session)
     if (passport === undefined) throw new SignInRefused()
+    await refuseWeak(password, passport)
     const limits = await signInLimits(deps, { ...accountOf(passport), address, device: undefined })
     const until = await limits.exhausted()
     if (until) throw new SignInRefused(until)
@@ -124,6 +135,7 @@ async function replacePassword(
 ): Promise<void> {
   const key = { routingKey, cid, userId }
   await store.setPassword(deps.db, key, passwordHash)
+  await forgetCodeGuesses(deps, key)
   await store.endLinks(deps.db, key, deps.clock.now())
   await store.deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, kind)

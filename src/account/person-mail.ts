@@ -5,36 +5,65 @@ import { enqueue } from '../db/jobs-store.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
+import { decryptSecret, encryptSecret } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
+import { deviceInWords } from '../lib/web/device.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import { countWithin } from '../throttle/index.ts'
 import { passportOf } from './password-store.ts'
+import { originOfSignIn } from './session-list-store.ts'
 import { routingKeyOf } from './wire.ts'
 
 /** Mails to people about their account. A person's address is the passport, where that is one. */
 
-/** What the subject of each kind says. */
-const SUBJECTS = {
-  factors_removed: 'mail.factors_removed_subject',
-  totp_added: 'mail.totp_added',
-  totp_removed: 'mail.totp_removed',
-  recovery_codes_made: 'mail.recovery_codes_made',
-  passkey_added: 'mail.passkey_added',
-  passkey_removed: 'mail.passkey_removed',
-  password_changed: 'mail.password_changed',
-  password_reset: 'mail.password_reset',
-} as const
-type Kind = keyof typeof SUBJECTS
+const SECURITY = '/account/security/sign-in'
 
-/** Ids only: the queue holds no address. */
+interface Kind {
+  readonly subject: string
+  /** Where there is none, the text is made of the subject. */
+  readonly text?: string
+  /** The page that helps. */
+  readonly path?: string
+  /** It is sent to where the person was when it happened: the mail that was queued holds the address, encrypted. */
+  readonly toFormerAddress?: true
+}
+
+const KINDS = {
+  factors_removed: { subject: 'mail.factors_removed_subject', text: 'mail.factors_removed_text' },
+  totp_added: { subject: 'mail.totp_added' },
+  totp_removed: { subject: 'mail.totp_removed' },
+  recovery_codes_made: { subject: 'mail.recovery_codes_made' },
+  passkey_added: { subject: 'mail.passkey_added' },
+  passkey_removed: { subject: 'mail.passkey_removed' },
+  codes_guessed: { subject: 'mail.codes_guessed', text: 'mail.codes_guessed_text' },
+  password_changed: { subject: 'mail.password_changed' },
+  password_reset: { subject: 'mail.password_reset' },
+  new_device: { subject: 'mail.new_device', text: 'mail.new_device_text', path: '/account/security' },
+  deletion_requested: {
+    subject: 'mail.deletion_requested',
+    text: 'mail.deletion_requested_text',
+    path: '/account/data',
+  },
+  phone_changed: { subject: 'mail.phone_changed' },
+  mail_changed: { subject: 'mail.mail_changed', text: 'mail.mail_changed_text', toFormerAddress: true },
+  deleted: { subject: 'mail.deleted', text: 'mail.deleted_text', toFormerAddress: true },
+} as const satisfies Readonly<Record<string, Kind>>
+type KindName = keyof typeof KINDS
+
+/** Ids only: the queue holds no address, but for `toFormerAddress`. */
 const personMail = z.object({
   mailId: z.uuid(),
   cid: z.number(),
   userId: z.string(),
-  kind: z.enum(Object.keys(SUBJECTS) as Kind[]),
+  kind: z.enum(Object.keys(KINDS) as KindName[]),
   at: z.coerce.date(),
+  sealed: z.base64().optional(),
+  /** Of the history, where the mail tells of a sign-in. */
+  signInId: z.uuid().optional(),
 })
 type PersonMail = z.output<typeof personMail>
+
+const contextOf = (mailId: string): string => `mail ${mailId}`
 
 /** The address of a person; undefined where the passport is none. */
 export function addressOf(passport: string | undefined): string | undefined {
@@ -45,12 +74,16 @@ export function addressOf(passport: string | undefined): string | undefined {
 const PER_DAY = 10
 
 /** Queues a mail as part of the caller's transaction, if there is an address. */
-export async function tellPerson(deps: Deps, key: UserRowKey, kind: Kind): Promise<void> {
+export async function tellPerson(deps: Deps, key: UserRowKey, kind: KindName, signInId?: string): Promise<void> {
   const { db, clock } = deps
-  if (addressOf(await passportOf(db, key)) === undefined) return
+  const address = addressOf(await passportOf(db, key))
+  if (address === undefined) return
   const name = `${kind} ${key.cid}:${key.userId}`
   if (await countWithin(deps, DAY_S, [{ kind: 'mail-person', name, most: PER_DAY }])) return
-  const mail = { mailId: randomUUID(), cid: key.cid, userId: key.userId, kind, at: clock.now() }
+  const mailId = randomUUID()
+  const { toFormerAddress }: Kind = KINDS[kind]
+  const sealed = toFormerAddress && encryptSecret(deps.keys, address, contextOf(mailId)).toString('base64')
+  const mail = { mailId, cid: key.cid, userId: key.userId, kind, at: clock.now(), sealed, signInId }
   await enqueue(db, 'send-person-mail', mail)
 }
 
@@ -58,7 +91,7 @@ export async function tellPerson(deps: Deps, key: UserRowKey, kind: Kind): Promi
 export async function recordChange(
   deps: Deps,
   whose: UserRowKey,
-  kind: Exclude<Kind, 'factors_removed'>,
+  kind: Exclude<KindName, 'factors_removed'>,
 ): Promise<void> {
   const { routingKey, cid, userId } = whose
   const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
@@ -81,14 +114,23 @@ interface PersonMessage {
 export const personMessage = operation(personMail, messageOf)
 
 async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | undefined> {
-  const { mailId, cid, userId, kind, at } = mail
-  const address = addressOf(await passportOf(deps.db, { routingKey: routingKeyOf(cid, userId), cid, userId }))
+  const { mailId, cid, userId, kind, at, sealed, signInId } = mail
+  const key = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  const address = sealed
+    ? decryptSecret(deps.keys, Buffer.from(sealed, 'base64'), contextOf(mailId))
+    : addressOf(await passportOf(deps.db, key))
   if (address === undefined) return undefined
-  const url = `${deps.config.PUBLIC_URL}/account/security/sign-in`
-  const subject = (t: Translate) => t(SUBJECTS[kind])
+  const from = signInId === undefined ? undefined : await originOfSignIn(deps.db, key, signInId)
+  const { subject: subjectKey, text: textKey = 'mail.changed_text', path = SECURITY }: Kind = KINDS[kind]
+  const url = `${deps.config.PUBLIC_URL}${path}`
+  const subject = (t: Translate) => t(subjectKey)
   const text: PersonMessage['text'] = (t, time) =>
-    kind === 'factors_removed'
-      ? t('mail.factors_removed_text', { time, url })
-      : t('mail.changed_text', { what: subject(t), time, url })
+    t(textKey, {
+      what: subject(t),
+      time,
+      url,
+      device: deviceInWords(from?.userAgent ?? null, t),
+      address: from?.address ?? t('account.sessions.no_address'),
+    })
   return { id: mailId, address, date: at, told: at, subject, text }
 }

@@ -9,16 +9,18 @@ import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
 import { rememberDevice } from '../throttle/index.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import { signInOptions, signInWithPasskey } from './passkeys.ts'
 import { ownPassport, PASSWORD_PATH } from './password.ts'
 import { beginSecondStep } from './second-step.ts'
-import { findSession, sessionCookie, signOut } from './session.ts'
+import { findSession, sessionCookie } from './session.ts'
 import { accountOf, signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
 import { deviceCookieOf, SECOND_STEP, secondStepCookie } from './sign-in-cookies.ts'
 import { originOf } from './step-up-guard.ts'
+import { signOut } from './upstream-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** Of the room people. */
@@ -35,7 +37,7 @@ interface SignInPage {
 }
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
-export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   const { config, clock } = deps
   const demoUrl = homeOfDemo(deps)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
@@ -71,6 +73,16 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.get('/.well-known/change-password', (_request, reply) =>
     reply.headers(AREA_A_HEADERS).redirect(PASSWORD_PATH, 303),
   )
+
+  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))
+
+  app.post('/sign-out', async (request, reply) => {
+    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    return reply.headers(AREA_A_HEADERS).redirect(await signOut(deps, request, reply, returnTo), 303)
+  })
+
+  if (deps.upstream) return
 
   app.get('/sign-in', async (request, reply) => {
     const { return_to, login_hint = '', app: asker = '', confirm } = signInQuery.parse(request.query)
@@ -131,8 +143,11 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const form = passkeyAnswer.safeParse(request.body)
       try {
         if (!form.success) throw new SignInRefused()
-        const input = { response: form.data.credential, formerSession: cookie.read(request), from: originOf(request) }
-        cookie.set(reply, await signInWithPasskey(acting(request), input))
+        const device = deviceCookie.read(request)
+        const rest = { formerSession: cookie.read(request), from: originOf(request), device }
+        const opened = await signInWithPasskey(acting(request), { response: form.data.credential, ...rest })
+        cookie.set(reply, opened.session)
+        deviceCookie.set(reply, rememberDevice(deps, accountOf(opened.passport), device))
         return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
       } catch (error) {
         if (!(error instanceof SignInRefused)) throw error
@@ -148,16 +163,6 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     })
     app.get('/sign-in/passkey', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/sign-in', 303))
   }
-
-  // Opened directly, where nobody is signed out without a form of ours: the page that has one.
-  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))
-
-  app.post('/sign-out', async (request, reply) => {
-    await signOut(acting(request), cookie.read(request))
-    cookie.clear(reply)
-    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
-    return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
-  })
 }
 
 /** Where the demo micro-app listens, on the host that browsers know us by; null without one or on a port not known yet. */

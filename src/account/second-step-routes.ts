@@ -8,7 +8,7 @@ import { localeOfRequest, sendPage } from '../lib/web/page.ts'
 import { qrPicture } from '../lib/web/qr.ts'
 import { localPath } from '../lib/web/return-to.ts'
 import { rememberDevice } from '../throttle/index.ts'
-import { SignInRefused } from './errors.ts'
+import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import {
   confirmInSignIn,
@@ -93,7 +93,8 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       if (!error.retryAt) return send(request, reply.code(403), returnTo, { adds, alert: t('second_step.wrong') })
       const seconds = Math.max(1, secondsUntil(error.retryAt, clock.now()))
       reply.code(429).header('Retry-After', String(seconds))
-      const alert = t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) })
+      const when = inMinutes(localeOfRequest(request), seconds)
+      const alert = t(error instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
       return send(request, reply, returnTo, { adds, alert })
     }
   })

@@ -6,9 +6,10 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 import type { TotpEnrolment } from '../lib/crypto/totp.ts'
 import { AMR } from './amr.ts'
+import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
-import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
+import { confirmTotp, enrolTotp, isRecoveryCode, spendFactor } from './factors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { endSession } from './session.ts'
 import { limitedAttempt, openSession } from './sign-in.ts'
@@ -81,15 +82,24 @@ export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> 
 
 /**
  * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
- * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not.
+ * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not. Those of an
+ * authenticator have a bound of a day besides (code-guesses.ts).
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, from, device, code } = input
   const attempt = await limitedAttempt(deps, step.passport, from, device)
-  await attempt.refuseExhausted()
+  const guesses = isRecoveryCode(code) ? undefined : codeGuesses(deps, step, device)
+  const refuseExhausted = async () => {
+    await attempt.refuseExhausted()
+    await guesses?.refuseExhausted()
+  }
+  await refuseExhausted()
   const amr = await spendFactor(deps, step, code)
-  if (!amr) throw await attempt.failed(step, { from, method: 'code', detail: { by: 'code' } })
-  await attempt.refuseExhausted()
+  if (!amr) {
+    const refused = await attempt.failed(step, { from, method: 'code', detail: { by: 'code' } })
+    throw (await guesses?.failed()) ?? refused
+  }
+  await refuseExhausted()
   const session = await open(deps, input, amr)
   await attempt.forget()
   return session
@@ -127,13 +137,13 @@ export async function confirmInSignIn(
 /** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
 async function open(
   deps: Deps,
-  { step, formerSession, from }: SecondStepInput,
+  { step, formerSession, from, device }: SecondStepInput,
   amr: readonly string[],
 ): Promise<string> {
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
   return deps.db.tx(async (db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from })
+    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
   })
 }

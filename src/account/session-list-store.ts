@@ -38,17 +38,32 @@ const signIn = z.object({
 })
 export type SignIn = z.output<typeof signIn>
 
-/** None for somebody who was erased meanwhile. */
-export const insertSignIn = (
+const insertedSignIn = z.object({ signInId: z.string() })
+
+/** Its id; none for somebody who was erased meanwhile. */
+export const insertSignIn = async (
   db: Db,
   key: UserRowKey,
   made: Pick<SignIn, 'at' | 'outcome' | 'method'> & { readonly from: SignInOrigin },
-): Promise<number> =>
-  db.exec(
-    sql`insert into sign_in (routing_key, cid, user_id, at, outcome, method, address, user_agent)
+): Promise<string | undefined> =>
+  (
+    await db.maybe(
+      insertedSignIn,
+      sql`insert into sign_in (routing_key, cid, user_id, at, outcome, method, address, user_agent)
         select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${made.at}::timestamptz, ${made.outcome}::text,
           ${made.method}::text, ${made.from.address}::text, ${keptUserAgent(made.from)}::text
-        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`,
+        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        returning sign_in_id as "signInId"`,
+    )
+  )?.signInId
+
+/** From where somebody signed in; undefined once it is not kept any more. */
+export const originOfSignIn = (db: Db, key: UserRowKey, signInId: string) =>
+  db.maybe(
+    signIn.pick({ address: true, userAgent: true }),
+    sql`select address, user_agent as "userAgent" from sign_in
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+          and sign_in_id = ${signInId}`,
   )
 
 interface SignInPage {

@@ -3,11 +3,13 @@ import type { Config } from '../config/index.ts'
 import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { decryptSecret, encryptSecret } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
-import * as store from './store.ts'
+import * as store from './session-store.ts'
+import { lockUser } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /** The browser session's cookie. */
@@ -22,9 +24,23 @@ export interface SignedIn extends UserRowKey {
   readonly signedInAt: Date
   /** How, as `amr` has it (RFC 8176). */
   readonly amr: readonly string[]
+  /**
+   * When the person proved who they are; null where their provider does not say. In sessions that began here it is
+   * `signedInAt`.
+   */
+  readonly authenticatedAt: Date | null
+  /** They signed in at the platform's OpenID provider, and this is what it says about how; null elsewhere, or where it says nothing. */
+  readonly fromUpstream: boolean
+  readonly acr: string | null
   /** The hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }
+
+/** What the platform's OpenID provider has said of a sign-in. */
+export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & { readonly idToken: string }
+
+/** Of an id_token in the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends before the old one goes. */
+const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
 export async function startSession(
@@ -32,13 +48,18 @@ export async function startSession(
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
   from: SignInOrigin,
   amr: readonly string[] = AMR.password,
+  upstream?: UpstreamSignIn,
 ): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
   const proof = amr === AMR.password ? null : amr
-  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof }
+  const said = upstream && {
+    ...upstream,
+    idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
+  }
+  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof, upstream: said }
   const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
   if (known === 0) throw new SignInRefused()
   return session.text
@@ -51,7 +72,9 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
   if (!found) return null
-  return { ...found, amr: found.amr ?? AMR.password, routingKey: read.routingKey, sessionHash: read.hash }
+  const authenticatedAt = found.fromUpstream ? found.authenticatedAt : found.signedInAt
+  const amr = found.amr ?? AMR.password
+  return { ...found, authenticatedAt, amr, routingKey: read.routingKey, sessionHash: read.hash }
 }
 
 /**
@@ -59,19 +82,32 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
  * So a change that it began before leaves nothing.
  */
 export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
-  (await store.lockUser(db, session)) &&
+  (await lockUser(db, session)) &&
   (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
 
-/** The person ends the session of this cookie. */
-export async function signOut(deps: Deps, cookieValue: string | undefined): Promise<void> {
+/**
+ * The person ends the session of this cookie. Where it began at the platform's OpenID provider, returns the id_token; empty
+ * where it cannot be opened any more (it was sealed with a SECRET_KEY that is gone).
+ */
+export async function endOwnSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
-  if (!session) return
-  const { routingKey, sessionHash, cid, userId } = session
-  await deps.db.tx(async (db) => {
-    if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return
+  if (!session) return undefined
+  const { routingKey, sessionHash, cid, userId, fromUpstream } = session
+  return deps.db.tx(async (db) => {
+    const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
+    if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
     const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
     await recordAudit({ ...deps, db }, { event: 'user_signed_out', actor, routingKey, cid, userId })
+    return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
   })
+}
+
+function openedIdToken({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string {
+  try {
+    return sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''
+  } catch {
+    return ''
+  }
 }
 
 /** Ends the session of this cookie, if there is one. */

@@ -3,9 +3,10 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { verifyPassword } from '../lib/crypto/password.ts'
 import { normalName } from '../lib/precis.ts'
-import { countWithin, signInLimits } from '../throttle/index.ts'
+import { countWithin, knownDevice, signInLimits } from '../throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
+import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
 import { insertSignIn } from './session-list-store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
@@ -88,7 +89,7 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
-  const opening = { isPassword, amr: undefined, method: 'password', from } as const
+  const opening = { isPassword, amr: undefined, method: 'password', from, device } as const
   const session = await deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
   await attempt.forget()
   await endSession(deps, input.formerSession)
@@ -104,6 +105,8 @@ interface Opening {
   readonly amr: readonly string[] | undefined
   readonly method: SignInMethod
   readonly from: SignInOrigin
+  /** The browser's device cookie. */
+  readonly device: string | undefined
 }
 
 /**
@@ -114,15 +117,30 @@ export async function openSession(
   deps: Deps,
   passport: string,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
-  { isPassword, amr, method, from }: Opening,
+  { isPassword, amr, method, from, device }: Opening,
 ): Promise<string> {
-  await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...(amr ? { detail: { amr } } : {}) })
+  const detail = amr ? { detail: { amr } } : {}
+  const signInId = await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...detail })
   const session = await startSession(deps, { cid, userId }, from, amr)
   // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
   const now = await findCredential(deps.db, passport)
   if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
   if (!amr && needsSecondStep(deps, now)) throw new SecondStepNeeded(now)
+  await tellOfNewDevice(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { passport, device, signInId })
   return session
+}
+
+interface Device {
+  readonly passport: string
+  /** The browser's device cookie. */
+  readonly device: string | undefined
+  readonly signInId: string | undefined
+}
+
+/** A sign-in in a browser that has never signed in to this account before is told to the person. */
+export async function tellOfNewDevice(deps: Deps, key: UserRowKey, { passport, device, signInId }: Device) {
+  if (signInId === undefined || knownDevice(deps, accountOf(passport), device)) return
+  await tellPerson(deps, key, 'new_device', signInId)
 }
 
 const EVENTS = {
@@ -133,7 +151,7 @@ const EVENTS = {
 } as const
 
 /** What was tried last, or decided. */
-type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey'
+type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey' | 'provider'
 
 interface Told {
   readonly from: SignInOrigin
@@ -144,14 +162,14 @@ interface Told {
 
 /**
  * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts
- * through. A passport that nobody has is not kept: it may be a password.
+ * through. A passport that nobody has is not kept: it may be a password. Returns the id in that history.
  */
 export async function recordSignIn(
   deps: Deps,
   user: Omit<UserRowKey, 'routingKey'> | undefined,
   outcome: keyof typeof EVENTS,
   { from: { address, userAgent }, method, detail }: Told,
-): Promise<void> {
+): Promise<string | undefined> {
   const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
   await recordAudit(deps, {
     event: EVENTS[outcome],
@@ -160,7 +178,7 @@ export async function recordSignIn(
     ...(outcome === 'failed' || outcome === 'locked' ? { outcome: 'refused' } : {}),
     ...(detail ? { detail } : {}),
   })
-  if (!who) return
+  if (!who) return undefined
   const from = { address, userAgent }
-  await insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method, from })
+  return insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method, from })
 }

@@ -17,7 +17,8 @@ const FRESH_S = 900
 
 /** A password alone does not suffice where signing in needs a code as well: such a session is from before. */
 export async function isFresh({ config, clock, db }: Deps, session: SignedIn): Promise<boolean> {
-  if (addSeconds(session.signedInAt, FRESH_S) <= clock.now()) return false
+  const { authenticatedAt } = session
+  if (authenticatedAt === null || addSeconds(authenticatedAt, FRESH_S) <= clock.now()) return false
   if (session.amr.includes('mfa') || config.SECOND_FACTOR === 'off') return true
   return (await findFactors(db, session)).totpSince === null
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
-import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
-import { keptUserAgent, type SignInOrigin, type User, user } from './wire.ts'
+import { type User, user } from './wire.ts'
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
@@ -14,105 +13,6 @@ export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment)
 export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
-
-const SIGN_IN_DAYS = 90
-
-/** A session says itself when it ends. */
-export const ACCOUNT_RETENTION: readonly Retention[] = [
-  { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'used_challenge', key: ['challenge_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'password_link', key: ['routing_key', 'link_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  {
-    table: 'sign_in',
-    key: ['routing_key', 'cid', 'user_id', 'at', 'sign_in_id'],
-    column: 'at',
-    keptS: () => SIGN_IN_DAYS * DAY_S,
-  },
-]
-
-export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
-  {
-    what: 'sessions',
-    table: 'browser_session',
-    key: { session_hash: 'bytea' },
-    shown: ['created_at', 'expires_at', 'address', 'user_agent', 'amr'],
-  },
-  {
-    what: 'sign_ins',
-    table: 'sign_in',
-    key: { at: 'timestamptz', sign_in_id: 'uuid' },
-    shown: ['at', 'outcome', 'method', 'address', 'user_agent'],
-  },
-  {
-    what: 'passkeys',
-    table: 'passkey',
-    key: { credential_id: 'bytea' },
-    shown: ['name', 'created_at', 'last_used_at'],
-  },
-  { what: 'recovery_codes', table: 'recovery_code', key: { code_hash: 'bytea' }, shown: ['created_at', 'used_at'] },
-  { what: 'authenticators', table: 'user_totp', key: {}, shown: ['created_at', 'confirmed_at'] },
-  {
-    what: 'password_links',
-    table: 'password_link',
-    key: { link_hash: 'bytea' },
-    shown: ['created_at', 'expires_at', 'used_at'],
-  },
-  { what: 'credentials', table: 'user_credential', key: {}, shown: ['passport', 'passport_shown'] },
-  {
-    what: 'profile',
-    table: 'user_profile',
-    key: {},
-    shown: ['cid', 'user_id', 'name', 'gender', 'big_avatar_url', 'phone_number', 'status', 'created_at', 'valid_from'],
-  },
-]
-
-interface NewSession {
-  readonly sessionHash: Buffer
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly from: SignInOrigin
-  /** Null: with a password alone. */
-  readonly amr: readonly string[] | null
-}
-
-/** 0 when the user was erased meanwhile. */
-export const insertSession = (
-  db: Db,
-  key: UserRowKey,
-  { sessionHash, createdAt, expiresAt, from, amr }: NewSession,
-): Promise<number> =>
-  db.exec(sql`
-    insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent, amr)
-    select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
-           ${expiresAt}::timestamptz, ${from.address}::text, ${keptUserAgent(from)}::text, ${amr}::text[]
-    from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
-
-const sessionRow = z.object({
-  cid: z.number(),
-  userId: z.string(),
-  name: z.string(),
-  avatarUrl: z.string(),
-  status: user.shape.status,
-  signedInAt: z.date(),
-  amr: z.array(z.string()).nullable(),
-})
-
-export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
-  db.maybe(
-    sessionRow,
-    sql`
-    select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
-           s.created_at as "signedInAt", s.amr
-    from (
-      select cid, user_id, created_at, expires_at, amr from browser_session
-      where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
-    ) s
-    cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u
-    where s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)`,
-  )
-
-export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
-  db.exec(sql`delete from browser_session where routing_key = ${routingKey} and session_hash = ${sessionHash}`)
 
 /** 0 when (cid, user_id) exists already. */
 export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>

@@ -79,6 +79,29 @@ export const signInQuery = z
   })
   .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined })
 
+/** What the provider is asked besides, of a request of OpenID Connect. */
+export const upstreamQuery = z
+  .object({
+    /** Choosing an account is a sign-in anew (OIDC Core §3.1.2.1 leaves it open), which not every provider knows. */
+    prompt: z
+      .enum(['login', 'select_account', 'login select_account', 'select_account login'])
+      .transform((prompt) => (prompt === 'login' ? prompt : 'login select_account'))
+      .optional()
+      .catch(undefined),
+    max_age: z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .transform(Number)
+      .optional()
+      .catch(undefined),
+    acr_values: z.string().max(512).optional().catch(undefined),
+  })
+  .catch({})
+
+/** The answer of the provider; unusable is empty. */
+const ofProvider = z.string().max(200).optional().catch('')
+export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
+
 /** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>

@@ -7,8 +7,13 @@ import type { ServiceDeps } from '../jobs/index.ts'
 import { JOB_ACTIONS } from '../jobs/index.ts'
 import { type Action, action } from '../lib/action.ts'
 import { JSON_TYPE } from '../lib/web/envelope.ts'
+import { MEMBER_ACTIONS } from '../members/index.ts'
+import { NOTICE_ACTIONS } from '../mtp/index.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
 import { SIGNING_KEY_ACTIONS } from '../oidc/index.ts'
+import { heartbeatWith } from '../partner-calls/index.ts'
+import { REACH_ACTIONS } from '../partner-reach/index.ts'
+import { partnerActions } from '../partners/index.ts'
 import { appActions } from '../registry/index.ts'
 import { operatorsOpenApi } from './openapi.ts'
 
@@ -16,6 +21,7 @@ import { operatorsOpenApi } from './openapi.ts'
 export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
   grants: OAUTH_ACTIONS.grants,
+  partners: [...partnerActions(heartbeatWith), ...MEMBER_ACTIONS, ...NOTICE_ACTIONS, ...REACH_ACTIONS],
   jobs: JOB_ACTIONS,
   audit: AUDIT_ACTIONS,
   requests: EXPLAIN_ACTIONS,

@@ -34,6 +34,8 @@ interface Schema {
   readonly flag?: string
   readonly secret?: boolean
   readonly day?: boolean
+  /** No form and no option has it. */
+  readonly apiOnly?: boolean
 }
 
 /** Cache: reading a schema takes milliseconds, and it never changes. */
@@ -78,15 +80,15 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
 /** Which page of a list. */
 const PAGING = new Set(['limit', 'after'])
 
-/** Whether it is read page by page. */
-export const isPaged = ({ input }: Pick<Action, 'input'>): boolean =>
-  Object.keys(inputSchema(input).properties ?? {}).some((name) => PAGING.has(name))
+/** `limit`, and `after` where it is read page by page. */
+export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
+  Object.keys(inputSchema(input).properties ?? {}).filter((name) => PAGING.has(name))
 
-/** The fields of an input but those that choose the page of a list. */
+/** The fields of an input that a form has: not those that choose the page of a list. */
 export function fieldsOf({ input }: Pick<Action, 'input'>): Field[] {
   const { properties = {}, required = [] } = inputSchema(input)
   return Object.entries(properties)
-    .filter(([name]) => !PAGING.has(name))
+    .filter(([name, { apiOnly }]) => !PAGING.has(name) && !apiOnly)
     .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
 }
 

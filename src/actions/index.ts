@@ -1,7 +1,7 @@
 /** What operators may do, a row each, and the loops that make its surfaces. */
 
 export { ACTIONS, ALL_ACTIONS, actionOf } from './all.ts'
-export { type Field, fieldsOf, isPaged, typedFields } from './fields.ts'
+export { type Field, fieldsOf, pagingOf, typedFields } from './fields.ts'
 export { PERMISSIONS, ROUTE_ROLES } from './permissions.ts'
 export { hintOf, labelOf } from './texts.ts'
-export { isTable, pairsOf, rowsIn, shownOnce, type Values } from './values.ts'
+export { pairsOf, rowsIn, shownOnce, tableOf, type Values } from './values.ts'

@@ -93,7 +93,8 @@ function parameters(action: Action, t: Translate) {
   const names = namesIn(partsOf(action.route).path)
   const paging = Object.keys(properties).filter((name) => !fieldsOf(action).some((field) => field.name === name))
   const described = Object.entries(properties).map(([name, schema]): [string, Part] => {
-    const { flag: _flag, day: _day, ...rest } = schema
+    const { flag: _flag, day: _day, apiOnly: _only, secret, ...given } = schema
+    const rest = secret ? { ...given, format: 'password', writeOnly: true } : given
     return [
       name,
       paging.includes(name) ? rest : { description: hintOf(t, action, name) ?? labelOf(t, action, name), ...rest },

@@ -1,11 +1,15 @@
-import { type Action, partsOf } from '../lib/action.ts'
+import { type Action, partsOf, routesOf } from '../lib/action.ts'
 import type { Role } from '../lib/web/admin-auth.ts'
 import { ALL_ACTIONS } from './all.ts'
 import { type Permission, WRITTEN } from './written.ts'
 
-const permissionsOf = ({ route, command, role, previewRole }: Action): Permission[] => [
-  { route, role, ...(command ? { command } : {}) },
-  ...(previewRole ? [{ route: `GET ${partsOf(route).path}`, role: previewRole }] : []),
+const permissionsOf = (action: Action): Permission[] => [
+  ...routesOf(action).map(({ route }, index) => ({
+    route,
+    role: action.role,
+    ...(action.command && index === 0 ? { command: action.command } : {}),
+  })),
+  ...(action.previewRole ? [{ route: `GET ${partsOf(action.route).path}`, role: action.previewRole }] : []),
 ]
 
 /**

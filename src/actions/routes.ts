@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { sendDownload } from '../lib/web/download.ts'
@@ -22,27 +22,38 @@ export function actionRoutes<Deps>(
   for (const action of actions) {
     const { method, path } = partsOf(action.route)
     const answer =
-      (perform: typeof action.perform, readsQuery: boolean) => async (request: FastifyRequest, reply: Reply) => {
-        const output = await perform(depsFor(request), inputOf(request, action, readsQuery))
+      (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
+      async (request: FastifyRequest, reply: Reply) => {
+        const output = await perform(depsFor(request), inputOf(request, action, readsQuery, fixed))
         if (action.respond) {
           noteForLog(request, { code: 0 })
-          return sendDownload(
-            reply.header('Vary', 'Accept-Language, Cookie'),
-            action.respond(output, translator(localeOfRequest(request))),
-          )
+          const file = action.respond(output, translator(localeOfRequest(request)))
+          return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
         }
-        return answerLossless(request, reply, seesPeople(request) ? output : (action.masked?.(output) ?? output))
+        const shown = action.masked && !seesPeople(request) ? action.masked(output) : output
+        return answerLossless(request, reply, { ...shown, ...warningsIn(request, action, output) })
       }
     const reads = { readsQuery: true, ...(action.recordsLook ? { answersHead: false as const } : {}) }
-    app.route({
-      method,
-      url: path,
-      config: method === 'GET' ? reads : {},
-      handler: answer(action.perform, method === 'GET'),
-    })
+    for (const { route, fixed } of routesOf(action)) {
+      app.route({
+        method,
+        url: partsOf(route).path,
+        config: method === 'GET' ? reads : {},
+        handler: answer(action.perform, method === 'GET', fixed),
+      })
+    }
     if (action.foresee && action.previewRole)
       app.get(path, { config: { readsQuery: true } }, answer(action.foresee, true))
   }
+}
+
+/** For the answer; the log has their fields. */
+function warningsIn(request: FastifyRequest, { warnings }: Action, output: object): object {
+  const found = warnings?.of(output) ?? []
+  if (!warnings || found.length === 0) return {}
+  const { partner_id } = output as Readonly<Record<string, unknown>>
+  request.log.warn({ partnerId: String(partner_id), fields: found.map(({ field }) => field) }, warnings.log)
+  return { warnings: found }
 }
 
 type Reply = Parameters<typeof answerLossless>[1]
@@ -52,13 +63,13 @@ const needsNoBody = (action: Action): boolean =>
   partsOf(action.route).method !== 'PATCH' && typedFields(action).every(({ required }) => !required)
 
 /** What the path, and the query or the body, say. A field of the path is not said again. */
-function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean): unknown {
+function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean, fixed: object): unknown {
   const given: unknown = readsQuery ? query : (body ?? (needsNoBody(action) ? {} : undefined))
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isRecord) return given
   const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
   if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
-  return { ...given, ...(params as object) }
+  return { ...given, ...(params as object), ...fixed }
 }
 
 /** Which app or partner a request is about, for the log. */

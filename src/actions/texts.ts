@@ -4,10 +4,10 @@ import type { Translate } from '../lib/web/locale.ts'
 /** `app` of `app_rotate_secret`: where its fields have texts of their own. */
 const groupOf = ({ id }: Pick<Action, 'id'>): string => id.split('_', 1)[0] ?? ''
 
-/** The key of a field's label: of its own in this group of actions, else the one that all share. */
+/** The key of a field's label: of its own in this action or group of actions, else the one that all share. */
 const keyOf = (t: Translate, action: Pick<Action, 'id'>, name: string): string => {
-  const own = `field.${groupOf(action)}.${name}`
-  return t.has(own) ? own : `field.${name}`
+  const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}`)
+  return own.find((key) => t.has(key)) ?? `field.${name}`
 }
 
 /** What a field is called; one without a text by its name on the wire. */
@@ -21,7 +21,8 @@ export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string):
  * list means something else than the field of a record.
  */
 export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
-  const keys = [`action.${action.id}.${name}`, `field.${groupOf(action)}.${name}.hint`]
+  const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}.hint`)
+  const keys = [`action.${action.id}.${name}`, ...own]
   const key = [...keys, ...(action.list ? [] : [`field.${name}.hint`])].find((one) => t.has(one))
   return key && t(key)
 }

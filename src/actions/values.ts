@@ -1,8 +1,22 @@
 /** Values of inputs and outputs, as every surface reads them. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** A list of objects, which is a table of its own. */
-export const isTable = (value: unknown): value is Values[] => Array.isArray(value) && Object(value[0]) === value[0]
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/**
+ * The rows of a value that is a table of its own: a list of objects, or texts or objects by name, whose name is the
+ * column `key`. Undefined of any other.
+ */
+export function tableOf(value: unknown): readonly Values[] | undefined {
+  if (Array.isArray(value)) return isRecord(value[0]) ? value : undefined
+  if (!isRecord(value)) return undefined
+  const entries = Object.entries(value)
+  if (entries.length > 0 && entries.every(([, one]) => isRecord(one)))
+    return entries.map(([key, one]) => ({ key, ...(one as Values) }))
+  const areTexts = entries.length > 0 && entries.every(([, one]) => typeof one === 'string')
+  return areTexts ? entries.map(([key, text]) => ({ key, value: text })) : undefined
+}
 
 /** The rows of a list's output. */
 export const rowsIn = (output: Values, name: string): Values[] => {

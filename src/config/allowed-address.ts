@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 /** An exception that an operator makes (PARTNER_ADDRESS_ALLOW): a network or a host name, on one port or on each that partners may have. */
 export type AllowedAddress =
@@ -45,4 +45,42 @@ export function parseAllowedAddress(entry: string): AllowedAddress | undefined {
   if (network) return (network.family === 'ipv6') === (bracketed !== undefined) ? { network, port } : undefined
   const host = plain.toLowerCase()
   return bracketed === undefined && HOST.test(host) ? { host, port } : undefined
+}
+
+export interface AllowSettings {
+  readonly NODE_ENV?: string | undefined
+  readonly PARTNER_ADDRESS_ALLOW?: readonly AllowedAddress[] | undefined
+  readonly PARTNER_PORTS: readonly number[]
+}
+
+const USUAL_PORTS = [80, 443]
+
+/** Whether partners may have this port without an exception of its own. */
+export const isUsualPort = ({ NODE_ENV, PARTNER_PORTS }: AllowSettings, port: number): boolean =>
+  (NODE_ENV !== 'production' && PARTNER_PORTS.length === 0) ||
+  USUAL_PORTS.includes(port) ||
+  PARTNER_PORTS.includes(port)
+
+/** The exceptions that hold for this port: one that names a port for that one, any other for the ports that partners may have. */
+export const exceptionsAt = (settings: AllowSettings, port: number): AllowedAddress[] =>
+  (settings.PARTNER_ADDRESS_ALLOW ?? []).filter(
+    (entry) => entry.port === port || (entry.port === undefined && isUsualPort(settings, port)),
+  )
+
+export function listOfNetworks(networks: readonly Network[]): BlockList {
+  const list = new BlockList()
+  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
+  return list
+}
+
+export const namesHost = (entry: AllowedAddress, hostname: string): boolean =>
+  'host' in entry && entry.host === hostname.toLowerCase().replace(/\.$/, '')
+
+/** Whether an exception is made for what this address names: its host by name, or the address that stands there. */
+export function isException(settings: AllowSettings, { hostname, port, protocol }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const entries = exceptionsAt(settings, Number(port) || (protocol === 'https:' ? 443 : 80))
+  const family = familyOf(host)
+  if (family === undefined) return entries.some((entry) => namesHost(entry, host))
+  return listOfNetworks(entries.flatMap((entry) => ('network' in entry ? [entry.network] : []))).check(host, family)
 }

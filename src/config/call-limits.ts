@@ -17,6 +17,9 @@ export const PARTNER_LIMITS: CallLimits = { connectMs: 3_000, headersMs: 10_000,
 /** For the key set of a client of OpenID Connect: somebody waits for a token meanwhile. */
 export const KEY_SET_LIMITS: CallLimits = { connectMs: 2_000, headersMs: 3_000, totalMs: 5_000, bytes: 65_536 }
 
+/** For the platform's OpenID provider: somebody waits for a page, which may take three such calls. */
+export const UPSTREAM_LIMITS: CallLimits = { connectMs: 2_000, headersMs: 4_000, totalMs: 5_000, bytes: 262_144 }
+
 /** Time beyond the longest call: to record it and to change its order. */
 const RECORD_S = 5
 /** Time beyond the longest call after which a worker begins no other one. */

@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
 import type { AllowedAddress } from './allowed-address.ts'
+import { hookProblems } from './people.ts'
 import { settings } from './schema.ts'
+import { offWithUpstream, upstreamProblems } from './upstream.ts'
 
 type Settings = z.infer<typeof settings>
 
@@ -53,9 +55,7 @@ const mandatory = (config: Settings): string[] => {
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${remedy}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
-  if (config.PASSWORD_RESET === 'hook' && !(config.PASSWORD_RESET_HOOK && config.PASSWORD_RESET_HOOK_SECRET)) {
-    problems.push('PASSWORD_RESET=hook needs PASSWORD_RESET_HOOK and PASSWORD_RESET_HOOK_SECRET')
-  }
+  problems.push(...hookProblems(config))
   const { HTTP_PROCESSES, DATABASE_POOL_SIZE } = config
   if (!config.DATABASE_URL && HTTP_PROCESSES * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
     problems.push(
@@ -143,7 +143,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     )
   }
   const config = parsed.data
-  const problems = mandatory(config)
+  const problems = [
+    ...mandatory(config),
+    ...upstreamProblems({ ...config, PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT) }, given),
+  ]
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   const undecided = config.NODE_ENV !== 'production' && config.DEMO === undefined
   const notLocal = whyNoDemo(config)
@@ -154,6 +157,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
   return Object.freeze({
     ...config,
+    ...offWithUpstream(config),
     PUBLIC_URL,
     API_URL: config.API_URL ?? PUBLIC_URL,
     PARTNER_URL: config.PARTNER_URL ?? PUBLIC_URL,

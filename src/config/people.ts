@@ -1,7 +1,12 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
-import { onOff, whole } from './setting.ts'
+import { type AllowSettings, isException } from './allowed-address.ts'
+import { list, onOff, whole } from './setting.ts'
+
+/** What people may change of their profile. */
+export const PROFILE_FIELDS = ['name', 'avatar', 'gender', 'phone', 'mail'] as const
+export type ProfileField = (typeof PROFILE_FIELDS)[number]
 
 /** Settings about how people sign in. */
 export const peopleSettings = {
@@ -38,11 +43,21 @@ export const peopleSettings = {
     .describe(
       'whether the sign-in page helps people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it to them; `off`: an operator makes a link',
     ),
+  PROFILE_OWNED: list
+    .refine(
+      (fields) => fields.every((field) => (PROFILE_FIELDS as readonly string[]).includes(field)),
+      `must be of ${PROFILE_FIELDS.join(', ')}, separated by commas`,
+    )
+    .transform((fields) => fields as ProfileField[])
+    .default([])
+    .describe(
+      'what of a profile other systems of the platform keep, so that people only read it here: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+    ),
   PASSWORD_RESET_HOOK: z
-    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()
     .describe(
-      'address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`',
+      'https address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at), and codes for new phone numbers (`user.contact_code` with cid, user_id, phone_number or mail, code, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`; one that is there may be http',
     ),
   PASSWORD_RESET_HOOK_SECRET: z
     .string()
@@ -57,4 +72,25 @@ export const peopleSettings = {
 export function hasPasskeys({ PASSKEYS, PUBLIC_URL }: { readonly PASSKEYS: boolean; readonly PUBLIC_URL: string }) {
   const { protocol, hostname } = new URL(PUBLIC_URL)
   return PASSKEYS && !isIP(hostname.replace(/^\[|\]$/g, '')) && (protocol === 'https:' || isLoopbackHost(hostname))
+}
+
+interface HookSettings extends AllowSettings {
+  readonly PASSWORD_RESET: 'off' | 'mail' | 'hook'
+  readonly PASSWORD_RESET_HOOK?: string | undefined
+  readonly PASSWORD_RESET_HOOK_SECRET?: string | undefined
+}
+
+/** What is wrong with the hook; what it gets sets passwords. */
+export function hookProblems(config: HookSettings): string[] {
+  const { PASSWORD_RESET, PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = config
+  const problems: string[] = []
+  if (PASSWORD_RESET === 'hook' && !(hook && secret)) {
+    problems.push('PASSWORD_RESET=hook needs PASSWORD_RESET_HOOK and PASSWORD_RESET_HOOK_SECRET')
+  }
+  if (hook && new URL(hook).protocol === 'http:' && !isException(config, new URL(hook))) {
+    problems.push(
+      'PASSWORD_RESET_HOOK must be an https:// address: what is sent there sets passwords. http:// is for hosts and addresses of PARTNER_ADDRESS_ALLOW alone',
+    )
+  }
+  return problems
 }

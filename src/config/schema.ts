@@ -6,6 +6,7 @@ import { partnerSettings } from './partner.ts'
 import { peopleSettings } from './people.ts'
 import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
+import { upstreamSettings } from './upstream.ts'
 
 /** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */
 export const settings = z.object({
@@ -140,6 +141,7 @@ export const settings = z.object({
   ...logSettings,
   ...partnerSettings,
   ...peopleSettings,
+  ...upstreamSettings,
   HTTP_PROCESSES: whole(1, 64)
     .default(1)
     .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),

@@ -7,6 +7,7 @@ import {
   addressOf,
   adds,
   formPath,
+  homeOf,
   keysIn,
   linkTo,
   listOf,
@@ -14,7 +15,6 @@ import {
   type Placed,
   type Places,
   perform,
-  recordPageOf,
   titleOf,
 } from './placed.ts'
 import { count, stateCell, text, yesNo } from './texts.ts'
@@ -25,11 +25,15 @@ export class StaleForm extends InvalidInput {}
 /** The page of a change: what it does, to what, in numbers, its fields and a button. */
 export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
-  const detail = adds(change, list) ? undefined : recordPageOf(places, change)
-  const fieldsOfForm = () => typedFields(change).filter(({ name }) => !change.about.includes(name))
+  const home = homeOf(places, change)
+  const detail = home?.list || adds(change, list) ? undefined : home
+  const fieldsOfForm = () =>
+    typedFields(change).filter(({ name }) => !change.about.includes(name) && !(name in change.fixed))
   const isEdit = change.method === 'PATCH'
-  const recordOf = async (context: PageContext): Promise<Values> =>
-    detail ? perform(detail, context, keysIn(detail, context)) : keysIn(change, context)
+  const recordOf = async (context: PageContext): Promise<Values> => ({
+    ...keysIn(change, context),
+    ...(detail && (await perform(detail, context, keysIn(detail, context)))),
+  })
   return {
     path: formPath(change, list),
     operation: change.route,
@@ -44,7 +48,7 @@ export function formPage(places: Places, change: Placed): Action {
         ...(typeof record.name === 'string' ? { about: record.name } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
-          ...change.about.map((name) => fact(change, name, record[name], context)),
+          ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
         fields: fieldsOfForm().map((field) => formFieldOf(change, field, record, context)),
@@ -54,14 +58,19 @@ export function formPage(places: Places, change: Placed): Action {
     },
     run: async (context) => {
       const fields = fieldsOfForm()
-      const typed = isEdit ? editedIn(fields, await recordOf(context), context) : given(fields, context.fields)
+      const record = isEdit || change.form ? await recordOf(context) : {}
+      const typed = isEdit ? editedIn(fields, record, context) : typedIn(change, fields, record, context)
       const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
       if (change.respond) return change.respond(output, context.t)
       if (change.method === 'GET') return answerOf(change, output, context.t)
       const once = shownOnce(change.once, output)
-      if (once.length === 0) return undefined
-      const values = once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] }))
-      return { note: context.t('console.once.note'), values }
+      const warnings = change.warnings?.of(output) ?? []
+      if (once.length + warnings.length === 0) return undefined
+      const values = [
+        ...once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] })),
+        ...warnings.map(({ field, problem }) => ({ name: field, cells: [{ text: problem, isEnglish: true }] })),
+      ]
+      return { note: context.t(once.length > 0 ? 'console.once.note' : 'console.warned'), values }
     },
   }
 }
@@ -80,11 +89,31 @@ function answerOf(asked: Placed, output: Values, t: PageContext['t']): OneTimeRe
 const SEEN = 'unchanged_since'
 
 function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext): Field {
-  if (field.name === SEEN) return { name: SEEN, label: '', kind: 'hidden', value: momentText(record.updated_at) }
-  return formField(change, field, context, change.method === 'PATCH' ? record[field.name] : field.initially)
+  const { name, initially } = field
+  if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
+  const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : {})
+  const shown = formField(change, field, context, values[name] ?? initially)
+  return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 
+/** Fields that the page decides: it says which value they get. */
+const decidedIn = ({ method, form }: Placed, record: Values): string[] =>
+  method === 'POST' ? Object.keys(form?.(record) ?? {}) : []
+
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
+
+/** Refused if somebody else has changed the record since the page was shown, or has done what the page decided. */
+function typedIn(change: Placed, all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
+  const seen = all.some(({ name }) => name === SEEN) ? fields[SEEN] : undefined
+  if (seen !== undefined && seen !== momentText(record.updated_at))
+    throw new StaleForm([{ field: '', problem: t('console.stale') }])
+  const done = decidedIn(change, record).filter((name) => (fields[name] ?? '') !== '')
+  const problems = done
+    .filter((name) => fields[name] !== String(change.form?.(record)[name]))
+    .map((field) => ({ field, problem: 'is already set to this; nothing was changed' }))
+  if (problems.length > 0) throw new InvalidInput(problems)
+  return given(all, fields)
+}
 
 /** Only what the form changes. Refused if somebody else has changed the record since the page was shown. */
 function editedIn(all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
@@ -109,6 +138,9 @@ const fact = (change: Placed, name: string, value: unknown, { t }: PageContext):
   name: labelOf(t, change, name),
   cells: [cellFor(name, value, t)],
 })
+
+const factOf = (change: Placed, name: string, record: Values, context: PageContext): Fact =>
+  fact(change, name, decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name], context)
 
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
   Object.entries(foreseen)

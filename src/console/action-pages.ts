@@ -1,7 +1,7 @@
 import { ACTIONS, rowsIn, typedFields, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
 import { factsOf, given, listTable, tablesOf } from './action-values.ts'
-import type { ActionLink, ListPage, PageContext, Section, Table } from './page-model.ts'
+import type { ActionLink, DetailPage, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
@@ -20,8 +20,15 @@ import {
 } from './placed.ts'
 import { at, link, text } from './texts.ts'
 
+/** What a section shows that follows from no action. */
+interface Own {
+  /** Below the record of its page. */
+  readonly tables?: (context: PageContext) => Promise<readonly Table[]>
+  readonly details?: readonly DetailPage[]
+}
+
 /** The pages of a section: its lists, the page of each record, and a form for each change. */
-export function sectionOf(id: keyof typeof ACTIONS): Section {
+export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
   const places = placesOf(ACTIONS[id])
   const [first] = places.lists
   if (!first) throw new Error(`${id} has no list`)
@@ -30,11 +37,17 @@ export function sectionOf(id: keyof typeof ACTIONS): Section {
     title: titleOf(first),
     operation: first.route,
     lists: places.lists.map((list) => listPage(places, list)),
-    details: places.details.map((detail) => ({
-      path: detail.path,
-      operation: detail.route,
-      read: (context) => readRecord(places, detail, context),
-    })),
+    details: [
+      ...places.details.map((detail) => ({
+        path: detail.path,
+        operation: detail.route,
+        read: async (context: PageContext) => {
+          const { tables, ...record } = await readRecord(places, detail, context)
+          return { ...record, tables: [...tables, ...((await own.tables?.(context)) ?? [])] }
+        },
+      })),
+      ...(own.details ?? []),
+    ],
     actions: places.changes.map((change) => formPage(places, change)),
   }
 }
@@ -58,7 +71,10 @@ function listPage(places: Places, list: Placed): ListPage {
       const next = typeof output.next === 'string' ? output.next : null
       return { table: tableOf(places, list, output, context), next }
     },
-    actions: (context) => own.map((change) => ownLink(places, change, context)),
+    actions: (context) => [
+      ...own.map((change) => ownLink(places, change, context)),
+      ...besideOf(places, list, context),
+    ],
   }
 }
 
@@ -72,24 +88,34 @@ function ownLink(places: Places, change: Placed, context: PageContext): ActionLi
   return query.size > 0 ? { ...made, href: `${made.href}?${query}` } : made
 }
 
+/** The first list of a section leads to those of no record. */
+const besideOf = (places: Places, list: Placed, { t }: PageContext): ActionLink[] =>
+  places.lists
+    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
+    .map((other) => ({ operation: other.route, href: addressOf(other, other.path, {}), text: t(titleOf(other)) }))
+
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t } = context
   const { rows: name = '', first: isFirst = () => false } = page.list ?? {}
   const rows = rowsIn(output, name)
   const found = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
   const detail = detailOf(places, page)
-  const changes = found.map((row) => (detail ? [] : offeredFor(places, page, row)))
+  const records = found.map((row) => ({ ...context.params, ...row }))
+  const changes = records.map((record) =>
+    detail ? [] : offeredFor(places, page, record).filter(({ route }) => mayDo(context.role, route)),
+  )
   const hasChanges = changes.some((offered) => offered.length > 0)
-  const shown = listTable(page, found, t)
+  const shown = listTable(page, found, t, context.params)
   return {
     ...shown,
     head: [...shown.head, ...(hasChanges ? [t('console.field.change')] : [])],
     rows: found.map((row, index) => {
+      const record = records[index] ?? row
       const [first = text(''), ...others] = shown.rows[index] ?? []
-      if (detail) return [{ ...first, href: addressOf(detail, detail.path, { ...context.params, ...row }) }, ...others]
+      if (detail) return [{ ...first, href: addressOf(detail, detail.path, record) }, ...others]
       if (!hasChanges) return [first, ...others]
       // The page of the first one leads to the others.
-      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, row, context))
+      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, record, context))
       const titles = [change, ...more].map((one) => one?.text).join(' / ')
       return [first, ...others, change ? link(titles, change.href) : text('–')]
     }),
@@ -102,7 +128,9 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   const record = await perform(detail, context, keys)
   const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
   const seeAlso = [
-    ...below.map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
+    ...below
+      .filter(({ route }) => mayDo(context.role, route))
+      .map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
     ...(detail.related?.(record) ?? [])
       .filter(({ operation }) => mayDo(context.role, operation))
       .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),

@@ -1,20 +1,22 @@
-import { type Field, isTable, labelOf, pairsOf, type Values } from '../actions/index.ts'
-import { type Action, cellOf } from '../lib/action.ts'
+import { type Field, labelOf, pairsOf, tableOf, type Values } from '../actions/index.ts'
+import { type Action, type Column, cellOf } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { LocalizedText } from '../lib/localized-text.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import { trafficTexts } from '../sandbox/index.ts'
 import type { Cell, Fact, Table } from './page-model.ts'
 import { at, stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome'])
-const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^key|^kid|^action|^setting|^head)$/
+const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_state', 'key'])
+const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^kid|^action|^setting|^head)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
-  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
-    return text('–')
+  if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
+  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reasonBegins(value))
   if (typeof value === 'boolean') return yesNo(value, t)
   if (STATES.has(name)) return stateCell(String(value), t)
   const shown = inWords(value).slice(0, LONGEST)
@@ -65,32 +67,45 @@ export const factsOf = (
   own: readonly string[] = [],
 ): Fact[] =>
   Object.entries(record)
-    .filter(([, value]) => !isTable(value))
+    .filter(([, value]) => !tableOf(value))
     .map(([name, value]) => {
       const { href, ...cell } = cellFor(name, value, t)
       return { name: labelOf(t, action, name), cells: [href && !own.includes(name) ? { ...cell, href } : cell] }
     })
 
-/** Rows of a list, by its columns. */
-export const listTable = (list: Action, rows: readonly Values[], t: Translate): Table => {
+/** Rows of a list, by its columns; `beside`: what the address of the list says. */
+export const listTable = (list: Action, rows: readonly Values[], t: Translate, beside: Values = {}): Table => {
   const { columns = [] } = list.list ?? {}
+  const cellIn = (column: Column<object>, row: Values): Cell => {
+    const [tone, page] = [column.tone?.(row), column.page?.({ ...beside, ...row })]
+    const cell = cellFor(column.name, cellOf(column, row, t), t)
+    return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...page.slice(1).split('/')) } : {}) }
+  }
   return {
     head: columns.map(({ name }) => labelOf(t, list, name)),
-    rows: rows.map((row) => columns.map((column) => cellFor(column.name, cellOf(column, row, t), t))),
+    rows: rows.map((row) => columns.map((column) => cellIn(column, row))),
     none: t('console.nothing_matches'),
   }
 }
 
+/** Columns of what has no field of its own (tableOf of src/actions). */
+const NAMED_BY = new Set(['key', 'value'])
+
 /** The lists of objects in a record. */
 export const tablesOf = (action: Pick<Action, 'id'>, record: Values, t: Translate): Table[] =>
   Object.entries(record).flatMap(([name, value]) => {
-    if (!isTable(value)) return []
-    const columns = Object.keys(value[0] ?? {})
-    const rows = value.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    return [
-      { title: labelOf(t, action, name), head: columns.map((column) => labelOf(t, action, column)), rows, none: '' },
-    ]
+    const table = tableOf(value)
+    if (!table) return []
+    const columns = Object.keys(table[0] ?? {})
+    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    const head = columns.map((column) => labelOf(t, action, NAMED_BY.has(column) ? `${name}.${column}` : column))
+    return [{ title: labelOf(t, action, name), head, rows, none: '' }]
   })
+
+const isEmpty = (value: unknown): boolean => {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && !(value instanceof Date) && Object.keys(value).length === 0
+}
 
 /** What a form shows of a value; lists and pairs a line each. */
 export function shownText({ kind, secret }: Field, value: unknown): string {

@@ -1,6 +1,6 @@
 import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { allows } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
@@ -14,6 +14,8 @@ export interface Placed extends Action<ServiceDeps> {
   readonly path: string
   /** Fields that say what it is about: those of the path, and with a page of its own others in the query. */
   readonly about: readonly string[]
+  /** What its path says, of a route that stands for several. */
+  readonly fixed: Readonly<Record<string, string>>
 }
 
 export interface Places {
@@ -31,11 +33,13 @@ const isAsked = (page: Placed): boolean =>
   (page.respond !== undefined || typedFields(page).some(({ name }) => !page.about.includes(name)))
 
 export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
-  const placed = actions.map((action): Placed => {
-    const { method, path } = partsOf(action.route)
-    const { page = { path, about: namesIn(path) } } = action
-    return { ...action, method, path: page.path, about: page.about }
-  })
+  const placed = actions.flatMap((action) =>
+    routesOf(action).map(({ route, fixed }): Placed => {
+      const { method, path } = partsOf(route)
+      const { page = { path, about: namesIn(path) } } = action
+      return { ...action, route, method, path: page.path, about: page.about, fixed }
+    }),
+  )
   return {
     lists: placed.filter(({ method, list }) => method === 'GET' && list),
     details: placed.filter((page) => page.method === 'GET' && !page.list && !isAsked(page)),
@@ -43,10 +47,11 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
   }
 }
 
-export const titleOf = ({ id }: Action): string => `action.${id}`
+/** One of several says which by the text of that value. */
+export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
-const partsIn = (path: string): string[] => path.slice(1).split('/')
+export const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
@@ -57,15 +62,17 @@ export const detailOf = ({ details }: Places, list: Placed): Placed | undefined 
 
 /** The page that something below a record belongs to. */
 export const recordPageOf = ({ details }: Places, { path }: Placed): Placed | undefined =>
-  details
-    .filter((detail) => path === detail.path || path.startsWith(`${detail.path}/`))
-    .sort((one, other) => other.path.length - one.path.length)[0]
+  details.filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
 
 /** The list that a change adds to, or whose rows it changes. */
 export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
-  lists
-    .filter((list) => path === list.path || path.startsWith(`${list.path}/`))
-    .sort((one, other) => other.path.length - one.path.length)[0]
+  lists.filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
+
+const isBelow = (path: string) => (page: Placed) => path === page.path || path.startsWith(`${page.path}/`)
+
+/** The page, of a record or a list, that offers a change. */
+export const homeOf = ({ details, lists }: Places, { path }: Placed): Placed | undefined =>
+  [...details, ...lists].filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
 
 /** Whether it adds a record to a list. */
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
@@ -94,12 +101,12 @@ export function addressOf({ about }: Pick<Placed, 'about'>, path: string, record
 
 /** What the address of a page says of the record that it is about. */
 export function keysIn(action: Placed, { params, fields }: PageContext): Values {
-  const { about } = action
+  const { about, fixed } = action
   const said = about.flatMap((name): [string, string][] => {
     const text = params[name] ?? fields[name]
     return text === undefined ? [] : [[name, text]]
   })
-  return given(fieldsOf(action), Object.fromEntries(said))
+  return { ...given(fieldsOf(action), Object.fromEntries(said)), ...fixed }
 }
 
 /** The changes that the page of a record, or its row in a list without such pages, offers. */
@@ -107,7 +114,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
   places.changes.filter(
     (change) =>
       change.about.length > 0 &&
-      (recordPageOf(places, change) ?? listOf(places, change))?.route === page.route &&
+      homeOf(places, change)?.route === page.route &&
       !belongsToList(places, change) &&
       change.about.every((name) => name in record) &&
       (change.offered?.(record) ?? true),

@@ -30,6 +30,11 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   done: ['console.state.done', 'good'],
   refused: ['console.state.refused', 'bad'],
   withdrawn: ['console.state.withdrawn', 'bad'],
+  sent: ['console.state.sent', 'good'],
+  owner: ['sandbox.members.role.owner', 'plain'],
+  developer: ['sandbox.members.role.developer', 'plain'],
+  product: ['sandbox.told.product', 'plain'],
+  business: ['sandbox.told.business', 'plain'],
 }
 
 /** A state by its text; one without a text, such as an order's, by its wire name. */

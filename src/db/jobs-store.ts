@@ -18,6 +18,7 @@ const PRIORITIES = {
   'member-password': 0,
   'send-person-mail': 0,
   'forgotten-password': 0,
+  'send-contact-code': 0,
   'query-order': 10,
   'send-refunded-message': 10,
   'pull-due': 20,

@@ -14,11 +14,6 @@ export interface RecordField {
   readonly kept: z.ZodType
   /** It is read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
-  /** Of a partner's field, until partners have rows (src/lib/action.ts): its option, how that is read, and its help. */
-  readonly option?: string
-  readonly reads?: 'pairs' | 'switch'
-  readonly help?: string
-  readonly without?: { readonly help: string; readonly empty?: unknown }
 }
 
 export type Fields = Readonly<Record<string, RecordField>>

@@ -1,7 +1,5 @@
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
-import type { OutputOf } from '../lib/json/input.ts'
-import { NotSent, postWebhook } from '../outbound/index.ts'
-import type { ServiceDeps } from './deps.ts'
+import { callPeopleHook } from './people-hook.ts'
 import { mailPerson } from './person-mail.ts'
 import type { Task } from './task.ts'
 
@@ -9,7 +7,11 @@ import type { Task } from './task.ts'
 export const forgottenPasswordTask: Task = async (deps, payload) => {
   const link = await ACCOUNT_MESSAGES.forgotten(deps, ACCOUNT_MESSAGES.forgotten.input.parse(payload))
   if (!link) return
-  if (deps.config.PASSWORD_RESET === 'hook') return callHook(deps, link)
+  if (deps.config.PASSWORD_RESET === 'hook') {
+    const { id, at, cid, userId, url, expiresAt } = link
+    const data = { cid, user_id: userId, url, expires_at: expiresAt }
+    return callPeopleHook(deps, { id, type: 'user.password_forgotten', at, data })
+  }
   if (deps.config.PASSWORD_RESET !== 'mail' || link.address === undefined) return
   await mailPerson(deps, {
     id: link.id,
@@ -19,21 +21,4 @@ export const forgottenPasswordTask: Task = async (deps, payload) => {
     subject: (t) => t('mail.forgotten_subject'),
     text: (t, time) => t('mail.forgotten_text', { time, url: link.url }),
   })
-}
-
-type ForgottenLink = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.forgotten>>
-
-/** A signed webhook, as those to contacts and apps. */
-async function callHook(deps: ServiceDeps, { id, cid, userId, url, at, expiresAt }: ForgottenLink): Promise<void> {
-  const { PASSWORD_RESET_HOOK: hook, PASSWORD_RESET_HOOK_SECRET: secret } = deps.config
-  if (hook === undefined || secret === undefined) throw new Error('PASSWORD_RESET_HOOK is not set')
-  const data = { cid, user_id: userId, url, expires_at: expiresAt }
-  const body = JSON.stringify({ type: 'user.password_forgotten', timestamp: at, data })
-  deps.assertLeaseHeld?.()
-  try {
-    await postWebhook(deps, { url: hook, id, body, secret })
-  } catch (error) {
-    if (!(error instanceof NotSent)) throw error
-    throw new Error(`PASSWORD_RESET_HOOK: ${error.message}`)
-  }
 }

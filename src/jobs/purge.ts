@@ -20,6 +20,7 @@ import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { REACH_RETENTION } from '../partner-reach/index.ts'
 import { ACCESS_RETENTION } from '../resource/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
+import { UPSTREAM_RETENTION } from '../upstream/index.ts'
 import { deleteBatch, mayDelete } from './purge-store.ts'
 import type { Task } from './task.ts'
 
@@ -28,6 +29,7 @@ export const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
   ...OIDC_RETENTION,
   ...ACCOUNT_RETENTION,
+  ...UPSTREAM_RETENTION,
   ...ACCESS_RETENTION,
   ...APP_EVENT_RETENTION,
   ...SANDBOX_RETENTION,

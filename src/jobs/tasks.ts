@@ -10,6 +10,7 @@ import { sendPasswordLink } from '../members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../orders/index.ts'
 import { eraseDue } from '../people/index.ts'
 import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
+import { sendContactCodeTask } from './contact-code.ts'
 import { forgottenPasswordTask } from './forgotten-password.ts'
 import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
@@ -120,6 +121,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'member-password': memberPasswordTask,
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,
+  'send-contact-code': sendContactCodeTask,
   'send-app-events': sendAppEventsTask,
   'erase-due': eraseDueTask,
 }

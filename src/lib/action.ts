@@ -1,8 +1,9 @@
 import type { z } from 'zod'
-import { parseInput } from './json/input.ts'
+import { InvalidInput, parseInput } from './json/input.ts'
 import type { Role } from './web/admin-auth.ts'
 import type { Download } from './web/download.ts'
 import type { Translate } from './web/locale.ts'
+import type { Problem } from './web/rescode.ts'
 
 /**
  * What operators may do. One row in a room's `operator.ts` makes its route below /admin/v1, its command, its page or form
@@ -18,6 +19,10 @@ export interface Column<Row> {
   of?(row: Row, t: Translate): unknown
   /** Too much for a terminal. */
   readonly onPagesOnly?: true
+  /** Its colour on a page. */
+  tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
+  /** The page below /console that it leads to, of the row and what the address of the list says. */
+  page?(row: Readonly<Record<string, unknown>>): string
 }
 
 interface ListOf<Name, Row> {
@@ -41,6 +46,8 @@ interface Facts {
   /** The fields that the command takes without a flag, in order; by default the one of the path, if it has one alone. */
   readonly arguments?: readonly string[]
   readonly role: Role
+  /** A name in the path that stands for few values: each has a route, and a form of its own; others are not found. */
+  readonly each?: { readonly name: string; readonly values: readonly string[] }
   /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
   readonly page?: { readonly path: string; readonly about: readonly string[] }
   /** It ends something that cannot be brought back: the console shows it apart. */
@@ -60,8 +67,16 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly preview?: Preview<Input, Deps>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
+  /** What the terminal shows of the output in place of its fields: cells of a table, and sentences. */
+  lines?(output: NoInfer<Output>): readonly (readonly unknown[] | string)[]
+  /** What was done all the same, and what the log calls that. */
+  readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
+  /** What is thrown where the path cannot name anything; without it, the problem of its field. */
+  noSuch?(): Error
   /** Whether the page of this record offers it. */
   offered?(record: Readonly<Record<string, unknown>>): boolean
+  /** Fields of its form that follow from the record: PUT begins with them, POST does not let them be changed. */
+  form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
   /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
@@ -104,7 +119,10 @@ export interface Action<Deps = never> extends Facts {
   readonly list?: ListOf<string, object>
   readonly once?: readonly string[]
   masked?(output: object): object
+  lines?(output: object): readonly (readonly unknown[] | string)[]
+  readonly warnings?: { of(output: object): readonly Problem[]; readonly log: string }
   offered?(record: Readonly<Record<string, unknown>>): boolean
+  form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
   respond?(output: object, t: Translate): Download
   verdict?(output: object): Verdict
@@ -115,17 +133,37 @@ const idOf = ({ route, command = route.toLowerCase().replace(/:\w+/g, 'one') }: 
   command.replace(/\W+/g, '_')
 
 export function action<Input extends object, Deps, Output extends object>(row: Row<Input, Deps, Output>): Action<Deps> {
-  const { run, preview, ...facts } = row
+  const { run, preview, noSuch, ...facts } = row
+  const read = (given: unknown): Input => {
+    try {
+      return parseInput(row.input, given)
+    } catch (error) {
+      throw noSuch && error instanceof InvalidInput ? withoutPath(row, error, noSuch) : error
+    }
+  }
   return {
     ...facts,
     id: idOf(row),
-    perform: (deps, given) => run(deps, parseInput(row.input, given)),
+    perform: (deps, given) => run(deps, read(given)),
     ...(preview && {
       ...(preview.role ? { previewRole: preview.role } : {}),
-      foresee: (deps: Deps, given: unknown) => preview.run(deps, parseInput(row.input, given)),
+      foresee: (deps: Deps, given: unknown) => preview.run(deps, read(given)),
     }),
   }
 }
+
+/** The problems of other fields, or that there is no such record. */
+function withoutPath({ route }: Facts, { problems }: InvalidInput, noSuch: () => Error): Error {
+  const inPath = namesIn(partsOf(route).path)
+  const others = problems.filter(({ field }) => !inPath.includes(field))
+  return others.length > 0 ? new InvalidInput(others) : noSuch()
+}
+
+/** Its route, or one for each value that a name in its path stands for, with that value. */
+export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
+  each
+    ? each.values.map((value) => ({ route: route.replace(`:${each.name}`, value), fixed: { [each.name]: value } }))
+    : [{ route, fixed: {} }]
 
 /** What a column shows of a row. */
 export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate): unknown =>

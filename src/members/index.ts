@@ -2,7 +2,6 @@ export {
   BY_CLIENT_SECRET,
   listMembers,
   removeMember,
-  removeMemberByMail,
   requireOwner,
   setMemberRole,
 } from './change.ts'
@@ -10,6 +9,7 @@ export { MemberRefusal } from './errors.ts'
 export { inviteAgain, inviteMember } from './invite.ts'
 export { useLink } from './join.ts'
 export { findMemberMail, markMailFailed, markMailSent, openMemberLink } from './link.ts'
+export { MEMBER_ACTIONS } from './operator.ts'
 export { askForPassword, hasJoinedMember, type MemberCredential, sendPasswordLink, verifyMember } from './password.ts'
 export { MEMBER_RETENTION } from './store.ts'
 export { type MemberRole, mailKeyOf, memberMail, memberPassword, memberRole, SHORTEST_PASSWORD } from './wire.ts'

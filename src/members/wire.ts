@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { positiveId } from '../lib/json/fields.ts'
 import { newPasswordOf } from '../lib/json/input.ts'
 import { normalName } from '../lib/precis.ts'
 
@@ -7,6 +8,8 @@ import { normalName } from '../lib/precis.ts'
 /** Owners also manage members, contacts and the clientSecret. */
 export const MEMBER_ROLES = ['owner', 'developer'] as const
 export type MemberRole = (typeof MEMBER_ROLES)[number]
+
+export const onePartner = z.strictObject({ partner_id: positiveId })
 
 export const memberMail = z
   .string()

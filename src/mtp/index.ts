@@ -1,6 +1,7 @@
 export type { NoticeDeps } from './deps.ts'
 export { NoticesInProgress } from './notices-in-progress.ts'
-export { listNotices, receivedSince } from './received.ts'
+export { NOTICE_ACTIONS } from './operator.ts'
+export { receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'
 export { findNotice, NOTICE_RETENTION } from './store.ts'
 export { consumeNotice, dealChangeNotice, levelPriceNotice, payNotice, refundNotice, rescheduleNotice } from './wire.ts'

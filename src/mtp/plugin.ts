@@ -1,22 +1,15 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
-import { withShareOf } from '../db/sql.ts'
 import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../throttle/index.ts'
-import { receivedNoticeRoutes } from './admin-routes.ts'
 import type { NoticeDeps } from './deps.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
 import { unknownPartnerPaths, unknownSignedPaths } from './unknown-routes.ts'
 
 const TESTS_PER_MINUTE = 60
 
-/**
- * B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES, and the operators' view of them. The signature
- * covers the path as the caller sent it.
- */
+/** B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES. The signature covers the path as the caller sent it. */
 export const mtpRoom: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
-  const operators = withShareOf(deps, 'operators')
-  await app.register(receivedNoticeRoutes, { deps: operators, prefix: '/admin/v1' })
   // One count per address, whatever the prefix.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })
   for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {

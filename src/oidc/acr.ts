@@ -17,11 +17,14 @@ const MULTI_FACTOR_ACR = 'http://schemas.openid.net/pape/policies/2007/06/multi-
 const PHISHING_RESISTANT_ACR = 'phr'
 
 /** What can be asked for here, the strongest last. */
-export const acrValuesOf = (config: Config): readonly string[] => [
-  PASSWORD_ACR,
-  ...(config.SECOND_FACTOR !== 'off' || hasPasskeys(config) ? [MULTI_FACTOR_ACR] : []),
-  ...(hasPasskeys(config) ? [PHISHING_RESISTANT_ACR] : []),
-]
+export const acrValuesOf = (config: Config): readonly string[] =>
+  config.UPSTREAM_ISSUER === undefined
+    ? [
+        PASSWORD_ACR,
+        ...(config.SECOND_FACTOR !== 'off' || hasPasskeys(config) ? [MULTI_FACTOR_ACR] : []),
+        ...(hasPasskeys(config) ? [PHISHING_RESISTANT_ACR] : []),
+      ]
+    : [] // the provider's values are its own
 
 /** What a sign-in satisfies, the strongest first. */
 const satisfiedBy = ({ amr }: SignedIn): readonly string[] => [
@@ -30,8 +33,9 @@ const satisfiedBy = ({ amr }: SignedIn): readonly string[] => [
   PASSWORD_ACR,
 ]
 
-/** The first value of the request that is true of this sign-in; otherwise what is true of it. */
-export function acrOf(session: SignedIn, asked: readonly string[]): string {
+/** The first value of the request that is true of this sign-in; otherwise what is true of it. Null where a provider has not said. */
+export function acrOf(session: SignedIn, asked: readonly string[]): string | null {
+  if (session.fromUpstream) return session.acr
   const satisfied = satisfiedBy(session)
   return asked.find((value) => satisfied.includes(value)) ?? satisfied[0] ?? PASSWORD_ACR
 }
@@ -41,6 +45,8 @@ export function acrOf(session: SignedIn, asked: readonly string[]): string {
  * (OIDC Core §3.1.2.1), so nobody is asked who has no such factor.
  */
 export async function couldProveMore(deps: Deps, session: SignedIn, asked: readonly string[]): Promise<boolean> {
+  // What a provider can, it knows: it is asked once.
+  if (deps.config.UPSTREAM_ISSUER) return asked.length > 0 && !(session.acr !== null && asked.includes(session.acr))
   const offered = acrValuesOf(deps.config)
   const known = asked.filter((value) => offered.includes(value))
   const satisfied = satisfiedBy(session)

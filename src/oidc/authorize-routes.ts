@@ -101,11 +101,20 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   }
 
   function sendToSignIn(reply: FastifyReply, asked: StandardRequest, pushed: string | null) {
-    const { query, loginHint, uiLocales } = asked
+    const { query, loginHint, uiLocales, prompt, maxAge, acrValues } = asked
+    const anew = prompt.filter((value) => value === 'login' || value === 'select_account').join(' ')
+    // Only a provider is told: a sign-in here is one anew.
+    const wishes = config.UPSTREAM_ISSUER && {
+      prompt: anew,
+      max_age: maxAge?.toString(),
+      acr_values: acrValues?.join(' '),
+    }
+    const told = Object.entries(wishes || {}).filter((entry): entry is [string, string] => Boolean(entry[1]))
     const signed = signContinuation(deps, 'authorize', { query, signedInSince: deps.clock.now(), pushed })
     const signIn = signInFor(deps, asked.app, `${AUTHORIZE}?continue=${signed}`, {
       ...(loginHint === undefined ? {} : { login_hint: loginHint }),
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
+      ...Object.fromEntries(told),
     })
     return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
   }

@@ -35,11 +35,11 @@ export function discoveryDocument(config: Config): Readonly<Record<string, unkno
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    acr_values_supported: acrValues,
+    ...(acrValues.length > 0 ? { acr_values_supported: acrValues } : {}),
     ui_locales_supported: ['en', 'zh-CN'],
     claims_supported: [
       ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'sid', 'acr'],
-      ...(acrValues.length > 1 ? ['amr'] : []),
+      ...(acrValues.length > 1 || config.UPSTREAM_ISSUER !== undefined ? ['amr'] : []),
       ...['name', 'preferred_username', 'gender', 'picture', 'updated_at', 'phone_number', 'phone_number_verified'],
     ],
     claims_parameter_supported: false,

@@ -3,11 +3,11 @@ import { findSession, sessionCookie, signOut } from '../account/index.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
-import { actorOf } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { oauthFailure } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
 import { signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import type { OidcDeps } from './id-token.ts'
@@ -18,7 +18,7 @@ const LOGOUT = '/oauth2/logout'
 const FORM_LIMIT = 16 * 1024
 
 /** Sign-out at the request of a client: nobody is signed out without being asked. */
-export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps }): Promise<void> {
+export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps & UpstreamDeps }): Promise<void> {
   const { config } = deps
   const cookie = sessionCookie(config)
   await acceptForms(app, FORM_LIMIT, parseForm)
@@ -49,16 +49,14 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     const [signed, decision] = [values.get('sign_out_request'), values.get('decision')]
     if (signed === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const query = verify(signed)
-    if (decision === 'sign-out') {
-      await signOut({ ...deps, actor: actorOf(request, 'user') }, cookie.read(request))
-      cookie.clear(reply)
-    }
-    // Afterwards: whoever wants to sign out does, though the app may not be gone to any more.
+    // Whoever wants to sign out does, though the app may not be gone to any more.
     const { next } = await checkLogout(deps, query).catch((error: unknown) => {
-      if (error instanceof NamedFailure) return { next: undefined }
+      if (decision === 'sign-out' && error instanceof NamedFailure) return { next: undefined }
       throw error
     })
-    return goTo(request, reply, next, decision !== 'sign-out')
+    if (decision !== 'sign-out') return goTo(request, reply, next, true)
+    const to = await signOut(deps, request, reply, next ?? LOGOUT)
+    return goTo(request, reply, to === LOGOUT ? undefined : to, false)
   })
 }
 

@@ -23,11 +23,11 @@ export const withSignIn = <Request extends StandardRequest>(
 ): Request => ({
   ...request,
   signIn: {
-    at: session.signedInAt,
+    at: session.authenticatedAt,
     nonce: request.nonce,
     sid: sidOf(keys, session),
     acr: request.acrValues && acrOf(session, request.acrValues),
-    amr: session.amr.length > 1 ? session.amr : null,
+    amr: session.amr.length > (session.fromUpstream ? 0 : 1) ? session.amr : null,
   },
 })
 
@@ -45,15 +45,16 @@ export async function nextAuthorizationStep(
   const silent = prompt.includes('none')
   const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(oidcFailure(name), target)
 
-  const fresh = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
+  const asked = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
+  const fresh = asked && isAuthenticatedSince(session, signedInSince)
   const otherPerson = session !== null && request.expectedSub !== undefined && !isSubject(request.expectedSub, session)
-  if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session))) {
+  if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
     // Whoever has just signed in as somebody else would be sent round in circles.
-    if (silent || (fresh && otherPerson)) throw refused('login_required')
+    if (silent || (asked && otherPerson)) throw refused('login_required')
     return { step: 'sign-in' }
   }
   if (session.status !== 'active') throw refused('user_blocked')
-  if (!fresh && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
+  if (!asked && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
   if (await mustAsk(deps, request, session)) {
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
@@ -69,9 +70,23 @@ export async function nextAuthorizationStep(
   return { step: 'consent', session }
 }
 
-function isTooLongAgo({ clock }: Deps, { prompt, maxAge }: StandardRequest, { signedInAt }: SignedIn): boolean {
+/** How much the clock of a provider may differ from ours, seconds. */
+const SKEW_S = 60
+
+const isAuthenticatedSince = ({ authenticatedAt, fromUpstream }: SignedIn, since: Date): boolean =>
+  authenticatedAt !== null && addSeconds(authenticatedAt, fromUpstream ? SKEW_S : 0) >= since
+
+/** `asked`: the person has just been asked; a provider's clock may have judged by then. */
+function isTooLongAgo(
+  { clock }: Deps,
+  { prompt, maxAge }: StandardRequest,
+  { authenticatedAt, fromUpstream }: SignedIn,
+  asked: boolean,
+): boolean {
   if (prompt.includes('login') || prompt.includes('select_account')) return true
-  return maxAge !== undefined && addSeconds(signedInAt, maxAge) < clock.now()
+  if (maxAge === undefined) return false
+  const skewS = asked && fromUpstream ? SKEW_S : 0
+  return authenticatedAt === null || addSeconds(authenticatedAt, maxAge + skewS) < clock.now()
 }
 
 async function mustAsk({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<boolean> {

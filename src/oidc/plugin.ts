@@ -3,6 +3,7 @@ import { noSuchRoute } from '../lib/web/methods.ts'
 import type { TokenDeps } from '../oauth/index.ts'
 import type { OutboundDeps } from '../outbound/index.ts'
 import { limitPages } from '../throttle/index.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
 import { ClientKeys } from './client-keys.ts'
 import { RegisteredOrigins } from './cors-guard.ts'
@@ -13,7 +14,10 @@ import { SigningKeys } from './signing-key-cache.ts'
 import { standardTokenRoutes } from './token-routes.ts'
 
 /** The standard dialect: OAuth 2.0 and OpenID Connect over the grants of area A. */
-export const oidcRoom: FastifyPluginAsync<{ deps: OutboundDeps & TokenDeps }> = async (app, { deps: given }) => {
+export const oidcRoom: FastifyPluginAsync<{ deps: OutboundDeps & TokenDeps & UpstreamDeps }> = async (
+  app,
+  { deps: given },
+) => {
   const deps = { ...given, signingKeys: new SigningKeys(given) }
   const origins = new RegisteredOrigins(deps)
   await app.register(discoveryRoutes, { deps, origins })

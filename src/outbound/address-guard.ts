@@ -1,5 +1,12 @@
-import { BlockList, isIP } from 'node:net'
-import { isSingle, type Network, parseNetwork } from '../config/allowed-address.ts'
+import { type BlockList, isIP } from 'node:net'
+import {
+  exceptionsAt,
+  isSingle,
+  isUsualPort,
+  listOfNetworks,
+  namesHost,
+  parseNetwork,
+} from '../config/allowed-address.ts'
 import type { Config } from '../config/index.ts'
 import { type HostResolver, hostResolver } from './resolve-host.ts'
 
@@ -29,13 +36,7 @@ const GLOBAL_V6 = ['2000::/3']
 /** Of global unicast, these are excluded: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-function listOf(networks: readonly Network[]): BlockList {
-  const list = new BlockList()
-  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
-  return list
-}
-
-const named = (texts: readonly string[]): BlockList => listOf(texts.flatMap((text) => parseNetwork(text) ?? []))
+const named = (texts: readonly string[]): BlockList => listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))
 
 /**
  * Where clouds tell a machine its credentials: link-local (AWS, Google, Azure, Tencent, Oracle and most others),
@@ -73,31 +74,21 @@ export interface AddressGuard {
 
 type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNER_PORTS'>
 
-const USUAL_PORTS = [80, 443]
-
-/** The guard of these settings, made once a process. An exception that names a port holds for that one; any other for the ports that partners may have. */
-export function addressGuard(
-  { NODE_ENV, PARTNER_ADDRESS_ALLOW, PARTNER_PORTS }: GuardSettings,
-  resolve: HostResolver = hostResolver(),
-): AddressGuard {
-  const anyPort = NODE_ENV !== 'production' && PARTNER_PORTS.length === 0
-  const isUsual = (port: number): boolean => anyPort || USUAL_PORTS.includes(port) || PARTNER_PORTS.includes(port)
-  const holding = (port: number) =>
-    PARTNER_ADDRESS_ALLOW.filter((entry) => entry.port === port || (entry.port === undefined && isUsual(port)))
+/** The guard of these settings, made once a process. */
+export function addressGuard(settings: GuardSettings, resolve: HostResolver = hostResolver()): AddressGuard {
+  const isUsual = (port: number): boolean => isUsualPort(settings, port)
+  const holding = (port: number) => exceptionsAt(settings, port)
   return {
     refuses: (address, port, trusted = false) => {
       const version = isIP(address)
       if (version === 0 || address.includes('%')) return true
       const family = version === 4 ? 'ipv4' : 'ipv6'
       const networks = holding(port).flatMap((entry) => ('network' in entry ? [entry.network] : []))
-      if (clouds.check(address, family)) return !listOf(networks.filter(isSingle)).check(address, family)
-      if (trusted || listOf(networks).check(address, family)) return false
+      if (clouds.check(address, family)) return !listOfNetworks(networks.filter(isSingle)).check(address, family)
+      if (trusted || listOfNetworks(networks).check(address, family)) return false
       return !isUsual(port) || !isPublic(address, family)
     },
-    trusts: (hostname, port) => {
-      const host = hostname.toLowerCase().replace(/\.$/, '')
-      return holding(port).some((entry) => 'host' in entry && entry.host === host)
-    },
+    trusts: (hostname, port) => holding(port).some((entry) => namesHost(entry, hostname)),
     refusesPort: (port) => !isUsual(port) && holding(port).length === 0,
     resolve,
   }

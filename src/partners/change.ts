@@ -1,6 +1,7 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import { refuseIfChanged } from '../lib/json/input.ts'
 import { noSuchPartner } from './errors.ts'
 import * as store from './store.ts'
 import type { ShownPartner } from './wire.ts'
@@ -23,17 +24,20 @@ export async function requirePartner(
 
 /**
  * Changes a partner and says so in the audit log, in one transaction; changes of one partner wait for each other. `work`
- * returns what the log adds: ids and names, never a secret.
+ * returns what the log adds: ids and names, never a secret. `since`: nothing is done if it was changed after that.
  */
 export const changePartner = (
   { db, clock, actor }: Deps,
   partnerId: bigint,
   event: `partner_${string}`,
   work: (db: Db, now: Date) => Promise<object>,
+  since?: number,
 ): Promise<ShownPartner> =>
   db.tx(async (inside) => {
     const now = clock.now()
-    if (!(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
+    const changedAt = await store.touchPartner(inside, partnerId, now)
+    if (!changedAt) throw noSuchPartner()
+    refuseIfChanged(changedAt, since)
     const detail = await work(inside, now)
     await recordAudit({ db: inside, clock, ...(actor ? { actor } : {}) }, { event, partnerId, detail })
     return shownPartner(await requirePartner({ db: inside, clock }, partnerId))

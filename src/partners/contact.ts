@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { newWebhookSecret } from '../lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../lib/crypto/keys.ts'
-import { operation } from '../lib/json/input.ts'
+import { operation, type UnchangedSince, unchangedSince } from '../lib/json/input.ts'
 import { changePartner } from './change.ts'
 import * as store from './contact-store.ts'
 import { noWebhook } from './errors.ts'
@@ -58,17 +58,18 @@ export async function rotateWebhookSecret(
 
 /** Sets the partner's contact of that role, or replaces it whole. A webhook that is new comes with the secret of its calls. */
 export const setContact = operation(
-  contactOfRole,
+  contactOfRole.extend(unchangedSince),
   async (
     deps: Deps,
     partnerId: bigint,
-    { role, ...contact }: ContactOfRole,
+    { role, unchanged_since, ...contact }: ContactOfRole & UnchangedSince,
   ): Promise<ShownPartner & { webhook_secret?: string }> => {
     let webhook_secret: string | undefined
-    const partner = await changePartner(deps, partnerId, 'partner_contact_set', async (db) => {
+    const work = async (db: Deps['db']): Promise<object> => {
       webhook_secret = await storeContact({ ...deps, db }, partnerId, role, contact)
       return { role, new_webhook_secret: webhook_secret !== undefined }
-    })
+    }
+    const partner = await changePartner(deps, partnerId, 'partner_contact_set', work, unchanged_since)
     return webhook_secret === undefined ? partner : { ...partner, webhook_secret }
   },
 )

@@ -18,15 +18,13 @@ const interfaceUrls = mapOf(
   'registered',
   z.string().regex(INTERFACE_NAME, 'is not the name of an interface, such as order-create'),
   endpointUrl,
-)
+).meta({ flag: 'interface-url', type: 'object', additionalProperties: { type: 'string' } })
 
 /** Every field of a partner that an operator sets. Another one needs a line here and a column (src/registry/README.md). */
 export const PARTNER_FIELDS = {
   partner_id: {
     created: positiveId.optional(),
     kept: z.coerce.bigint(), // pg gives it as text
-    option: '--partner-id <id>',
-    help: 'its PartnerId (default: the next free one from 10001 up)',
   },
   client_id: {
     created: z
@@ -34,39 +32,24 @@ export const PARTNER_FIELDS = {
       .regex(CLIENT_ID, 'must have 1 to 64 visible ASCII characters, without whitespace or colons')
       .optional(),
     kept: z.string(),
-    option: '--client-id <id>',
-    help: 'its clientId (default: a new one)',
   },
-  name: { created: name, changed: name, kept: z.string(), option: '--name <name>', help: 'of the seller' },
+  name: { created: name, changed: name, kept: z.string() },
   base_url: {
     created: baseUrl.default(null),
     changed: baseUrl,
     kept: z.string().nullable(),
-    option: '--base-url <url>',
-    help: 'its interfaces are found below it by their default paths',
-    without: { help: 'only interfaces with a URL of their own', empty: null },
   },
   interface_urls: {
     created: interfaceUrls.default({}),
     changed: interfaceUrls,
     kept: z.record(z.string(), z.string()),
-    option: '--interface-url <interface=url>',
-    reads: 'pairs',
-    help: 'URL of one interface, such as order-create (repeat for more)',
-    without: { help: 'every interface below the base URL', empty: {} },
   },
   stage: {
     created: z.enum(STAGES).default('sandbox'),
     kept: z.enum(STAGES),
-    option: '--stage <stage>',
-    help: 'sandbox or live (default: sandbox)',
   },
   encrypts_calls: {
-    changed: z.boolean(),
+    changed: z.boolean().meta({ flag: 'encrypt-calls' }),
     kept: z.boolean(),
-    option: '--encrypt-calls',
-    reads: 'switch',
-    help: 'encrypt our calls with its AES key',
-    without: { help: 'send them unencrypted' },
   },
 } as const satisfies Fields

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { generateSecret } from '../lib/crypto/generated-secret.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import { operation } from '../lib/json/input.ts'
+import { operation, type UnchangedSince, unchangedSince } from '../lib/json/input.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
@@ -90,9 +90,13 @@ export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownP
   shownPartner(await requirePartner(deps, partnerId))
 
 export const updatePartner = operation(
-  partnerChanges,
-  (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
-    changePartner(deps, partnerId, 'partner_updated', async (db) => {
+  partnerChanges.extend(unchangedSince),
+  (
+    deps: Deps,
+    partnerId: bigint,
+    { unchanged_since, ...changes }: PartnerChanges & UnchangedSince,
+  ): Promise<ShownPartner> => {
+    const work = async (db: Deps['db']): Promise<object> => {
       const before = await requirePartner({ ...deps, db }, partnerId)
       if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
       await store.updatePartner(db, partnerId, changes)
@@ -100,7 +104,9 @@ export const updatePartner = operation(
       const valuesOf = (partner: object) =>
         Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
       return { before: valuesOf(before), after: valuesOf(after) }
-    }),
+    }
+    return changePartner(deps, partnerId, 'partner_updated', work, unchanged_since)
+  },
 )
 
 /** Keeps others from changing the partner, or from locking it, until the caller's transaction ends. Returns its stage. */

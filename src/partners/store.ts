@@ -125,10 +125,14 @@ export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<num
   return db.exec(sql`insert into partner (${columnsOf(OF_NEW)}) values (${valuesOf(row, OF_NEW)})`)
 }
 
-/** Dates the change and makes changes of one partner wait for each other; false when there is no such partner. */
-export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<boolean> =>
-  isPartnerId(partnerId) &&
-  (await db.exec(sql`update partner set updated_at = ${now} where partner_id = ${partnerId}`)) === 1
+/** Dates the change and makes changes of one partner wait for each other. Returns when it was changed before. */
+export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<Date | undefined> => {
+  if (!isPartnerId(partnerId)) return undefined
+  const statement = sql`update partner set updated_at = ${now}
+    from (select partner_id, updated_at from partner where partner_id = ${partnerId} for no key update) before
+    where partner.partner_id = before.partner_id returning before.updated_at`
+  return (await db.maybe(partner.pick({ updated_at: true }), statement))?.updated_at
+}
 
 export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges): Promise<number> =>
   db.exec(sql`update partner set ${assignmentsOf(changes, CHANGEABLE)} where partner_id = ${partnerId}`)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput } from '../db/page.ts'
 import { shapeOf } from '../db/record-fields.ts'
 import { AES_KEY } from '../lib/crypto/aes-body.ts'
+import { positiveId } from '../lib/json/fields.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
 import { PARTNER_FIELDS, STAGES } from './fields.ts'
@@ -14,8 +15,7 @@ export const CONTACT_ROLES = ['product', 'business'] as const
 /** The largest that a database and other languages hold: 2^63 - 1. */
 export const LAST_PARTNER_ID = 2n ** 63n - 1n
 
-/** The PartnerId that a path names; 0, which no partner has, for what is no number. */
-export const readPartnerId = (text: string): bigint => (/^\d{1,19}$/.test(text) ? BigInt(text) : 0n)
+export const onePartner = z.strictObject({ partner_id: positiveId })
 
 /** Whom to tell about the integration, by mail and, if there is one, over a webhook. */
 export const contact = z.strictObject({
@@ -25,8 +25,10 @@ export const contact = z.strictObject({
 })
 export type Contact = z.output<typeof contact>
 
+export const contactRole = z.enum(CONTACT_ROLES)
+
 /** A contact of one of the roles. */
-export const contactOfRole = contact.extend({ role: z.enum(CONTACT_ROLES) })
+export const contactOfRole = contact.extend({ role: contactRole })
 export type ContactOfRole = z.output<typeof contactOfRole>
 
 export type ContactRole = (typeof CONTACT_ROLES)[number]
@@ -34,7 +36,10 @@ export type ContactRole = (typeof CONTACT_ROLES)[number]
 /** A partner to be created. It begins in the sandbox unless said otherwise. */
 export const newPartner = z.strictObject({
   ...shapeOf(PARTNER_FIELDS, 'created'),
-  contacts: z.strictObject({ product: contact.optional(), business: contact.optional() }).default({}),
+  contacts: z
+    .strictObject({ product: contact.optional(), business: contact.optional() })
+    .default({})
+    .meta({ apiOnly: true }),
 })
 export type NewPartner = z.output<typeof newPartner>
 
@@ -43,7 +48,10 @@ export const partnerChanges = z.strictObject(shapeOf(PARTNER_FIELDS, 'changed'))
 export type PartnerChanges = z.output<typeof partnerChanges>
 
 export const aesKeyInput = z.strictObject({
-  aes_key: z.string().regex(AES_KEY, 'must be 16 printable ASCII characters, or 32 hex digits'),
+  aes_key: z
+    .string()
+    .regex(AES_KEY, 'must be 16 printable ASCII characters, or 32 hex digits')
+    .meta({ flag: 'key', secret: true }),
 })
 export type AesKeyInput = z.output<typeof aesKeyInput>
 
@@ -64,7 +72,7 @@ export const partner = z.object({
   /** Interface name → URL. */
   interface_urls,
   contacts: z.partialRecord(
-    z.enum(CONTACT_ROLES),
+    contactRole,
     z.object({ name: z.string(), mail: z.string(), webhook_url: z.string().nullable() }),
   ),
   /** When the key that bodies are encrypted with was set; null without one. */

@@ -13,7 +13,7 @@ const FORM_LIMIT = 16 * 1024
 type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
 
 /** A request of somebody who is signed in, and how it is answered. */
-interface PersonRequest {
+export interface PersonRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly person: SignedIn
@@ -42,6 +42,8 @@ export async function accountGuard(
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
 
+  const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
+  const formsEndOutside = provider !== null // at the provider, to sign in or out
   return (page, handler) => async (request, reply) => {
     const goTo = (path: string) => reply.headers(AREA_A_HEADERS).redirect(path, 303)
     const person = await findSession(deps, cookie.read(request))
@@ -56,7 +58,13 @@ export async function accountGuard(
       person,
       deps: { ...deps, actor: actorOf(request, 'user') },
       page: (section, view, data) =>
-        sendPage(request, reply, view, { ...data, section, person: shown }, { scripts: true }),
+        sendPage(
+          request,
+          reply,
+          view,
+          { ...data, section, person: shown, provider },
+          { scripts: true, formsEndOutside },
+        ),
       goTo,
     })
   }

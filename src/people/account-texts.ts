@@ -1,6 +1,5 @@
 import type { Translate } from '../lib/web/locale.ts'
 import type { AccessKind } from '../resource/index.ts'
-import { deviceOf } from './device.ts'
 
 /** Scopes of both dialects by their texts. */
 const SCOPE_TEXTS: Readonly<Record<string, string>> = {
@@ -17,13 +16,6 @@ export const scopesInWords = (scopes: readonly string[], t: Translate): string =
   [...new Set(scopes.flatMap((scope) => (SCOPE_TEXTS[scope] ? [t(SCOPE_TEXTS[scope])] : [])))].join(
     t('account.between'),
   )
-
-/** "Chrome on Windows". */
-export function deviceInWords(userAgent: string | null, t: Translate): string {
-  const { browser, system } = deviceOf(userAgent)
-  if (browser && system) return t('account.device.both', { browser, system })
-  return browser ?? system ?? t('account.device.unknown')
-}
 
 /** "Your phone number 12 times, last on …"; a line feed stands for the time. */
 export function readInWords(kind: AccessKind, reads: number, t: Translate): string {
@@ -48,6 +40,10 @@ const KINDS: Readonly<Record<string, string>> = {
   deletion_requests: 'account.data.deletion_requests',
   sessions: 'account.data.sessions',
   sign_ins: 'account.data.sign_ins',
+  passkeys: 'account.data.passkeys',
+  recovery_codes: 'account.data.recovery_codes',
+  authenticators: 'account.data.authenticators',
+  contact_changes: 'account.data.contact_changes',
   password_links: 'account.data.password_links',
   credentials: 'account.data.credentials',
   profile: 'account.data.profile',

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { askToSignIn, isFresh, showUser } from '../account/index.ts'
+import { askToSignIn, isFresh } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { sendDownload } from '../lib/web/download.ts'
@@ -17,14 +17,13 @@ import { appsByKey } from './known-apps.ts'
 
 const READS = '/account/reads'
 const DATA = '/account/data'
-const PROFILE = '/account/profile'
 const DAY_S = 86_400
 const DAYS_A_PAGE = 31
 
 /** The day (UTC) before which reads are listed; anything unusable counts as not given. */
 const readsQuery = z.object({ before: z.iso.date().optional() }).catch({})
 
-/** What there is about the person: who has read it, all of it, and what apps are shown. */
+/** What there is about the person: who has read it, and all of it. */
 export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const forPerson = await accountGuard(app, deps)
 
@@ -101,24 +100,6 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
       const parts = await exportUser({ ...acting, actor }, wanted)
       return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
-    }),
-  )
-
-  app.get(
-    PROFILE,
-    forPerson(PROFILE, async ({ person, page }) => {
-      const { cid, userId } = person
-      const shown = await showUser(deps, { cid, user_id: userId })
-      const { passport, gender, phone_number, created_at } = shown
-      const data = {
-        cid: String(cid),
-        userId,
-        passport,
-        gender,
-        phone: phone_number,
-        createdAt: created_at.toISOString(),
-      }
-      return page('profile', 'people/profile', data)
     }),
   )
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
+import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import { momentKey, pageInput } from '../db/page.ts'
 import { DAY_S } from '../db/retention.ts'
@@ -28,6 +28,7 @@ export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
     const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
     if ((await store.insertRequest(db, person, now, dueAt)) === 0) return
     await recorded({ ...deps, db }, person, 'user_deletion_requested')
+    await ACCOUNT_MESSAGES.tell({ ...deps, db }, person, 'deletion_requested')
   })
 
 /** The person keeps the account. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { ACCOUNT_MESSAGES, lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
 import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
@@ -48,6 +48,10 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
     what: 'messages to apps',
     why: 'they tell the apps of this person, by cid and user_id, of the erasure; for 30 days',
   },
+  {
+    what: 'mail that tells of the erasure',
+    why: 'it goes to the person; until it is sent, the queue holds the address encrypted',
+  },
   { what: 'counts of failed sign-ins', why: 'keyed hashes of what was typed, for 15 minutes' },
   { what: 'backups', why: 'until they are replaced; erase again after one was restored' },
 ]
@@ -65,6 +69,7 @@ export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
     const allowed = (await ownGrants.allowed(inside, person)).filter(({ since }) => since !== null)
     // What waits to be told goes with all else: the erasure tells it too.
     const apps = new Set([...allowed.map(({ app_key }) => app_key), ...(await appsToTell(db, person))])
+    await ACCOUNT_MESSAGES.tell(inside, person, 'deleted')
     const rows: Record<string, number> = {}
     for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
     for (const appKey of apps) {

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { OWN_SESSIONS } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
+import { deviceInWords } from '../lib/web/device.ts'
 import { type Translate, translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { accountGuard } from './account-guard.ts'
-import { deviceInWords } from './account-texts.ts'
 
 type OwnSession = OutputOf<typeof OWN_SESSIONS.list>[number]
 type SignIn = OutputOf<typeof OWN_SESSIONS.signIns>['signIns'][number]

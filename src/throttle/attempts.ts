@@ -36,6 +36,11 @@ type ThrottleKind =
   | 'mail-partner'
   | 'mail-person'
   | 'code-asked'
+  | 'code-day'
+  | 'contact-code'
+  | 'contact-day'
+  | 'contact-network'
+  | 'contact-target'
 
 /** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>

@@ -1,7 +1,15 @@
 /** Failed attempts and rate limits, counted for all processes of a database. Below all other rooms. */
 
 export { countUse, countWithin, throttleKey } from './attempts.ts'
-export { CLIENT_WINDOW_S, countFailure, currentWindow, type Failures, failedAttemptByKey } from './attempts-store.ts'
+export {
+  CLIENT_WINDOW_S,
+  clearFailures,
+  countFailure,
+  currentWindow,
+  type Failures,
+  failedAttemptByKey,
+  readFailures as currentFailures,
+} from './attempts-store.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'

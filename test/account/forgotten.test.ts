@@ -1,6 +1,7 @@
 import { TOTP } from 'otpauth'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tellPerson } from '../../src/account/person-mail.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { TASKS } from '../../src/jobs/tasks.ts'
 import { rememberDevice } from '../../src/throttle/index.ts'
@@ -206,7 +207,7 @@ describe('a change of what protects an account', () => {
       `select payload ->> 'kind' as kind from graphile_worker._private_jobs j
        join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'send-person-mail' order by j.id`,
     )
-    return rows.map(({ kind }) => kind)
+    return rows.map(({ kind }) => kind).filter((kind) => kind !== 'new_device')
   }
   const addPasskeyTo = ({ user_id }: User, name: string) =>
     world.pool.query(
@@ -220,6 +221,7 @@ describe('a change of what protects an account', () => {
     const user = await newPerson()
     const browser = client.newBrowser()
     await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    await world.pool.query('delete from graphile_worker._private_jobs') // the mail about a new device
     const made = await browser.send('POST', '/account/security/authenticator')
     const secret = /id="secret">([A-Z2-7]+)</.exec(made.text)?.[1] ?? ''
     const code = new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
@@ -240,6 +242,18 @@ describe('a change of what protects an account', () => {
     expect(mail?.text).toContain('An authenticator was added to your account, on 2026-05-06')
     expect(mail?.text).toContain('/account/security/sign-in')
     expect(JSON.stringify(office.mails.map((one) => one.mail.text))).not.toContain(secret)
+  })
+
+  it('tells how to go on where somebody has guessed codes', async () => {
+    const user = await newPerson()
+    const { rows } = await world.pool.query('select routing_key from user_profile where user_id = $1', [user.user_id])
+    const key = { routingKey: rows[0].routing_key, cid: user.cid, userId: user.user_id }
+    await tellPerson(world.deps, key, 'codes_guessed')
+    await runJobs(world.deps, 'send-person-mail')
+    const mail = office.mails[0]?.mail
+    expect(mail?.subject).toBe('您的账号被多次输入错误的验证码 / Wrong codes were entered for your account')
+    expect(mail?.text).toContain('change your password')
+    expect(mail?.text).toContain('/account/security/sign-in')
   })
 
   it('fills no mailbox: ten mails of one kind a day', async () => {

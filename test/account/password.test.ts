@@ -121,6 +121,41 @@ describe('a link to a new password', () => {
   })
 })
 
+describe('a password that everybody tries first', () => {
+  const COMMON = ['password1', 'PassWord1', 'qwertyuiop', 'ｐａｓｓｗｏｒｄ１']
+  const problemOf = ({ text }: { text: string }) =>
+    /role="alert" id="alert">([^<]*)/.exec(text)?.[1]?.replace(/&#39;/g, "'")
+  const EN =
+    'This password is among those that attackers try first, because many people use it. Choose another one. Nothing was changed.'
+  const ZH = '很多人使用这个密码，攻击者会首先尝试它。请换一个密码。未做任何更改。'
+
+  it('is refused by a link and by hand, in both languages, and changes nothing', async () => {
+    const { user, browser } = await makePerson()
+    const token = await makeLink(user)
+    for (const password of COMMON) {
+      const answer = await set(token, password)
+      expect([answer.status, problemOf(answer)], password).toEqual([400, EN])
+      const change = { current_password: user.password, password, password_again: password }
+      const own = await browser.send('POST', '/password?ui_locales=zh-CN', change)
+      expect([own.status, problemOf(own)], password).toEqual([400, ZH])
+    }
+    expect(await signsIn(user, user.password)).toBe(true)
+    expect((await set(token)).status).toBe(200)
+  })
+
+  it('is refused where it is the passport, and where an operator makes a user', async () => {
+    const { user } = await makePerson()
+    const token = await makeLink(user)
+    expect((await set(token, ` ${user.passport.toUpperCase()}`.trim())).status).toBe(400)
+    for (const password of COMMON) {
+      await expect(client.makeUser({ password })).rejects.toThrow('password is among those that attackers try first')
+    }
+    await expect(client.makeUser({ passport: 'somebody special', password: 'Somebody special' })).rejects.toThrow(
+      'password is the passport',
+    )
+  })
+})
+
 describe('the person’s own change', () => {
   const change = (browser: Browser, current_password: string, password = NEW) =>
     browser.send('POST', '/password', { current_password, password, password_again: password })

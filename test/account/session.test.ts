@@ -38,6 +38,9 @@ describe('a browser session', () => {
       status: 'active',
       signedInAt: world.clock.now(),
       amr: ['pwd'],
+      authenticatedAt: world.clock.now(),
+      fromUpstream: false,
+      acr: null,
       sessionHash: expect.any(Buffer),
     })
     expect(await statements(() => findSession(world.deps, id))).toBe(1)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { showPartner } from '../../src/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
-import { type Person, signedIn } from './person.ts'
+import { shownForm as formShownTo, type Person, signedIn } from './person.ts'
 
 /** What the pages show and the changes do. */
 
@@ -262,23 +262,7 @@ it('the audit log is verified, from the console too', async () => {
 })
 
 describe('an app', () => {
-  /** What a browser sends of the form that is shown, with nothing touched. */
-  async function shownForm(path: string, who = admin): Promise<Record<string, string>> {
-    const { text } = await who.get(path)
-    const unescaped = (value = '') =>
-      value
-        .replaceAll('&quot;', '"')
-        .replaceAll('&#39;', "'")
-        .replaceAll('&lt;', '<')
-        .replaceAll('&gt;', '>')
-        .replaceAll('&amp;', '&')
-    const inputs = [...text.matchAll(/<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"/g)]
-    const areas = [...text.matchAll(/<textarea[^>]* name="([^"]+)"[^>]*>([^<]*)</g)]
-    const selects = [...text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>([\s\S]*?)<\/select>/g)].map(
-      ([, name, options = '']) => [name, name, /value="([^"]*)" selected/.exec(options)?.[1] ?? ''],
-    )
-    return Object.fromEntries([...inputs, ...areas, ...selects].map(([, name, value]) => [name, unescaped(value)]))
-  }
+  const shownForm = (path: string) => formShownTo(admin, path)
 
   it('is created and edited in the console: what is not touched stays', async () => {
     const fields = {

@@ -69,6 +69,24 @@ export class Person {
     this.post(url, { ...(await this.hidden(url)), ...fields })
 }
 
+/** What a browser sends of the form that is shown, with nothing touched. */
+export async function shownForm(who: Person, path: string): Promise<Record<string, string>> {
+  const { text } = await who.get(path)
+  const unescaped = (value = '') =>
+    value
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&')
+  const inputs = [...text.matchAll(/<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"/g)]
+  const areas = [...text.matchAll(/<textarea[^>]* name="([^"]+)"[^>]*>([^<]*)</g)]
+  const selects = [...text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>([\s\S]*?)<\/select>/g)].map(
+    ([, name, options = '']) => [name, name, /value="([^"]*)" selected/.exec(options)?.[1] ?? ''],
+  )
+  return Object.fromEntries([...inputs, ...areas, ...selects].map(([, name, value]) => [name, unescaped(value)]))
+}
+
 export async function adminTokenHolder(world: World): Promise<Person> {
   const person = new Person(world)
   const page = await person.post('/console/sign-in', { token: ADMIN_TOKEN })

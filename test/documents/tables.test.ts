@@ -194,13 +194,11 @@ describe('DECISIONS about the registry', () => {
         .filter((field) => field.name === name)
         .map((field) => ({ action, field })),
     )
-  const optionOf = (what: string, name: string): string | undefined => {
+  const optionOf = (what: string, name: string): string => `--${actionsWith(what, name)[0]?.field.flag}`
+  const helpOf = (what: string, name: string): string => {
     const [found] = actionsWith(what, name)
-    return found && `--${found.field.flag}`
-  }
-  const helpOf = (what: string, name: string): string | undefined => {
-    const [found] = actionsWith(what, name)
-    return found && (hintOf(en, found.action, name) ?? labelOf(en, found.action, name))
+    if (!found) throw new Error(`no action has ${name}`)
+    return hintOf(en, found.action, name) ?? labelOf(en, found.action, name)
   }
 
   it.each<[string, Fields]>([
@@ -210,9 +208,9 @@ describe('DECISIONS about the registry', () => {
     const rows = Object.entries(fields).map(([name, field]) =>
       rowOf(
         `\`${name}\``,
-        `\`${optionOf(what, name) ?? field.option}\``,
+        `\`${optionOf(what, name)}\``,
         atFirst(field),
-        (field.changed ? '' : 'at creation: ') + (helpOf(what, name) ?? field.help),
+        (field.changed ? '' : 'at creation: ') + helpOf(what, name),
       ),
     )
     expectRows(DECISIONS, `fields of ${what}`, rows)

@@ -44,10 +44,14 @@ function ofOpenApi(): string[] {
 const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   `action.${action.id}`,
   `action.${action.id}.about`,
+  ...titlesOf(action),
   ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
   ...fieldsOf(action).flatMap(({ name }) => [`action.${action.id}.${name}`].filter((key) => key in en)),
 ]
+/** The titles of an action that has a form for each of several values. */
+const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>
+  (each?.values ?? []).map((value) => `action.${id}.${value}`)
 const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
@@ -58,13 +62,18 @@ const SHOWN = [
   ...['intact', 'unverifiable', 'rows', 'seals', 'unsealed', 'outside', 'purged', 'other_key', 'problems'].map(
     (name) => `audit.${name}`,
   ),
+  ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */
 function keysOfField(id: string, name: string): string[] {
-  const own = `field.${id.split('_', 1)[0]}.${name}`
-  const label = own in en ? own : `field.${name}`
-  return [label, ...[`field.${name}`, `${own}.hint`, `field.${name}.hint`].filter((key) => key in en)]
+  const owns = [`field.${id}.${name}`, `field.${id.split('_', 1)[0]}.${name}`]
+  const own = owns.find((key) => key in en) ?? `field.${name}`
+  const label = own
+  return [
+    label,
+    ...[`field.${name}`, ...[...owns, `field.${name}`].map((key) => `${key}.hint`)].filter((key) => key in en),
+  ]
 }
 
 /** Keys that follow from an id (src/sandbox/texts.ts, src/developer/quickstart.ts). */

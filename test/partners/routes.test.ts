@@ -1,8 +1,9 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { actionRoutes } from '../../src/actions/routes.ts'
 import { observeRequests } from '../../src/lib/web/observe.ts'
+import { partnerActions } from '../../src/partners/operator.ts'
 import { createPartner } from '../../src/partners/partner.ts'
-import { partnerRoutes } from '../../src/partners/routes.ts'
 import type { TestCall } from '../../src/partners/secret.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
@@ -173,10 +174,10 @@ it('switch-signing makes the test call that the routes are given', async () => {
     seen.push(`${partner.partner_id} ${secret}`)
     return { ok: true, detail: '' }
   }
-  partnerRoutes(
+  actionRoutes(
     app,
     () => world.deps,
-    () => testCall,
+    partnerActions(() => testCall),
   )
   const post = async (name: string) =>
     (await app.inject({ method: 'POST', url: `/partners/${partner_id}/${name}` })).json()

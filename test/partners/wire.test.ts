@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { parseLossless } from '../../src/lib/json/lossless.ts'
-import { contact, newPartner, partnerChanges, readPartnerId, stageChange } from '../../src/partners/wire.ts'
+import { contact, newPartner, onePartner, partnerChanges, stageChange } from '../../src/partners/wire.ts'
 import { problemsOf } from '../registry/problems.ts'
 
 const url = 'must be an absolute http:// or https:// URL'
@@ -181,5 +181,5 @@ it.each([
   [' 7001', 0n],
   ['7001\u0000', 0n],
 ])('a path with %s names the PartnerId %s', (text, id) => {
-  expect(readPartnerId(text)).toBe(id)
+  expect(onePartner.safeParse({ partner_id: text }).data?.partner_id ?? 0n).toBe(id)
 })

@@ -52,6 +52,11 @@ async function makePerson() {
     `insert into recovery_code (routing_key, cid, user_id, code_hash, created_at) values ($1, $2, $3, '', now())`,
     person,
   )
+  await world.pool.query(
+    `insert into contact_change (routing_key, cid, user_id, kind, change_id, value, asked_at, expires_at)
+     values ($1, $2, $3, 'phone', gen_random_uuid(), '13900000001', now(), now())`,
+    person,
+  )
   await world.pool.query("insert into remembered_consent values ($1, $2, $3, 'app', '{openid}', now())", person)
   await world.pool.query(
     `insert into refused_request values ($1, gen_random_uuid(), now(), 'A5', 'POST', 200, 20016, 'user_blocked', null, '',
@@ -76,6 +81,7 @@ const ROWS = {
   deletion_requests: 0,
   sessions: 1,
   sign_ins: 1,
+  contact_changes: 1,
   passkeys: 1,
   recovery_codes: 1,
   authenticators: 1,

@@ -4,12 +4,10 @@ import { z } from 'zod'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/actions/index.ts'
 import { actionCommands } from '../../src/cli/actions.ts'
 import type { CliContext } from '../../src/cli/context.ts'
-import { partnerCommands } from '../../src/cli/partner.ts'
 import type { Fields } from '../../src/db/record-fields.ts'
 import { sql } from '../../src/db/sql.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { PARTNER_FIELDS } from '../../src/partners/fields.ts'
-import { noTestCall } from '../../src/partners/secret.ts'
 import { newPartner, partner, partnerChanges } from '../../src/partners/wire.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
 import { microApp, microAppChanges, newMicroApp } from '../../src/registry/wire.ts'
@@ -19,7 +17,6 @@ import { openWorld, type World } from '../harness.ts'
 
 const program = new Command('gatehouse')
 actionCommands(program, {} as CliContext, ALL_ACTIONS)
-partnerCommands(program, {} as CliContext, noTestCall)
 const helpOf = (...names: string[]): string =>
   names
     .reduce((command, name) => command.commands.find((one) => one.name() === name) ?? command, program)
@@ -73,12 +70,10 @@ describe.each([
       const help = helpOf(what, command)
       for (const [name, field] of Object.entries(fields)) {
         expect(name in shape, `${name} of ${command}`).toBe(field[use] !== undefined)
-        // A partner's field says both itself, an app's follow from the action.
         const action = ALL_ACTIONS.find(({ id }) => id === `${what}_${command}`)
-        const flag = action && fieldsOf(action).find((one) => one.name === name)?.flag
-        const told = action
-          ? `--${flag} ${hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)}`
-          : `${field.option} ${field.help} `
+        if (!action) throw new Error(`${what} ${command} is no action`)
+        const flag = fieldsOf(action).find((one) => one.name === name)?.flag
+        const told = `--${flag} ${hintOf(translator('en'), action, name) ?? labelOf(translator('en'), action, name)}`
         expect(withoutArguments(help).includes(withoutArguments(told)), `${name} of ${command}`).toBe(
           field[use] !== undefined,
         )

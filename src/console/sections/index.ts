@@ -3,7 +3,7 @@ import type { Section } from '../page-model.ts'
 import { api } from './api.ts'
 import { operators } from './operators.ts'
 import { orders } from './orders.ts'
-import { partners } from './partners.ts'
+import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { traffic } from './traffic.ts'
 import { users } from './users.ts'
@@ -13,7 +13,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
   users,
   sectionOf('grants'),
-  partners,
+  sectionOf('partners', { tables: runTable, details: [runPage] }),
   orders,
   traffic,
   sectionOf('jobs'),

@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { listRuns, progressOfRun, type RunProgress, showRun } from '../../certification/index.ts'
+import { positiveId } from '../../lib/json/fields.ts'
 import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/index.ts'
 import type { Cell, DetailPage, PageContext, Table, Tone } from '../page-model.ts'
-import { code, link, text, time } from '../texts.ts'
-import { idOf, pageOf } from './partner-actions.ts'
+import { at, code, link, text, time } from '../texts.ts'
 
 type StepProgress = OutputOf<typeof showRun>['steps'][number]
+
+const pageOf = (id: bigint, ...more: string[]): string => at('partners', String(id), ...more)
+const idOf = ({ params }: PageContext): bigint => parseInput(positiveId, params.partner_id)
 
 /** Certification runs of a partner: what its people see in the sandbox, without the log. */
 
@@ -32,11 +35,11 @@ const runCell = (progress: RunProgress, { t }: PageContext): Cell => {
 }
 
 /** Newest first, a hundred at most. */
-export async function runTable(context: PageContext): Promise<Table> {
+export async function runTable(context: PageContext): Promise<readonly Table[]> {
   const { deps, t } = context
   const partner = idOf(context)
   const found = await listRuns(deps, partner)
-  return {
+  const table = {
     title: t('console.runs.title'),
     head: [
       t('console.runs.number'),
@@ -57,6 +60,7 @@ export async function runTable(context: PageContext): Promise<Table> {
     ]),
     none: t('console.runs.none'),
   }
+  return [table]
 }
 
 const oneRun = z.object({ run_id: z.guid() })

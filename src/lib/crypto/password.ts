@@ -7,8 +7,9 @@ import { normalPassword } from '../precis.ts'
 // OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane.
 const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
 
-/** Checked where the passport is unknown, so that this takes as long as for a known one. No password fits it. */
-const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
+/** No password fits it: for whoever has none, and checked where the passport is unknown, so that this takes as long. */
+export const NO_PASSWORD =
+  '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
 
 /** In its normal form: it may be typed on another system the next time. */
 export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), PARAMETERS)
@@ -18,7 +19,7 @@ export const hashPassword = (password: string): Promise<string> => hash(normalPa
  * are of what was typed, so that is tried too where it differs: a wrong password costs twice as much then, and no more.
  */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
-  const known = passwordHash ?? DUMMY_HASH
+  const known = passwordHash ?? NO_PASSWORD
   const normal = normalPassword(password)
   const fits = (await verify(known, normal)) || (normal !== password && (await verify(known, password)))
   return fits && passwordHash !== undefined

@@ -60,7 +60,7 @@ export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)
 /** Deps with the operator of the request as actor, for the audit log. */
 export type DepsFor<Deps> = (request: FastifyRequest) => Deps
 
-export const operatorDepsFor =
+const operatorDepsFor =
   <Deps extends object>(deps: Deps): DepsFor<Deps> =>
   (request) => ({ ...deps, actor: actorOf(request, 'operator', operatorOf(request).name) })
 

@@ -61,11 +61,12 @@ export function translator(locale: Locale): Translate {
 /** A space between a number and a Chinese word, as in all texts; Intl leaves it out. */
 const spaced = (text: string): string => text.replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
 
-/** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one. */
-export const inMinutes = (locale: Locale, seconds: number): string =>
-  spaced(
-    new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.max(1, Math.ceil(seconds / 60)), 'minute'),
-  )
+/** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one; whole hours where that is two or more. */
+export function inMinutes(locale: Locale, seconds: number): string {
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
+  const minutes = Math.max(1, Math.ceil(seconds / 60))
+  return spaced(minutes < 120 ? format.format(minutes, 'minute') : format.format(Math.ceil(minutes / 60), 'hour'))
+}
 
 const UNITS = [
   ['day', 86_400],

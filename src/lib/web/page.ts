@@ -156,7 +156,7 @@ export async function sendErrorPage(
   prepareFailure(error, request, reply, native)
   const wait = error.failure.status === 429 ? error.failure.headers?.['Retry-After'] : undefined
   const retry = wait && inMinutes(localeOfRequest(request), Number(wait))
-  return sendPage(request, reply, 'error', {
+  const data = {
     rescode: error.rescode,
     byApp: error.failure.byApp,
     message: error.message,
@@ -164,5 +164,7 @@ export async function sendErrorPage(
     busy: error.failure.status === 503,
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
-  })
+  }
+  // Only a person who is blocked finds a form there, to sign out.
+  return sendPage(request, reply, 'error', data, { formsEndOutside: error.rescode === 20016 })
 }

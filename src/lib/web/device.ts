@@ -1,3 +1,5 @@
+import type { Translate } from './locale.ts'
+
 /** The first that fits counts: most browsers say that they are others, too. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/MicroMessenger\//, 'WeChat'],
@@ -31,4 +33,11 @@ export interface Device {
 export function deviceOf(userAgent: string | null): Device {
   const named = (list: typeof BROWSERS) => list.find(([sign]) => sign.test(userAgent ?? ''))?.[1] ?? null
   return { browser: named(BROWSERS), system: named(SYSTEMS) }
+}
+
+/** "Chrome on Windows". */
+export function deviceInWords(userAgent: string | null, t: Translate): string {
+  const { browser, system } = deviceOf(userAgent)
+  if (browser && system) return t('account.device.both', { browser, system })
+  return browser ?? system ?? t('account.device.unknown')
 }

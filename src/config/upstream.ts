@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
+
+/** The name of a claim (OIDC Core §5.1; providers have claims of their own, some with an address as name). */
+const claimName = z.string().regex(/^[!-~]{1,200}$/, 'must be the name of a claim, such as sub')
+
+/** Settings about the sign-in at an OpenID provider of the platform. */
+export const upstreamSettings = {
+  UPSTREAM_ISSUER: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .refine((text) => !/[?#]|:\/\/[^/]*@/.test(text), 'must not have a query, a fragment or a user name')
+    .optional()
+    .describe(
+      'issuer of an OpenID provider at which people sign in; none of them has a password, a passkey or an authenticator here then. As the provider itself writes it; `http://` only on this machine or in development',
+    ),
+  UPSTREAM_CLIENT_ID: z.string().min(1).max(512).optional().describe('what the provider calls this service'),
+  UPSTREAM_CLIENT_SECRET: z
+    .string()
+    .min(8, 'must have at least 8 characters')
+    .max(1_024)
+    .optional()
+    .describe('secret with which this service asks the provider for tokens'),
+  UPSTREAM_SCOPE: z
+    .string()
+    .regex(/^[!-~]+( [!-~]+)*$/, 'must be scopes, separated by spaces')
+    .refine((text) => text.split(' ').includes('openid'), 'must contain openid')
+    .default('openid profile phone')
+    .describe('scopes that the provider is asked for, separated by spaces'),
+  UPSTREAM_CID: claimName
+    .refine((text) => !/^\d+$/.test(text) || (/^(0|[1-9]\d*)$/.test(text) && Number(text) <= 2_147_483_647), {
+      message: 'must be the name of a claim, or a whole number up to 2147483647',
+    })
+    .optional()
+    .describe('claim of the provider that is the cid of a person; a whole number: the cid of everybody'),
+  UPSTREAM_USER_ID: claimName.default('sub').describe('claim of the provider that is the user_id of a person'),
+}
+
+type UpstreamSettings = { [Name in keyof typeof upstreamSettings]?: string | undefined }
+
+/** What the provider is needed for, or contradicts; `given` is what the environment says. */
+export function upstreamProblems(
+  config: UpstreamSettings & { readonly NODE_ENV: string; readonly PUBLIC_URL?: string | undefined },
+  given: Readonly<Record<string, string>>,
+): string[] {
+  const issuer = config.UPSTREAM_ISSUER
+  const names = ['UPSTREAM_CLIENT_ID', 'UPSTREAM_CLIENT_SECRET', 'UPSTREAM_CID'] as const
+  if (issuer === undefined) {
+    return Object.keys(upstreamSettings)
+      .filter((name) => name in given)
+      .map((name) => `${name} needs UPSTREAM_ISSUER: set that too, or unset ${name}`)
+  }
+  const problems = names
+    .filter((name) => config[name] === undefined)
+    .map((name) => `UPSTREAM_ISSUER needs ${name}: set it, or unset UPSTREAM_ISSUER`)
+  const { protocol, hostname, origin } = new URL(issuer)
+  if (protocol === 'http:' && config.NODE_ENV === 'production' && !isLoopbackHost(hostname)) {
+    problems.push('UPSTREAM_ISSUER must be an https:// address in production, unless it is of this machine')
+  }
+  if (origin === config.PUBLIC_URL) {
+    problems.push('UPSTREAM_ISSUER is this service itself (PUBLIC_URL): people cannot sign in there')
+  }
+  for (const name of Object.keys(OFF)) {
+    if (!(name in given) || given[name] === 'off') continue
+    problems.push(`${name} must be off with UPSTREAM_ISSUER, where people prove who they are: unset it`)
+  }
+  return problems
+}
+
+/** What people do at the provider, not here. */
+const OFF = { SECOND_FACTOR: 'off', PASSKEYS: false, PASSWORD_RESET: 'off' } as const
+
+export const offWithUpstream = ({ UPSTREAM_ISSUER }: UpstreamSettings): Partial<typeof OFF> =>
+  UPSTREAM_ISSUER === undefined ? {} : OFF

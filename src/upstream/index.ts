@@ -1,0 +1,6 @@
+export type { UpstreamPerson } from './claims.ts'
+export type { UpstreamDeps } from './deps.ts'
+export { UpstreamFailure } from './failures.ts'
+export { beginFlow, endFlow, FLOW_S, newBrowserMark } from './flow.ts'
+export { UPSTREAM_RETENTION } from './flow-store.ts'
+export { CALLBACK, type Proven, Provider, SIGNED_OUT } from './provider.ts'

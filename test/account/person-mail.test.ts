@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { TASKS } from '../../src/jobs/tasks.ts'
+import { eraseDue } from '../../src/people/index.ts'
+import { Client, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
+import { FORM, form } from './people.ts'
+
+/** What people are told by mail about sign-ins and the end of their account, with a real mail server. */
+
+let office: PostOffice
+let world: World
+let client: Client
+beforeAll(async () => {
+  office = await postOffice()
+  world = await openWorld({ SMTP_URL: office.url, ACCOUNT_DELETION: 'after-14-days' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(async () => {
+  await world.close()
+  await office.close()
+})
+beforeEach(() => {
+  office.mails.length = 0
+})
+
+let serial = 0
+const newPerson = (changes: Record<string, unknown> = {}) =>
+  client.makeUser({ passport: `told${++serial}@example.com`, ...changes })
+const CHROME =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+const signIn = ({ passport, password }: User, cookie?: string) =>
+  world.app.inject({
+    method: 'POST',
+    url: '/sign-in',
+    headers: { ...FORM, 'user-agent': CHROME, ...(cookie ? { cookie } : {}) },
+    payload: form({ passport, password }),
+    remoteAddress: '203.0.113.5',
+  })
+const cookieNamed = (answer: Awaited<ReturnType<typeof signIn>>, name: string) =>
+  answer.cookies.flatMap((one) => (one.name === name ? [`${name}=${one.value}`] : [])).join()
+
+/** Sends what is queued; returns what each payload was. */
+async function sendMails(): Promise<string> {
+  const { rows } = await world.pool.query(
+    `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+     where t.identifier = 'send-person-mail' order by j.id`,
+  )
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  for (const { payload } of rows) {
+    const job = { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) }
+    await TASKS['send-person-mail'](world.deps, payload, job)
+  }
+  return JSON.stringify(rows)
+}
+const subjectsTo = ({ passport }: User) => office.to(passport).map(({ mail }) => mail.subject)
+
+describe('a sign-in', () => {
+  it('in a browser that has never signed in to the account is told, with device, address and time; later ones are not', async () => {
+    const user = await newPerson()
+    const first = await signIn(user)
+    const kept = await sendMails()
+    expect(subjectsTo(user)).toEqual(['新设备登录了您的账号 / Your account was signed in to on a new device'])
+    const text = String(office.mails[0]?.mail.text)
+    expect(text).toContain('Chrome on Windows, at the network address 203.0.113.5, on 2026-05-06')
+    expect(text).toContain('Chrome')
+    expect(text).toContain('/account/security')
+    for (const personal of ['203.0.113', 'Chrome', user.passport]) expect(kept).not.toContain(personal)
+    await signIn(user, cookieNamed(first, 'gatehouse_device'))
+    await sendMails()
+    expect(office.mails).toHaveLength(1)
+    const other = await newPerson()
+    await signIn(other, cookieNamed(first, 'gatehouse_device'))
+    await sendMails()
+    expect(subjectsTo(other)).toHaveLength(1)
+  })
+
+  it('is told to nobody whose passport is no mail address, nor where it was refused', async () => {
+    await signIn(await newPerson({ passport: 'no address' }))
+    const user = await newPerson()
+    await signIn({ ...user, password: 'not this one' })
+    expect(await sendMails()).toBe('[]')
+  })
+})
+
+describe('the deletion of an account', () => {
+  const signedIn = async (user: User) => {
+    const browser = client.newBrowser()
+    await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    await sendMails()
+    office.mails.length = 0
+    return browser
+  }
+
+  it('is told when it is asked for, once, and when it was carried out, to where the person was', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    await browser.send('POST', '/account/deletion', {})
+    await browser.send('POST', '/account/deletion', {})
+    await sendMails()
+    expect(subjectsTo(user)).toEqual(['有人申请注销您的账号 / The deletion of your account was asked for'])
+    expect(office.mails[0]?.mail.text).toContain('/account/data')
+    world.clock.advance(14 * 86_400)
+    expect((await eraseDue(world.deps, new AbortController().signal)).erased).toBe(1)
+    const kept = await sendMails()
+    expect(kept).not.toContain(user.passport)
+    expect(subjectsTo(user)[1]).toBe('您的账号已注销 / Your account was deleted')
+    expect(office.mails[1]?.mail.text).toContain('On 2026-05-20')
+  })
+
+  it('by an operator is told too, and one that is undone is not', async () => {
+    const user = await newPerson()
+    await signedIn(user)
+    const { cid, user_id } = user
+    await expect(
+      world.deps.db.tx(async (db) => {
+        const { eraseUser } = await import('../../src/people/index.ts')
+        await eraseUser({ ...world.deps, db }, { cid, user_id })
+        throw new Error('undone')
+      }),
+    ).rejects.toThrow('undone')
+    expect(await sendMails()).toBe('[]')
+    await client.admin('POST', '/users/erase', { cid, user_id })
+    await sendMails()
+    expect(subjectsTo(user)).toEqual(['您的账号已注销 / Your account was deleted'])
+  })
+})

@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { TASKS } from '../../src/jobs/tasks.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { Client, type User } from '../acceptance/client.ts'
+import { visibleText } from '../acceptance/form.ts'
+import { type Answer, injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { hook, type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
+
+/** What people change of their profile; a new address or number is proved first, with a real mail server and hook. */
+
+let office: PostOffice
+let receiver: Awaited<ReturnType<typeof hook>>
+let world: World
+let client: Client
+beforeAll(async () => {
+  office = await postOffice()
+  receiver = await hook(204, ...Array<number>(100).fill(204))
+  world = await openWorld({
+    SMTP_URL: office.url,
+    PASSWORD_RESET_HOOK: receiver.url,
+    PASSWORD_RESET_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+    PARTNER_ADDRESS_ALLOW: new URL(receiver.url).host,
+  })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(async () => {
+  await world.close()
+  await office.close()
+  receiver.close()
+})
+beforeEach(async () => {
+  await world.pool.query('delete from failed_attempt')
+  office.mails.length = 0
+  receiver.deliveries.length = 0
+})
+
+let serial = 0
+const newPerson = () => client.makeUser({ passport: `own${++serial}@example.com`, phone_number: '13800000001' })
+async function signedIn({ passport, password }: User, by = client): Promise<Browser> {
+  const browser = by.newBrowser()
+  await browser.send('POST', '/sign-in', { passport, password })
+  await runJobs()
+  office.mails.length = 0
+  return browser
+}
+async function runJobs(): Promise<string> {
+  const { rows } = await world.pool.query(
+    `select t.identifier, payload from graphile_worker._private_jobs j
+     join graphile_worker._private_tasks t on t.id = j.task_id
+     where t.identifier in ('send-person-mail', 'send-contact-code') order by j.id`,
+  )
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  for (const { identifier, payload } of rows) {
+    const job = { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) }
+    await TASKS[identifier as 'send-contact-code'](world.deps, payload, job)
+  }
+  return JSON.stringify(rows)
+}
+const kept = async ({ user_id }: User) =>
+  (
+    await world.pool.query(
+      `select name, gender, big_avatar_url as avatar, phone_number as phone,
+         (select coalesce(passport_shown, passport) from user_credential c where c.user_id = u.user_id) as passport
+       from user_profile u where user_id = $1`,
+      [user_id],
+    )
+  ).rows[0]
+const alertOf = ({ text }: Answer) => /role="alert"[^>]*>([^<]*)/.exec(text)?.[1]
+const ask = (browser: Browser, kind: 'phone' | 'mail', value: string) =>
+  browser.send('POST', `/account/profile/${kind}`, { value })
+const confirm = (browser: Browser, kind: 'phone' | 'mail', code: string) =>
+  browser.send('POST', `/account/profile/${kind}/confirm`, { code })
+const codeTo = (address: string) =>
+  /\b(\d{6})\b/.exec(String(office.to(address).at(-1)?.mail.text).replace(/\d{4}-\d\d-\d\d.*/g, ''))?.[1] ?? ''
+const hooked = () => JSON.parse(receiver.deliveries.at(-1)?.body ?? '{}')
+const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
+const page = async (browser: Browser) =>
+  visibleText((await browser.open('/account/profile?ui_locales=en')).text).replace(/\s+/g, ' ')
+
+describe('name, picture and gender', () => {
+  it('are changed by the person, shown to apps at once, and kept in the audit log without what they are', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const fields = { name: ' Ann <b> Example ', big_avatar_url: 'https://pictures.example/a.png', gender: '2' }
+    const answer = await browser.send('POST', '/account/profile', fields)
+    expect([answer.status, answer.headers.location]).toEqual([303, '/account/profile?done=saved'])
+    expect(await kept(user)).toMatchObject({ name: 'Ann <b> Example', avatar: fields.big_avatar_url, gender: '2' })
+    expect(await page(browser)).toContain('Ann <b> Example')
+    const { rows } = await world.pool.query(
+      `select detail from audit_event where event = 'user_profile_changed' and user_id = $1`,
+      [user.user_id],
+    )
+    expect(rows).toEqual([{ detail: { fields: ['name', 'gender', 'avatar'] } }])
+  })
+
+  it('that do not fit are refused by their name, and nothing is changed', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const before = await kept(user)
+    const right = { name: 'Ann', big_avatar_url: 'https://pictures.example/a.png', gender: '1' }
+    for (const [field, value] of [
+      ['name', ''],
+      ['name', 'x'.repeat(101)],
+      ['name', 'a\u202eb'],
+      ['gender', '3'],
+      ['big_avatar_url', 'http://pictures.example/a.png'],
+      ['big_avatar_url', 'javascript:alert(1)'],
+    ] as const) {
+      const answer = await browser.send('POST', '/account/profile', { ...right, [field]: value })
+      expect([answer.status, alertOf(answer)?.length], `${field} ${value}`).toEqual([400, expect.any(Number)])
+    }
+    expect(await kept(user)).toEqual(before)
+  })
+})
+
+describe('a new mail address', () => {
+  it('counts once its code is typed; then it signs in, links to the old one end, and the old one is told', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const { cid, user_id } = user
+    const { url } = (await client.admin('POST', '/users/reset-password', { cid, user_id })) as { url: string }
+    const next = `Next${serial}@example.com`
+    expect((await ask(browser, 'mail', next)).status).toBe(303)
+    expect(await page(browser)).toContain(`A code was sent to ${next}`)
+    const queued = await runJobs()
+    const code = codeTo(next)
+    expect(code).toMatch(/^\d{6}$/)
+    expect(office.to(next)[0]?.mail.subject).toBe('确认您的新邮箱 / Confirm your new email address')
+    for (const secret of [code, next]) expect(queued).not.toContain(secret)
+    expect((await kept(user)).passport).toBe(user.passport)
+    expect((await confirm(browser, 'mail', ` ${code.slice(0, 3)} ${code.slice(3)}`)).status).toBe(303)
+    expect((await kept(user)).passport).toBe(next)
+    await runJobs()
+    expect(office.to(user.passport).map(({ mail }) => mail.subject)).toEqual([
+      '您的登录邮箱已更改 / The email address of your account was changed',
+    ])
+    expect((await client.call('GET', new URL(url).pathname + new URL(url).search)).status).toBe(410)
+    const again = client.newBrowser()
+    await again.send('POST', '/sign-in', { passport: next, password: user.password })
+    expect((await again.send('GET', '/account')).status).toBe(200)
+    const old = await client.newBrowser().send('POST', '/sign-in', { ...user } as never)
+    expect(old.status).toBe(403)
+    expect((await confirm(browser, 'mail', code)).status).toBe(409)
+  })
+
+  it('of somebody else is found out by nobody but who reads it', async () => {
+    const [user, other] = [await newPerson(), await newPerson()]
+    const browser = await signedIn(user)
+    expect((await ask(browser, 'mail', other.passport)).status).toBe(303)
+    await runJobs()
+    const answer = await confirm(browser, 'mail', codeTo(other.passport))
+    expect([answer.status, alertOf(answer)]).toEqual([409, 'Another account has this address. Nothing was changed.'])
+    expect(await kept(user)).toMatchObject({ passport: user.passport })
+    expect(await kept(other)).toMatchObject({ passport: other.passport })
+  })
+
+  it('must be one, and another than there is', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    for (const value of ['', 'nobody', 'a@b', `${'x'.repeat(130)}@example.com`, user.passport])
+      expect((await ask(browser, 'mail', value)).status, value).toBe(400)
+    expect(await runJobs()).toBe('[]')
+  })
+})
+
+describe('a new phone number', () => {
+  it('is proved by a code through the hook, and told by mail', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    await ask(browser, 'phone', '+8613900000002')
+    await runJobs()
+    const { type, data } = hooked()
+    expect([type, data]).toEqual([
+      'user.contact_code',
+      {
+        cid: user.cid,
+        user_id: user.user_id,
+        phone_number: '+8613900000002',
+        code: expect.stringMatching(/^\d{6}$/),
+        expires_at: expect.any(String),
+      },
+    ])
+    expect((await confirm(browser, 'phone', wrong(data.code))).status).toBe(403)
+    expect((await kept(user)).phone).toBe('13800000001')
+    expect((await confirm(browser, 'phone', data.code)).headers.location).toBe('/account/profile?done=phone')
+    expect((await kept(user)).phone).toBe('+8613900000002')
+    await runJobs()
+    expect(office.to(user.passport).at(-1)?.mail.subject).toContain('The phone number of your account was changed')
+  })
+})
+
+describe('a code', () => {
+  it('has five tries, over all sessions, and lasts ten minutes; a newer one replaces it', async () => {
+    const user = await newPerson()
+    const browsers = [await signedIn(user), await signedIn(user)]
+    const [browser, other] = browsers as [Browser, Browser]
+    await ask(browser, 'phone', '13900000003')
+    await runJobs()
+    const first = hooked().data.code
+    const tries: number[] = []
+    for (let n = 0; n < 6; n++) tries.push((await confirm(n % 2 ? other : browser, 'phone', wrong(first))).status)
+    expect(tries).toEqual([403, 403, 403, 403, 403, 409])
+    expect((await confirm(browser, 'phone', first)).status).toBe(409)
+    await ask(browser, 'phone', '13900000004')
+    await runJobs()
+    const second = hooked().data.code
+    world.clock.advance(600)
+    expect((await confirm(browser, 'phone', second)).status).toBe(409)
+    const late = await signedIn(user)
+    await ask(late, 'phone', '13900000005')
+    await ask(late, 'phone', '13900000006')
+    await runJobs()
+    expect(receiver.deliveries.map(({ body }) => JSON.parse(body).data.phone_number)).toEqual([
+      ...['13900000003', '13900000004', '13900000006'],
+    ])
+    expect((await confirm(late, 'phone', hooked().data.code)).status).toBe(303)
+  })
+
+  it('is used by exactly one of many at once, and guesses that race have five tries', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    await ask(browser, 'phone', '13900000007')
+    await runJobs()
+    const { code } = hooked().data
+    const all = await Promise.all(Array.from({ length: 8 }, () => confirm(browser, 'phone', code)))
+    expect(all.filter(({ headers }) => headers.location?.includes('done')).length).toBe(1)
+    await ask(browser, 'phone', '13900000008')
+    await runJobs()
+    const guesses = await Promise.all(
+      Array.from({ length: 12 }, () => confirm(browser, 'phone', wrong(hooked().data.code))),
+    )
+    expect(guesses.filter(({ status }) => status === 403)).toHaveLength(5)
+  })
+
+  it('is sent five times an hour for one person, three times to one address, and thirty times from one network', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const sent = async (values: string[], by = browser) => {
+      const all: number[] = []
+      for (const value of values) all.push((await ask(by, 'phone', value)).status)
+      return all
+    }
+    expect(await sent(['13900000010', '13900000010', '13900000010', '13900000010'])).toEqual([303, 303, 303, 429])
+    expect(await sent(['13900000011', '13900000012', '13900000013'])).toEqual([303, 303, 429])
+    let statuses: number[] = []
+    for (let n = 0; n < 6; n++) {
+      const by = await signedIn(await newPerson())
+      statuses = [
+        ...statuses,
+        ...(await sent(
+          Array.from({ length: 5 }, (_, at) => `1390000${n}${at}00`),
+          by,
+        )),
+      ]
+    }
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5)
+  })
+
+  it('is for the person alone, from pages of ours, after a sign-in of the last quarter of an hour', async () => {
+    const [user, other] = [await newPerson(), await newPerson()]
+    const [browser, theirs] = [await signedIn(user), await signedIn(other)]
+    await ask(browser, 'phone', '13900000020')
+    await runJobs()
+    const { code } = hooked().data
+    expect((await confirm(theirs, 'phone', code)).status).toBe(409)
+    const type = 'application/x-www-form-urlencoded'
+    for (const path of ['', '/phone', '/phone/confirm', '/mail', '/mail/confirm']) {
+      const headers = { cookie: browser.cookieHeader, 'sec-fetch-site': 'cross-site', 'content-type': type }
+      expect((await client.call('POST', `/account/profile${path}`, headers, `code=${code}`)).status, path).toBe(403)
+    }
+    world.clock.advance(900)
+    for (const answer of [await confirm(browser, 'phone', code), await ask(browser, 'mail', 'new@example.com')])
+      expect(answer.headers.location).toBe('/sign-in?return_to=%2Faccount%2Fprofile&confirm=1')
+    expect((await kept(user)).phone).toBe('13800000001')
+  })
+})
+
+describe('PROFILE_OWNED', () => {
+  it('leaves what the platform keeps elsewhere to be read, and takes no change of it', async () => {
+    expect(() => readConfig({ PROFILE_OWNED: 'name,shoe' })).toThrow(/^PROFILE_OWNED must be of/)
+    const owned = await openWorld({ PROFILE_OWNED: 'name, phone,mail', SMTP_URL: office.url })
+    try {
+      const by = new Client(injectWire(owned.app), owned.deps.config.PUBLIC_URL)
+      const user = await by.makeUser({ passport: `owned${++serial}@example.com` })
+      const browser = by.newBrowser()
+      await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+      const { text } = await browser.open('/account/profile')
+      expect(['name="name"', 'name="value"', 'name="gender"'].map((part) => text.includes(part))).toEqual([
+        false,
+        false,
+        true,
+      ])
+      for (const kind of ['phone', 'mail'] as const)
+        expect((await ask(browser, kind, kind === 'mail' ? 'x@example.com' : '13900000030')).status).toBe(404)
+      const fields = { name: 'Another', big_avatar_url: 'https://pictures.example/b.png', gender: '1' }
+      expect((await browser.send('POST', '/account/profile', fields)).status).toBe(303)
+      const { rows } = await owned.pool.query(
+        'select name, gender, big_avatar_url from user_profile where user_id = $1',
+        [user.user_id],
+      )
+      expect(rows[0]).toEqual({ name: 'Test user', gender: '1', big_avatar_url: 'https://pictures.example/b.png' })
+    } finally {
+      await owned.close()
+    }
+  })
+
+  it('offers no new number where nothing can be sent to it', async () => {
+    const plain = await openWorld({ SMTP_URL: office.url })
+    try {
+      const by = new Client(injectWire(plain.app), plain.deps.config.PUBLIC_URL)
+      const user = await by.makeUser({ passport: `plain${++serial}@example.com` })
+      const browser = by.newBrowser()
+      await browser.send('POST', '/sign-in', { passport: user.passport, password: user.password })
+      expect((await browser.open('/account/profile')).text).toContain('action="/account/profile/mail"')
+      expect((await browser.open('/account/profile')).text).not.toContain('action="/account/profile/phone"')
+      expect((await ask(browser, 'phone', '13900000031')).status).toBe(404)
+    } finally {
+      await plain.close()
+    }
+  })
+})

@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+
+/** An OpenID provider that says whatever a test wants, also what none would. People are not asked: a test plays the browser. */
+
+export const CLIENT_ID = 'gatehouse'
+export const CLIENT_SECRET = 'a-secret-at-the-provider'
+
+type Claims = Record<string, unknown>
+type Answer = (response: ServerResponse) => unknown
+
+/** What a code stands for. */
+interface Code {
+  readonly nonce: string
+  readonly claims: Claims
+}
+
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+const newKey = async (kid: string) => ({ kid, ...(await generateKeyPair('RS256', { extractable: true })) })
+
+export class TestProvider {
+  readonly issuer: string
+  /** Paths in place of which a test answers. */
+  readonly instead = new Map<string, Answer>()
+  /** Requests so far: `POST /token`. */
+  readonly asked: string[] = []
+  /** Members of the discovery document that are other ones; undefined takes one out. */
+  metadata: Record<string, unknown> = {}
+  userInfo: Claims | undefined
+  readonly #server: Server
+  readonly #codes = new Map<string, Code>()
+  #keys: Awaited<ReturnType<typeof newKey>>[] = []
+  /** Signs although it is not published. */
+  forger: Awaited<ReturnType<typeof newKey>> | undefined
+  #serial = 0
+
+  private constructor(server: Server) {
+    this.#server = server
+    this.issuer = `http://localhost:${(server.address() as AddressInfo).port}`
+  }
+
+  static async open(): Promise<TestProvider> {
+    const server = createServer()
+    await new Promise<void>((done) => server.listen(0, 'localhost', done))
+    const provider = new TestProvider(server)
+    await provider.rotate()
+    server.on('request', (request, response) => void provider.#answer(request, response))
+    return provider
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((done) => this.#server.close(done))
+  }
+
+  /** A new key; the former one is not published any more. */
+  async rotate(): Promise<void> {
+    this.#keys = [await newKey(`key-${++this.#serial}`)]
+  }
+
+  async forge(): Promise<void> {
+    this.forger = await newKey(this.#keys[0]?.kid ?? '')
+  }
+
+  /** A code for an authorization request, and the address to which the browser goes with it. */
+  code(authorize: URL, claims: Claims, answer: Record<string, string> = {}): URL {
+    const code = `code-${++this.#serial}`
+    this.#codes.set(code, { nonce: authorize.searchParams.get('nonce') ?? '', claims })
+    const back = new URL(authorize.searchParams.get('redirect_uri') ?? '')
+    const state = authorize.searchParams.get('state') ?? ''
+    for (const [name, value] of Object.entries({ code, state, iss: this.issuer, ...answer })) {
+      if (value !== '') back.searchParams.set(name, value)
+    }
+    return back
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '/', this.issuer).pathname
+    this.asked.push(`${request.method} ${path}`)
+    const body = await bodyOf(request)
+    const instead = this.instead.get(path)
+    if (instead) return void instead(response)
+    if (path === '/.well-known/openid-configuration') {
+      const at = (name: string) => `${this.issuer}/${name}`
+      const document = {
+        issuer: this.issuer,
+        authorization_endpoint: at('authorize'),
+        token_endpoint: at('token'),
+        jwks_uri: at('jwks'),
+        userinfo_endpoint: at('userinfo'),
+        end_session_endpoint: at('logout'),
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        authorization_response_iss_parameter_supported: true,
+        ...this.metadata,
+      }
+      return void json(response, document)
+    }
+    if (path === '/jwks') {
+      const keys = await Promise.all(
+        this.#keys.map(async ({ kid, publicKey }) => ({
+          ...(await exportJWK(publicKey)),
+          kid,
+          alg: 'RS256',
+          use: 'sig',
+        })),
+      )
+      return void json(response, { keys })
+    }
+    if (path === '/token') return this.#token(response, new URLSearchParams(body), request.headers.authorization ?? '')
+    if (path === '/userinfo')
+      return void json(response, { sub: request.headers.authorization?.replace('Bearer of-', ''), ...this.userInfo })
+    response.writeHead(404).end()
+  }
+
+  async #token(response: ServerResponse, form: URLSearchParams, authorization: string): Promise<void> {
+    const [id, secret] = Buffer.from(authorization.replace('Basic ', ''), 'base64')
+      .toString()
+      .split(':')
+      .map(decodeURIComponent)
+    if (id !== CLIENT_ID || secret !== CLIENT_SECRET) return void json(response, { error: 'invalid_client' }, 401)
+    const found = this.#codes.get(form.get('code') ?? '')
+    this.#codes.delete(form.get('code') ?? '')
+    if (!found || !form.get('code_verifier')) return void json(response, { error: 'invalid_grant' }, 400)
+    const now = Math.floor(Date.now() / 1000)
+    const claims = {
+      iss: this.issuer,
+      aud: CLIENT_ID,
+      sub: 'p-1',
+      iat: now,
+      exp: now + 300,
+      nonce: found.nonce,
+      auth_time: now,
+      ...found.claims,
+    }
+    const key = this.forger ?? this.#keys[0]
+    if (!key) throw new Error('no key')
+    const idToken = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: key.kid }).sign(key.privateKey)
+    json(response, { access_token: `of-${claims.sub}`, token_type: 'Bearer', expires_in: 300, id_token: idToken })
+  }
+}

@@ -1,0 +1,647 @@
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createUser } from '../../src/account/index.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { Client, pkcePair } from '../acceptance/client.ts'
+import { consentForm } from '../acceptance/form.ts'
+import { type Answer, header, injectWire } from '../acceptance/http.ts'
+import { ALICE } from '../account/people.ts'
+import { openWorld, type World } from '../harness.ts'
+import { CALLBACK, StandardApp, tokensOf } from '../oidc/app.ts'
+import { CLIENT_ID, CLIENT_SECRET, TestProvider } from './provider.ts'
+
+/** Sign-in at an OpenID provider of the platform: what it says, what nobody should believe, and how it may fail. */
+
+let provider: TestProvider
+let world: World
+let client: Client
+let rp: StandardApp
+
+const SETTINGS = {
+  UPSTREAM_CLIENT_ID: CLIENT_ID,
+  UPSTREAM_CLIENT_SECRET: CLIENT_SECRET,
+  UPSTREAM_CID: 'tenant',
+  PUBLIC_URL: 'http://127.0.0.1:8000',
+  AUTHORIZE_PER_MINUTE: '100000',
+}
+
+/** With the time of the provider. */
+async function open(issuer: string, settings: Record<string, string> = {}): Promise<World> {
+  const opened = await openWorld({ ...SETTINGS, UPSTREAM_ISSUER: issuer, ...settings })
+  opened.clock.advance((Date.now() - opened.clock.now().getTime()) / 1000)
+  return opened
+}
+
+beforeAll(async () => {
+  provider = await TestProvider.open()
+  world = await open(provider.issuer)
+  client = new Client(injectWire(world.app), SETTINGS.PUBLIC_URL)
+  rp = await StandardApp.make(client)
+})
+afterAll(async () => {
+  await provider?.close()
+  await world?.close()
+})
+afterEach(() => {
+  provider.instead.clear()
+  provider.metadata = {}
+  provider.userInfo = undefined
+  provider.forger = undefined
+})
+
+let browser: Browser
+beforeEach(() => {
+  browser = client.newBrowser()
+})
+
+/** A request of OpenID Connect. */
+const { verifier, challenge } = pkcePair()
+const standard = (changes: Record<string, string> = {}): string =>
+  rp.authorizeUrl({ code_challenge: challenge, code_challenge_method: 'S256', ...changes })
+
+const PERSON = { tenant: 5, sub: 'p-1', name: 'Petra Provider' }
+const locationOf = (answer: Answer): URL => new URL(header(answer, 'location'), SETTINGS.PUBLIC_URL)
+const pathOf = ({ pathname, search }: URL): string => pathname + search
+
+/** Opens a page that needs a sign-in; what the provider is asked. */
+async function begin(path = '/account', by = browser): Promise<URL> {
+  const answer = await by.open(path)
+  expect(answer.status, answer.text).toBe(303)
+  const there = locationOf(answer)
+  expect(there.origin).toBe(provider.issuer)
+  return there
+}
+
+/** What the provider answers, and what our page says to that. */
+async function arrive(asked: URL, claims: object = {}, answer: Record<string, string> = {}, by = browser) {
+  return by.send('GET', pathOf(provider.code(asked, { ...PERSON, ...claims }, answer)))
+}
+
+async function signIn(claims: object = {}, path = '/account', by = browser): Promise<Answer> {
+  return by.follow(await arrive(await begin(path, by), claims, {}, by))
+}
+
+const usersOf = async (cid: number) => {
+  const { rows } = await world.pool.query(
+    `select p.user_id, p.name, p.phone_number, p.gender, c.passport, c.password_hash from user_profile p
+     left join user_credential c using (routing_key, cid, user_id) where p.cid = $1 order by p.user_id`,
+    [cid],
+  )
+  return rows
+}
+
+describe('a sign-in at the provider', () => {
+  it('asks with PKCE, state and nonce, and comes back to where it began', async () => {
+    const asked = await begin('/account/reads')
+    expect(Object.fromEntries(asked.searchParams)).toEqual({
+      client_id: CLIENT_ID,
+      response_type: 'code',
+      redirect_uri: `${SETTINGS.PUBLIC_URL}/sign-in/callback`,
+      scope: 'openid profile phone',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      ui_locales: 'en',
+    })
+    const answer = await arrive(asked)
+    expect([answer.status, header(answer, 'location')]).toEqual([303, '/account/reads'])
+    expect((await browser.open('/account/reads')).text).toContain('Petra Provider')
+  })
+
+  it('creates a person at the first time, with what the provider says, and no password', async () => {
+    provider.userInfo = {
+      sub: 'p-new',
+      phone_number: '+86 138-0000-0001',
+      gender: 'female',
+      preferred_username: 'petra',
+    }
+    await signIn({ tenant: 6, sub: 'p-new' })
+    await signIn({ tenant: 6, sub: 'p-new', name: 'Petra Renamed' }, '/account', client.newBrowser())
+    const [person, ...others] = await usersOf(6)
+    expect(others).toEqual([])
+    expect(person).toMatchObject({
+      user_id: 'p-new',
+      name: 'Petra Renamed',
+      phone_number: '+8613800000001',
+      gender: '2',
+    })
+    expect(person.passport).toBe('petra')
+  })
+
+  it('matches a person who is here already', async () => {
+    await createUser(world.deps, { ...ALICE, cid: 7, user_id: '4711', passport: 'alice-of-7' })
+    const answer = await signIn({ tenant: '7', sub: '4711', name: 'Alice There' })
+    expect(answer.text).toContain('Alice There')
+    expect(await usersOf(7)).toMatchObject([{ user_id: '4711', passport: 'alice-of-7', phone_number: '13800000001' }])
+  })
+
+  it('makes one person of two first sign-ins at once', async () => {
+    const browsers = Array.from({ length: 8 }, () => client.newBrowser())
+    const asked = await Promise.all(browsers.map((one) => begin('/account', one)))
+    const answers = await Promise.all(
+      browsers.map((one, at) => arrive(asked[at] as URL, { tenant: 8, sub: 'p-both' }, {}, one)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 303))
+    expect(await usersOf(8)).toHaveLength(1)
+    for (const one of browsers) expect((await one.open('/account')).status).toBe(200)
+  })
+
+  it('gives a person whose name somebody has another passport', async () => {
+    await signIn({ tenant: 9, sub: 'p-1', preferred_username: 'taken' })
+    await signIn({ tenant: 9, sub: 'p-2', preferred_username: 'taken' }, '/account', client.newBrowser())
+    expect((await usersOf(9)).map(({ passport }) => passport)).toEqual(['taken', '9-p-2'])
+  })
+
+  it('makes a person who was erased here anew', async () => {
+    await signIn({ tenant: 12, sub: 'p-gone' })
+    await client.admin('POST', '/users/erase', { cid: 12, user_id: 'p-gone' })
+    expect(locationOf(await browser.open('/account')).origin).toBe(provider.issuer)
+    expect((await signIn({ tenant: 12, sub: 'p-gone' })).status).toBe(200)
+    expect(await usersOf(12)).toHaveLength(1)
+  })
+
+  it('is one of two tabs at a time, each with its own way back', async () => {
+    const [one, other] = [await begin('/account/reads'), await begin('/account/data')]
+    expect(header(await arrive(other), 'location')).toBe('/account/data')
+    expect(header(await arrive(one), 'location')).toBe('/account/reads')
+  })
+
+  it('leads an app of the contract to its code', async () => {
+    const app = await client.makeApp()
+    const consent = await signIn({}, client.authorizePath(client.request(app)))
+    const form = consentForm(consent.text)
+    expect(form, consent.text).toBeDefined()
+    if (!form) return
+    const answer = await browser.submit(form, { decision: 'approve' })
+    expect(locationOf(answer).searchParams.get('code')).toMatch(/^ghac_/)
+  })
+})
+
+describe('who the person is', () => {
+  const RIGHT = [
+    ['a number', { tenant: 5 }, '5'],
+    ['a number as text', { tenant: '5' }, '5'],
+  ] as const
+  it.each(RIGHT)('takes %s as cid', async (_name, claims) => {
+    expect((await signIn(claims)).status).toBe(200)
+  })
+
+  it.each([
+    ['no cid', { tenant: undefined }],
+    ['a cid with a leading zero', { tenant: '05' }],
+    ['a cid with an exponent', { tenant: '5e0' }],
+    ['a cid with a space', { tenant: ' 5' }],
+    ['a cid with a fraction', { tenant: 5.5 }],
+    ['a negative cid', { tenant: -5 }],
+    ['a cid that is too large', { tenant: 2_147_483_648 }],
+    ['a list', { tenant: [5] }],
+    ['true', { tenant: true }],
+    ['null', { tenant: null }],
+    ['a user_id that is too long', { sub: 'x'.repeat(129) }],
+    ['a user_id with a space around', { sub: ' p-1' }],
+    ['a user_id with a line break', { sub: 'p\n1' }],
+  ])('refuses %s, and creates nobody', async (_name, claims) => {
+    const before = await world.pool.query('select count(*) from user_profile')
+    const answer = await arrive(await begin(), claims)
+    expect(answer.status).toBe(403)
+    expect(answer.text).toMatch(/You are not signed in/)
+    expect(browser.cookies.has('gatehouse_session')).toBe(false)
+    expect((await world.pool.query('select count(*) from user_profile')).rows).toEqual(before.rows)
+  })
+
+  it.each([
+    ['1e21', 1e21],
+    ['a number that JSON has rounded', 2 ** 53],
+    ['a fraction', 1.5],
+  ])('refuses %s as user_id', async (_name, id) => {
+    const other = await open(provider.issuer, { UPSTREAM_USER_ID: 'id', UPSTREAM_CID: '3' })
+    try {
+      const theirs = new Client(injectWire(other.app), SETTINGS.PUBLIC_URL).newBrowser()
+      expect((await arrive(await begin('/account', theirs), { id }, {}, theirs)).status).toBe(403)
+      const right = await arrive(await begin('/account', theirs), { id: 1001 }, {}, theirs)
+      expect(right.status).toBe(303)
+      const { rows } = await other.pool.query('select cid, user_id from user_profile')
+      expect(rows).toEqual([{ cid: 3, user_id: '1001' }])
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('logs which claim it was, and nothing of what it says', async () => {
+    await arrive(await begin(), { tenant: 'secret-tenant', name: 'Nobody Knows' })
+    expect(world.logged()).toContain('claim tenant is no cid (string)')
+    expect(world.logged()).not.toMatch(/secret-tenant|Nobody Knows/)
+  })
+})
+
+describe('what is not believed', () => {
+  const refused = async (answer: Answer) => {
+    expect(answer.status, answer.text).toBe(403)
+    expect(answer.text).toContain('You are not signed in')
+    expect(browser.cookies.has('gatehouse_session')).toBe(false)
+  }
+
+  it.each([
+    ['another nonce', { nonce: 'another' }],
+    ['no nonce', { nonce: undefined }],
+    ['another issuer', { iss: 'https://another.example' }],
+    ['another audience', { aud: 'another' }],
+    [
+      'a token that has expired',
+      { exp: Math.floor(Date.now() / 1000) - 120, iat: Math.floor(Date.now() / 1000) - 400 },
+    ],
+    ['a token of the future', { nbf: Math.floor(Date.now() / 1000) + 300 }],
+    ['two audiences without azp', { aud: [CLIENT_ID, 'another'] }],
+    ['an auth_time that is no number', { auth_time: 'now' }],
+  ])('an id_token with %s', async (_name, claims) => {
+    await refused(await arrive(await begin(), claims))
+  })
+
+  it('an id_token of another key', async () => {
+    await provider.forge()
+    await refused(await arrive(await begin()))
+  })
+
+  it('the answer of another provider (iss)', async () => {
+    await refused(await arrive(await begin(), {}, { iss: 'https://another.example' }))
+    await refused(await arrive(await begin(), {}, { iss: '' }))
+  })
+
+  it('another state', async () => {
+    await refused(await arrive(await begin(), {}, { state: 'x'.repeat(43) }))
+    await refused(await arrive(await begin(), {}, { state: '' }))
+  })
+
+  it('userinfo about another person', async () => {
+    provider.userInfo = { sub: 'somebody-else', name: 'Somebody Else' }
+    await refused(await arrive(await begin()))
+  })
+
+  it('a callback for the second time', async () => {
+    const back = provider.code(await begin(), PERSON)
+    expect((await browser.send('GET', pathOf(back))).status).toBe(303)
+    const again = client.newBrowser()
+    for (const [name, value] of browser.cookies) if (name === 'gatehouse_upstream') again.cookies.set(name, value)
+    const answer = await again.send('GET', pathOf(back))
+    expect(answer.status).toBe(403)
+    expect(again.cookies.has('gatehouse_session')).toBe(false)
+  })
+
+  it('a callback that another browser has begun', async () => {
+    const back = provider.code(await begin(), PERSON)
+    const victim = client.newBrowser()
+    await begin('/account', victim)
+    for (const one of [victim, client.newBrowser()]) {
+      expect((await one.send('GET', pathOf(back))).status).toBe(403)
+      expect(one.cookies.has('gatehouse_session')).toBe(false)
+    }
+    expect((await browser.send('GET', pathOf(back))).status).toBe(303)
+  })
+
+  it('a callback after more than half an hour', async () => {
+    const other = await open(provider.issuer)
+    try {
+      const theirs = new Client(injectWire(other.app), SETTINGS.PUBLIC_URL).newBrowser()
+      const asked = await begin('/account', theirs)
+      other.clock.advance(1_801)
+      expect((await arrive(asked, {}, {}, theirs)).status).toBe(403)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('keeps neither state, nonce nor verifier, and logs no query', async () => {
+    const asked = await begin()
+    await arrive(asked)
+    const { rows } = await world.pool.query(
+      "select encode(flow_hash, 'escape') as f, upstream_flow::text as t from upstream_flow",
+    )
+    for (const name of ['state', 'nonce']) {
+      const value = asked.searchParams.get(name) ?? ''
+      expect(JSON.stringify(rows)).not.toContain(value)
+      expect(world.logged()).not.toContain(value)
+    }
+    expect(world.logged()).not.toContain(CLIENT_SECRET)
+    expect(world.logged()).not.toContain('code-')
+  })
+})
+
+describe('error answers', () => {
+  const ERRORS = [
+    ['access_denied', 403, 'cancelled or not allowed'],
+    ['temporarily_unavailable', 503, 'does not answer'],
+    ['server_error', 503, 'does not answer'],
+    ['invalid_scope', 403, 'does not belong to this sign-in'],
+    ['<script>', 403, 'does not belong to this sign-in'],
+  ] as const
+  it.each(ERRORS)('%s: a page that says so, with a way to try again', async (error, status, text) => {
+    const asked = await begin('/account/reads')
+    const answer = await arrive(asked, {}, { error, code: '' })
+    expect(answer.status).toBe(status)
+    expect(answer.text).toContain(text)
+    expect(answer.text).toContain('/sign-in?return_to=%2Faccount%2Freads')
+    expect(answer.text).not.toContain('<script>')
+  })
+
+  it('lead on in the other language', async () => {
+    const answer = await arrive(await begin('/account/reads'), {}, { error: 'access_denied', code: '' })
+    const [, link = ''] = /href="\?([^"]*zh-CN)"/.exec(answer.text) ?? []
+    const asked = await begin(`/sign-in/callback?${link.replaceAll('&amp;', '&')}`)
+    expect(asked.searchParams.get('ui_locales')).toBe('zh-CN')
+    expect(header(await arrive(asked), 'location')).toBe('/account/reads')
+  })
+
+  it('says for which app it was', async () => {
+    const asked = await begin(standard())
+    const answer = await arrive(asked, {}, { error: 'access_denied', code: '' })
+    expect(answer.text).toMatch(/You wanted to continue to Test app/)
+  })
+})
+
+describe('a provider that fails', () => {
+  const away = async (answer: Answer) => {
+    expect(answer.status, answer.text).toBe(503)
+    expect(header(answer, 'retry-after')).toBe('10')
+    expect(answer.text).toContain('does not answer')
+    expect(answer.text).toContain('Try again')
+  }
+  const huge = (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    for (let at = 0; at < 40; at++) response.write(`${' '.repeat(65_536)}`)
+    response.end()
+  }
+
+  it.each([
+    ['500', (response: ServerResponse) => response.writeHead(500).end()],
+    ['a redirect', (response: ServerResponse) => response.writeHead(302, { location: 'http://localhost:1/' }).end()],
+    [
+      'no JSON',
+      (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json' }).end('<html>'),
+    ],
+    ['HTML', (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['far too much', huge],
+    ['a closed connection', (response: ServerResponse) => response.destroy()],
+    [
+      'half an answer',
+      (response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+        response.write('{')
+        response.destroy()
+      },
+    ],
+  ])('at the token endpoint: %s', async (_name, answer) => {
+    const asked = await begin()
+    provider.instead.set('/token', answer)
+    await away(await arrive(asked))
+    expect(world.logged()).toContain('a sign-in at the OpenID provider has failed')
+  })
+
+  it('is given up after a few seconds where it is silent', async () => {
+    const asked = await begin()
+    provider.instead.set('/token', () => {})
+    const from = performance.now()
+    await away(await arrive(asked))
+    expect(performance.now() - from).toBeLessThan(8_000)
+  })
+
+  it('is given up where it drips', async () => {
+    const asked = await begin()
+    const timers: NodeJS.Timeout[] = []
+    provider.instead.set('/token', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      timers.push(setInterval(() => response.write(' '), 200))
+    })
+    const from = performance.now()
+    await away(await arrive(asked))
+    for (const timer of timers) clearInterval(timer)
+    expect(performance.now() - from).toBeLessThan(8_000)
+  })
+
+  it.each([
+    ['is not there', undefined],
+    ['has another issuer', { issuer: 'https://another.example' }],
+    ['has no token endpoint', { token_endpoint: undefined }],
+  ])('whose discovery document %s: no page of ours fails, and it is asked again', async (_name, metadata) => {
+    const other = await TestProvider.open()
+    const here = await open(other.issuer)
+    try {
+      if (metadata) other.metadata = metadata
+      else other.instead.set('/.well-known/openid-configuration', (response) => void response.writeHead(404).end())
+      const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
+      await away(await theirs.open('/account'))
+      await away(await theirs.open('/account'))
+      expect(other.asked).toHaveLength(1)
+      other.metadata = {}
+      other.instead.clear()
+      here.clock.advance(6)
+      expect(locationOf(await theirs.open('/account')).origin).toBe(other.issuer)
+    } finally {
+      await here.close()
+      await other.close()
+    }
+  })
+
+  it('that nobody listens for', async () => {
+    const server = createServer()
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as { port: number }
+    await new Promise((done) => server.close(done))
+    const here = await open(`http://127.0.0.1:${port}`)
+    try {
+      const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
+      await away(await theirs.open('/account'))
+      expect((await theirs.open('/')).status).toBe(200)
+    } finally {
+      await here.close()
+    }
+  })
+
+  it('is asked for its document and keys once, and for new keys when it has made some', async () => {
+    const other = await TestProvider.open()
+    const here = await open(other.issuer)
+    try {
+      const wire = injectWire(here.app)
+      const visit = async () => {
+        const theirs = new Client(wire, SETTINGS.PUBLIC_URL).newBrowser()
+        const asked = locationOf(await theirs.open('/account'))
+        return (await theirs.send('GET', pathOf(other.code(asked, PERSON)))).status
+      }
+      expect([await visit(), await visit(), await visit()]).toEqual([303, 303, 303])
+      const count = (call: string) => other.asked.filter((one) => one === call).length
+      expect(count('GET /.well-known/openid-configuration')).toBe(1)
+      expect(count('GET /jwks')).toBe(1)
+      await other.rotate()
+      // The keys were read a moment ago: one sign-in is refused, and the next has the new ones.
+      expect([await visit(), await visit()]).toEqual([403, 303])
+      expect(count('GET /jwks')).toBeLessThanOrEqual(3)
+    } finally {
+      await here.close()
+      await other.close()
+    }
+  })
+})
+
+describe('what a request promises', () => {
+  it('passes login_hint, acr_values and max_age on', async () => {
+    const asked = await begin(standard({ login_hint: 'petra', max_age: '600', acr_values: 'phr 0' }))
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      login_hint: 'petra',
+      max_age: '600',
+      acr_values: 'phr 0',
+    })
+  })
+
+  it('max_age=0 is prompt=login', async () => {
+    const asked = await begin(standard({ max_age: '0' }))
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ prompt: 'login', max_age: '0' })
+  })
+
+  it.each(['login', 'select_account'])('prompt=%s: asks again, and believes no sign-in of before', async (prompt) => {
+    await signIn()
+    const asked = await begin(standard({ prompt }))
+    expect(asked.searchParams.get('prompt')).toBe(prompt === 'login' ? 'login' : 'login select_account')
+    expect(asked.searchParams.get('max_age')).toBe('0')
+    const old = await arrive(asked, { auth_time: Math.floor(Date.now() / 1000) - 300 })
+    expect(old.status).toBe(403)
+    expect(old.text).toContain('did not ask you again')
+    const silent = await arrive(await begin(standard({ prompt })), { auth_time: undefined })
+    expect(silent.status).toBe(403)
+    const answer = await signIn({}, standard({ prompt }))
+    expect(consentForm(answer.text), answer.text).toBeDefined()
+  })
+
+  it('nobody leaves max_age or prompt out on the way', async () => {
+    await signIn({ auth_time: Math.floor(Date.now() / 1000) - 3_000 })
+    for (const changes of [{ prompt: 'login' }, { max_age: '600' }]) {
+      const page = await browser.send('GET', standard(changes))
+      const bare = new URLSearchParams({ return_to: locationOf(page).searchParams.get('return_to') ?? '' })
+      const asked = locationOf(await browser.send('GET', `/sign-in?${bare}`))
+      expect(asked.searchParams.has('max_age')).toBe(false)
+      const answer = await browser.follow(await arrive(asked, { auth_time: Math.floor(Date.now() / 1000) - 3_000 }))
+      expect(locationOf(answer).origin).toBe(provider.issuer)
+    }
+  })
+
+  it('prompt=none never goes there', async () => {
+    const answer = await browser.open(standard({ prompt: 'none' }))
+    expect(locationOf(answer).searchParams.get('error')).toBe('login_required')
+  })
+
+  it('tells acr, amr and auth_time as the provider did', async () => {
+    const auth_time = Math.floor(Date.now() / 1000) - 100
+    const codeOf = async (claims: object, changes: Record<string, string>) => {
+      const by = client.newBrowser()
+      let answer = await signIn({ auth_time, ...claims }, standard(changes), by)
+      const form = consentForm(answer.text)
+      if (form) answer = await by.submit(form, { decision: 'approve' })
+      const location = locationOf(answer)
+      const { id_token } = tokensOf(
+        await rp.post('token', {
+          ...rp.credentials,
+          grant_type: 'authorization_code',
+          code: location.searchParams.get('code') ?? '',
+          redirect_uri: CALLBACK,
+          code_verifier: verifier,
+        }),
+      )
+      return JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString())
+    }
+    const asks = { acr_values: 'urn:gold urn:silver' }
+    expect(await codeOf({ acr: 'urn:gold', amr: ['hwk'] }, asks)).toMatchObject({
+      acr: 'urn:gold',
+      amr: ['hwk'],
+      auth_time,
+    })
+    const unsaid = await codeOf({ auth_time: undefined }, asks)
+    expect(unsaid).not.toHaveProperty('acr')
+    expect(unsaid).not.toHaveProperty('amr')
+    expect(unsaid).not.toHaveProperty('auth_time')
+    const odd = await codeOf({ acr: 7, amr: 'pwd' }, asks)
+    expect(odd).not.toHaveProperty('acr')
+    expect(odd).not.toHaveProperty('amr')
+  })
+
+  it('remembers a consent, and asks the provider once for more than it has said', async () => {
+    const first = await signIn({}, standard())
+    const form = consentForm(first.text)
+    if (form) await browser.submit(form, { decision: 'approve' })
+    expect(locationOf(await browser.open(standard())).searchParams.has('code')).toBe(true)
+    const asked = await begin(standard({ acr_values: 'urn:gold' }))
+    const answer = await browser.follow(await arrive(asked, { acr: 'urn:silver', auth_time: 1_700_000_000 }))
+    expect(locationOf(answer).searchParams.has('code')).toBe(true)
+  })
+
+  it('refuses somebody who is blocked here', async () => {
+    await signIn({ tenant: 10, sub: 'p-blocked' })
+    await client.block({ cid: 10, user_id: 'p-blocked', passport: '', password: '' })
+    const by = client.newBrowser()
+    const answer = await signIn({ tenant: 10, sub: 'p-blocked' }, standard(), by)
+    expect(locationOf(answer).searchParams.get('error')).toBe('access_denied')
+    const app = await client.makeApp()
+    expect((await by.open(client.authorizePath(client.request(app)))).text).toContain('20016')
+  })
+
+  it('changes that want a recent sign-in ask for one', async () => {
+    await signIn({ auth_time: Math.floor(Date.now() / 1000) - 3_000 })
+    const asked = await begin('/sign-in?confirm=1&return_to=%2Faccount%2Fdata')
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ prompt: 'login', max_age: '0' })
+  })
+})
+
+describe('signing out', () => {
+  const signOut = (returnTo = '/') => browser.send('POST', '/sign-out', { return_to: returnTo })
+
+  it('goes through the provider and back', async () => {
+    await signIn()
+    const there = locationOf(await signOut('/connect'))
+    expect(there.origin + there.pathname).toBe(`${provider.issuer}/logout`)
+    expect(there.searchParams.get('post_logout_redirect_uri')).toBe(`${SETTINGS.PUBLIC_URL}/sign-out/callback`)
+    expect(there.searchParams.get('id_token_hint')?.split('.')).toHaveLength(3)
+    expect(browser.cookies.has('gatehouse_session')).toBe(false)
+    const back = await browser.send('GET', `/sign-out/callback?state=${there.searchParams.get('state')}`)
+    expect(header(back, 'location')).toBe('/connect')
+    const again = await browser.send('GET', `/sign-out/callback?state=${there.searchParams.get('state')}`)
+    expect(header(again, 'location')).toBe('/')
+  })
+
+  it('ends the session here where the provider is away or has no page for it', async () => {
+    await signIn()
+    const session = browser.cookies.get('gatehouse_session') ?? ''
+    const other = await open(provider.issuer) // its own database: nobody is signed in
+    await other.close()
+    provider.metadata = { end_session_endpoint: undefined }
+    world.clock.advance(3_601)
+    expect(header(await signOut(), 'location')).toBe('/')
+    browser.cookies.set('gatehouse_session', session)
+    expect(locationOf(await browser.open('/account')).origin).toBe(provider.issuer)
+    await signIn({ exp: Math.floor(Date.now() / 1000) + 7_200 })
+    expect(header(await signOut('/account'), 'location')).toBe('/sign-in?return_to=%2Faccount&confirm=1')
+  })
+})
+
+describe('what people do elsewhere now', () => {
+  it('the page about security leads there, and to no page of ours', async () => {
+    const page = await signIn({}, '/account/security')
+    expect(page.text).toContain(`Your sign-in is at ${new URL(provider.issuer).host}`)
+    expect(page.text).not.toMatch(/href="\/password|account\/security\/sign-in/)
+  })
+
+  it.each(['/password', '/sign-in/forgotten', '/sign-in/code', '/sign-in/passkey', '/account/security/sign-in'])(
+    '%s says where',
+    async (path) => {
+      const page = await browser.send('GET', path)
+      expect(page.status).toBe(200)
+      expect(page.text).toContain(`Your sign-in is at ${new URL(provider.issuer).host}`)
+      expect((await browser.send('POST', path, { passport: 'alice', password: 'x' })).status).toBe(403)
+    },
+  )
+
+  it('a form with a password signs nobody in', async () => {
+    await createUser(world.deps, { ...ALICE, cid: 11, passport: 'alice-of-11' })
+    const answer = await browser.send('POST', '/sign-in', { passport: 'alice-of-11', password: ALICE.password })
+    expect([answer.status, header(answer, 'location')]).toEqual([303, '/sign-in?return_to=%2F'])
+    expect(browser.cookies.has('gatehouse_session')).toBe(false)
+  })
+})

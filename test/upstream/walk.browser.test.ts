@@ -1,0 +1,231 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Client, pkcePair } from '../acceptance/client.ts'
+import { httpWire, injectWire } from '../acceptance/http.ts'
+import { sharedSystem } from '../acceptance/system.ts'
+import { violationsInBothSchemes } from '../axe.ts'
+import { sharedBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
+import { openWorld, type World } from '../harness.ts'
+import { StandardApp } from '../oidc/app.ts'
+
+/** People of one service who sign in at another one, in Chromium with the policies of the pages in force. */
+
+let world: World
+let client: Client
+let provider: string
+let home: string
+let arrived: Server
+let app: string
+let rp: StandardApp
+let context: BrowserContext
+let user: { passport: string; password: string }
+const blockedBy: string[] = []
+
+beforeAll(async () => {
+  provider = (await sharedSystem()).origin
+  const there = new Client(httpWire(provider), provider)
+  home = `http://localhost:${await freePort()}`
+  const known = await there.makeApp({
+    name: 'Gatehouse of the platform',
+    redirect_uris: [`${home}/sign-in/callback`],
+    post_logout_uris: [`${home}/sign-out/callback`],
+  })
+  user = await there.makeUser({ name: 'Petra Provider' })
+  world = await openWorld({
+    PUBLIC_URL: home,
+    UPSTREAM_ISSUER: provider,
+    UPSTREAM_CLIENT_ID: known.app_key,
+    UPSTREAM_CLIENT_SECRET: known.app_secret,
+    UPSTREAM_CID: '3',
+    AUTHORIZE_PER_MINUTE: '100000',
+  })
+  keepTime()
+  await world.app.listen({ host: 'localhost', port: Number(new URL(home).port) })
+  client = new Client(injectWire(world.app), home)
+  arrived = createServer((_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>arrived</title>'),
+  )
+  await new Promise<void>((done) => arrived.listen(0, '127.0.0.1', done))
+  app = `http://127.0.0.1:${(arrived.address() as AddressInfo).port}/arrived`
+  rp = await StandardApp.make(client, { redirect_uris: [app], post_logout_uris: [app], hosts: ['127.0.0.1'] })
+})
+afterAll(async () => {
+  arrived?.close()
+  arrived?.closeAllConnections()
+  await world?.close()
+})
+afterEach(async () => {
+  await context?.close()
+  expect(blockedBy.splice(0)).toEqual([])
+})
+
+/** The world's clock stands still, the provider's does not. */
+const keepTime = () => world.clock.advance((Date.now() - world.clock.now().getTime()) / 1000)
+
+async function openTab(options: object = {}): Promise<Page> {
+  context = await (await sharedBrowser()).newContext({ locale: 'en', reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) blockedBy.push(message.text())
+  })
+  return page
+}
+
+/** At the provider: signs in, and allows what this service asks for, as far as it is asked. */
+async function signInThere(page: Page): Promise<void> {
+  await page.waitForURL((url) => url.origin === provider)
+  await page.fill('#passport', user.passport)
+  await page.fill('#password', user.password)
+  await page.click('button[type=submit]')
+  await page.waitForURL((url) => url.origin !== provider || url.pathname.endsWith('/authorize'))
+  if (page.url().startsWith(provider)) await page.click('button[value=approve]')
+  await page.waitForURL((url) => url.origin !== provider)
+}
+
+const contract = () => home + client.authorizePath(client.request({ ...rp.app, redirect_uri: app }))
+const { challenge } = pkcePair()
+const standard = (changes: Record<string, string> = {}) =>
+  home + rp.authorizeUrl({ redirect_uri: app, code_challenge: challenge, code_challenge_method: 'S256', ...changes })
+
+const isArrived = (url: URL): boolean => url.href.startsWith(app)
+const codeIn = (page: Page): string | null => new URL(page.url()).searchParams.get('code')
+
+describe('an app of the contract', () => {
+  it('gets its code, and later without a sign-in', async () => {
+    const page = await openTab()
+    for (const first of [true, false]) {
+      await page.goto(contract())
+      if (first) await signInThere(page)
+      await page.click('button[value=approve]')
+      await page.waitForURL(isArrived)
+      expect(codeIn(page)).toMatch(/^ghac_/)
+    }
+  })
+
+  it('gets it of another person who signs in instead', async () => {
+    const page = await openTab()
+    await page.goto(contract())
+    await signInThere(page)
+    await page.click('form[action="/sign-out"] button')
+    await page.waitForURL((url) => url.origin === provider)
+    await page.click('button[value=sign-out]')
+    await signInThere(page)
+    expect(page.url()).toContain('/oauth/v2/authorize')
+    await page.click('button[value=approve]')
+    await page.waitForURL(isArrived)
+  })
+
+  it('is told nothing of somebody who is blocked here, who can sign out', async () => {
+    const page = await openTab()
+    await page.goto(`${home}/account`)
+    await signInThere(page)
+    const { rows } = await world.pool.query("update user_profile set status = 'blocked' returning user_id")
+    try {
+      await page.goto(contract())
+      expect(rows).toHaveLength(1)
+      expect(await page.textContent('main')).toContain('20016')
+      await page.click('form[action="/sign-out"] button')
+      await page.waitForURL((url) => url.origin === provider)
+      await page.click('button[value=sign-out]')
+      await page.locator('#passport').waitFor()
+    } finally {
+      await world.pool.query("update user_profile set status = 'active'")
+    }
+  })
+})
+
+describe('a client of OpenID Connect', () => {
+  it('gets a code, is remembered, and can ask for a new sign-in', async () => {
+    const page = await openTab()
+    await page.goto(standard())
+    await signInThere(page)
+    const allow = page.locator('button[value=approve]')
+    if (await allow.isVisible()) await allow.click()
+    await page.waitForURL(isArrived)
+    expect(codeIn(page)).toMatch(/^ghac_/)
+    await page.goto(standard())
+    expect(isArrived(new URL(page.url()))).toBe(true)
+    for (const changes of [{ prompt: 'login' }, { max_age: '0' }, { prompt: 'select_account' }]) {
+      keepTime()
+      await page.goto(standard(changes))
+      await signInThere(page)
+      await page.waitForURL(isArrived)
+      expect(codeIn(page)).toMatch(/^ghac_/)
+    }
+    await page.goto(standard({ response_mode: 'form_post', prompt: 'login' })).catch(() => {})
+    await signInThere(page)
+    await page.waitForURL(isArrived)
+  })
+
+  it('signs the person out there too, and has them back', async () => {
+    const page = await openTab()
+    await page.goto(`${home}/account`)
+    await signInThere(page)
+    const asked = { client_id: rp.app.app_key, post_logout_redirect_uri: app, state: 'xyz' }
+    await page.goto(`${home}/oauth2/logout?${new URLSearchParams(asked)}`)
+    await page.click('button[value=sign-out]')
+    await page.waitForURL((url) => url.origin === provider)
+    await page.click('button[value=sign-out]')
+    await page.waitForURL(isArrived)
+    expect(new URL(page.url()).searchParams.get('state')).toBe('xyz')
+    await page.goto(`${home}/account`)
+    await page.locator('#passport').waitFor()
+    expect(page.url().startsWith(provider)).toBe(true)
+  })
+})
+
+describe('the account', () => {
+  it('is opened, left and left elsewhere', async () => {
+    const page = await openTab()
+    await page.goto(`${home}/account/security`)
+    await signInThere(page)
+    expect(await page.textContent('main')).toContain(`Your sign-in is at ${new URL(provider).host}`)
+    await page.click('.signed-in button')
+    await page.waitForURL((url) => url.origin === provider)
+    await page.click('button[value=sign-out]')
+    await page.waitForURL(`${home}/`)
+    await page.goto(`${home}/account`)
+    await page.locator('#passport').waitFor()
+  })
+
+  it('of which the session has ended meanwhile asks to sign in, whatever form was pressed', async () => {
+    const page = await openTab()
+    await page.goto(`${home}/account/security`)
+    await signInThere(page)
+    await context.clearCookies({ name: 'gatehouse_session', domain: 'localhost' })
+    await page.click('form[action="/account/sessions/end"] button')
+    await page.waitForURL(`${home}/account/security`) // the provider still knew the person
+  })
+
+  it('asks again for what wants a recent sign-in', async () => {
+    const page = await openTab()
+    await page.goto(`${home}/sign-in?confirm=1&return_to=%2Faccount%2Fdata`)
+    await signInThere(page)
+    expect(page.url()).toBe(`${home}/account/data`)
+  })
+})
+
+describe.each(['en', 'zh-CN'])('the pages in %s', (locale) => {
+  const PAGES = [
+    ['failed', '/sign-in/callback?state=none'],
+    ['elsewhere', '/password'],
+  ] as const
+  it.each(PAGES)('%s', async (name, path) => {
+    const page = await openTab({ locale })
+    const folder = process.env.PICTURES
+    for (const [kind, size] of [
+      ['phone', { width: 390, height: 844 }],
+      ['desktop', { width: 1280, height: 900 }],
+    ] as const) {
+      await page.setViewportSize(size)
+      await page.goto(home + path)
+      if (folder) await page.screenshot({ path: `${folder}/${name}-${locale}-${kind}.png` })
+    }
+    expect(await violationsInBothSchemes(page)).toEqual([])
+    expect(await page.getAttribute('html', 'lang')).toBe(locale)
+  })
+})

@@ -10,6 +10,20 @@ const shown = ({ value, secret }: SettingInForce, t: Translate): string => {
   return value === null ? t('console.settings.unset') : String(value)
 }
 
+const UNITS = [
+  [/_PER_MINUTE$/, 'console.unit.per_minute'],
+  [/_MS$/, 'console.unit.milliseconds'],
+  [/_S$/, 'console.unit.seconds'],
+  [/_DAYS$/, 'console.unit.days'],
+  [/_MB$/, 'console.unit.mebibytes'],
+] as const
+
+/** What a number counts, as the name of its setting says. */
+const unitOf = ({ name, value }: SettingInForce, t: Translate): string => {
+  const [, unit] = UNITS.find(([ending]) => ending.test(name)) ?? []
+  return unit === undefined || typeof value !== 'number' ? '' : t(unit)
+}
+
 /** What operators see of the settings. */
 export const SETTING_ACTIONS = [
   action({
@@ -23,6 +37,7 @@ export const SETTING_ACTIONS = [
       columns: [
         { name: 'setting', of: ({ name }) => name },
         { name: 'value', of: shown },
+        { name: 'unit', of: unitOf, onPagesOnly: true },
         { name: 'changed', of: isChanged, onPagesOnly: true },
         { name: 'meaning', of: ({ name }, t) => meaningOf(name, t), onPagesOnly: true },
       ],

@@ -51,7 +51,7 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
 export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
-export const partsIn = (path: string): string[] => path.slice(1).split('/')
+const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')

@@ -36,7 +36,6 @@ import { answerUnknownSignedPaths, mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
 import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
-import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { peopleRoom } from './people/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
@@ -132,7 +131,6 @@ export async function buildApp({
   const forgetHour = keepLastHour(deps.metrics, deps.clock)
   app.addHook('onClose', async () => forgetHour())
   await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
-  await app.register(operatorsRoom, givenTo('operators'))
   await app.register(consoleRoom, { ...givenTo('operators'), gather })
   return app
 }

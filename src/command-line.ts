@@ -4,10 +4,10 @@ import {
   actionCommands,
   type CliContext,
   demoCommands,
+  importCommand,
   jsTicketCommand,
   migrateCommand,
   openContext,
-  operatorCommands,
   orderCommands,
   productCommands,
   purgeCommand,
@@ -17,7 +17,6 @@ import {
   secretCommands,
   type Terminal,
   trafficCommands,
-  userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
@@ -40,13 +39,11 @@ export function programOf(context: CliContext): Command {
     })
 
   // One file a group of commands; a further group is one line here.
-  userCommands(program, context)
   productCommands(program, context)
   orderCommands(program, context)
   trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
-  actionCommands(program, context, ALL_ACTIONS)
-  operatorCommands(program, context)
+  actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)
   secretCommands(program, context)

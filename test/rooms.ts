@@ -118,6 +118,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'partner-calls',
     'partner-reach',
     'partners',
+    'people',
     'registry',
   ],
   reseal: ['account', 'oauth', 'oidc', 'registry', 'partners', 'reports', 'operators', 'audit', 'throttle'],

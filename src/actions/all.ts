@@ -11,20 +11,24 @@ import { MEMBER_ACTIONS } from '../members/index.ts'
 import { NOTICE_ACTIONS } from '../mtp/index.ts'
 import { liveGrantsOf, OAUTH_ACTIONS } from '../oauth/index.ts'
 import { SIGNING_KEY_ACTIONS } from '../oidc/index.ts'
+import { OPERATOR_ACTIONS } from '../operators/index.ts'
 import { heartbeatWith } from '../partner-calls/index.ts'
 import { REACH_ACTIONS } from '../partner-reach/index.ts'
 import { partnerActions } from '../partners/index.ts'
+import { PEOPLE_ACTIONS } from '../people/index.ts'
 import { appActions } from '../registry/index.ts'
 import { operatorsOpenApi } from './openapi.ts'
 
 /** What operators may do, by the section of the console that has it. */
 export const ACTIONS = {
   apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
+  users: PEOPLE_ACTIONS,
   grants: OAUTH_ACTIONS.grants,
   partners: [...partnerActions(heartbeatWith), ...MEMBER_ACTIONS, ...NOTICE_ACTIONS, ...REACH_ACTIONS],
   jobs: JOB_ACTIONS,
   audit: AUDIT_ACTIONS,
   requests: EXPLAIN_ACTIONS,
+  operators: OPERATOR_ACTIONS,
   keys: SIGNING_KEY_ACTIONS,
   settings: SETTING_ACTIONS,
 } as const satisfies Readonly<Record<string, readonly Action<ServiceDeps>[]>>

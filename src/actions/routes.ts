@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
+import { type Action, isElevated, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { sendDownload } from '../lib/web/download.ts'
@@ -9,7 +9,8 @@ import { translator } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { typedFields } from './fields.ts'
+import { fieldsOf, typedFields } from './fields.ts'
+import { numberIfOne } from './values.ts'
 
 /** The routes of all actions, below /admin/v1. */
 export function actionRoutes<Deps>(
@@ -24,7 +25,10 @@ export function actionRoutes<Deps>(
     const answer =
       (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
       async (request: FastifyRequest, reply: Reply) => {
-        const output = await perform(depsFor(request), inputOf(request, action, readsQuery, fixed))
+        const input = inputOf(request, action, readsQuery, fixed)
+        const { elevated } = action
+        if (elevated && isElevated(action, Object(input))) await app.requireRole(request, elevated.role, elevated.what)
+        const output = await perform(depsFor(request), input)
         if (action.respond) {
           noteForLog(request, { code: 0 })
           const file = action.respond(output, translator(localeOfRequest(request)))
@@ -39,6 +43,7 @@ export function actionRoutes<Deps>(
         method,
         url: partsOf(route).path,
         config: method === 'GET' ? reads : {},
+        ...(action.bodyLimit ? { bodyLimit: action.bodyLimit } : {}),
         handler: answer(action.perform, method === 'GET', fixed),
       })
     }
@@ -64,12 +69,23 @@ const needsNoBody = (action: Action): boolean =>
 
 /** What the path, and the query or the body, say. A field of the path is not said again. */
 function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean, fixed: object): unknown {
-  const given: unknown = readsQuery ? query : (body ?? (needsNoBody(action) ? {} : undefined))
+  const given: unknown = readsQuery ? withNumbers(action, query) : (body ?? (needsNoBody(action) ? {} : undefined))
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isRecord) return given
   const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
   if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
-  return { ...given, ...(params as object), ...fixed }
+  return { ...given, ...withNumbers(action, params), ...fixed }
+}
+
+/** An address has texts alone. */
+function withNumbers(action: Action, texts: unknown): object {
+  const numbers = new Set(fieldsOf(action).flatMap(({ name, kind }) => (kind === 'number' ? [name] : [])))
+  return Object.fromEntries(
+    Object.entries(Object(texts)).map(([name, text]) => [
+      name,
+      numbers.has(name) && typeof text === 'string' ? numberIfOne(text) : text,
+    ]),
+  )
 }
 
 /** Which app or partner a request is about, for the log. */

@@ -24,27 +24,9 @@ const PARTNER = '/partners/:partner_id'
 const PRODUCTS = `${PARTNER}/products`
 const PRODUCT = `${PRODUCTS}/:partner_deal_id`
 const ORDER = '/orders/:order_id'
-const OPERATOR = '/operators/:name'
 
 /** Of the operations that are not rows yet. */
 export const WRITTEN: readonly Permission[] = [
-  viewer('GET /users', 'user list'),
-  viewer('GET /users/:cid/:user_id', 'user show'),
-  support('GET /users/:cid/:user_id/accesses', 'user accesses'),
-  support('GET /users/deletion-requests', 'user deletion-requests'),
-  admin('GET /users/erase'),
-  admin('POST /users/erase', 'user erase'),
-  support('GET /users/:cid/:user_id/export', 'user export'),
-  editor('POST /users', 'user create'),
-  editor('POST /users/import', 'user import'),
-  editor('POST /users/reset-password', 'user reset-password'),
-  viewer('GET /users/:cid/:user_id/factors', 'user factors'),
-  editor('POST /users/remove-factors', 'user remove-factors'),
-  editor('POST /users/block', 'user block'),
-  editor('POST /users/unblock', 'user unblock'),
-  viewer('GET /users/end-sessions'),
-  support('POST /users/end-sessions', 'user end-sessions'),
-
   viewer(`GET ${PRODUCTS}`, 'product list'),
   viewer(`GET ${PRODUCT}`, 'product show'),
   editor(`POST ${PRODUCTS}/pull`, 'product pull'),
@@ -62,17 +44,6 @@ export const WRITTEN: readonly Permission[] = [
 
   viewer('GET /traffic', 'traffic list'),
   viewer('GET /traffic/:id', 'traffic show'),
-
-  admin('GET /operators', 'operator list'),
-  admin(`GET ${OPERATOR}`, 'operator show'),
-  admin('POST /operators', 'operator create'),
-  admin(`POST ${OPERATOR}/role`, 'operator set-role'),
-  admin(`POST ${OPERATOR}/disable`, 'operator disable'),
-  admin(`POST ${OPERATOR}/enable`, 'operator enable'),
-  admin(`POST ${OPERATOR}/tokens`, 'operator new-token'),
-  admin(`POST ${OPERATOR}/tokens/revoke`, 'operator revoke-token'),
-  admin(`POST ${OPERATOR}/password`, 'operator set-password'),
-  admin(`POST ${OPERATOR}/reset-totp`, 'operator reset-totp'),
 
   // Only on the machine of the service, which has its database: whoever can do that is an admin.
   admin(undefined, 'migrate'),

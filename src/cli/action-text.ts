@@ -1,6 +1,7 @@
-import { rowsIn, shownOnce, tableOf, type Values } from '../actions/index.ts'
+import { rowsIn, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, type Column, cellOf } from '../lib/action.ts'
+import { systemClock } from '../lib/clock.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { Terminal } from './context.ts'
 import { explainedText } from './explain.ts'
@@ -19,16 +20,22 @@ export const textOf =
     const own = OWN[id]
     if (own) return own(output)
     const told = lines?.(output)
-    if (told) return [...linesText(told), ...onceText(output, onlyOnce)].join('\n\n')
+    if (told) return [...linesText(told), ...onceText(id, output, onlyOnce)].join('\n\n')
     if (list) return listText(list.rows, list.columns, output)
     const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
-    return [...recordText(kept), ...onceText(output, onlyOnce)].join('\n\n')
+    return [...recordText(kept), ...onceText(id, output, onlyOnce)].join('\n\n')
   }
 
-function onceText(output: Values, onlyOnce: readonly string[]): string[] {
-  const secrets = shownOnce(onlyOnce, output)
-  return secrets.length > 0 ? [aligned(secrets.map((name) => [name, readable(output[name])])), t('command.once')] : []
+function onceText(id: string, output: Values, onlyOnce: readonly string[]): string[] {
+  const once = shownOnce(onlyOnce, output)
+  return once.length > 0 ? [...recordText(once.map((name) => [name, output[name]])), ownText(id, 'once')] : []
 }
+
+const SHARED = { once: 'command.once', would: 'command.would' } as const
+
+/** The action's own text, else the one that all share. */
+const ownText = (id: string, what: keyof typeof SHARED): string =>
+  t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
 
 /** Cells as a table, and each sentence as a paragraph. */
 function linesText(lines: readonly (readonly unknown[] | string)[]): string[] {
@@ -44,7 +51,7 @@ export function warn({ stderr }: Terminal, { warnings }: Action<ServiceDeps>, ou
 
 /** A field a line, and below them each list of objects as a table. */
 function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
-  const facts = entries.filter(([, value]) => !tableOf(value)).map(([name, value]) => [name, readable(value)])
+  const facts = withCounts(entries.filter(([, value]) => !tableOf(value)))
   const tables = entries.flatMap(([name, value]) => {
     const table = tableOf(value)
     if (!table) return []
@@ -52,17 +59,22 @@ function recordText(entries: readonly (readonly [string, unknown])[]): string[] 
     const rows = table.map((row) => columns.map((column) => readable(row[column])))
     return [`${name}\n${aligned([columns.map((column) => column.toUpperCase()), ...rows])}`]
   })
-  return [aligned(facts), ...tables]
+  return [...(facts.length > 0 ? [factsText(facts)] : []), ...tables]
 }
 
-export const foreseenText = (output: Values): string =>
-  `${t('command.would')}\n${aligned(Object.entries(output).map(([name, value]) => [name, readable(value)]))}\n${t('command.repeat')}`
+const factsText = (facts: readonly { readonly name: string; readonly value: unknown }[]): string =>
+  aligned(facts.map(({ name, value }) => [name, readable(value)]))
+
+export const foreseenText =
+  ({ id }: Action<ServiceDeps>) =>
+  (output: Values): string =>
+    `${ownText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
 
 function listText(name: string, all: readonly Column<object>[], output: Values): string {
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
   const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
-  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t))))
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t, systemClock.now()))))
   const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
   return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
 }

@@ -16,10 +16,22 @@ import { printableJson } from './text.ts'
 
 const t = translator('en')
 
+/** What a command does that does more than one call, by the id of its action. */
+export type OwnCommands = Readonly<Record<string, (command: Command, context: CliContext) => void>>
+
 /** The commands of all actions that have one. */
-export function actionCommands(program: Command, context: CliContext, actions: readonly Action<ServiceDeps>[]): void {
+export function actionCommands(
+  program: Command,
+  context: CliContext,
+  actions: readonly Action<ServiceDeps>[],
+  own: OwnCommands = {},
+): void {
   for (const action of actions) {
-    if (action.command) defineAction(commandOf(program, action.command), context, action)
+    if (!action.command) continue
+    const command = commandOf(program, action.command).description(t(`action.${action.id}.about`))
+    const define = own[action.id]
+    if (define) define(command, context)
+    else defineAction(command, context, action)
   }
 }
 
@@ -29,8 +41,17 @@ function commandOf(program: Command, words: string): Command {
   const last = names.pop() ?? ''
   const group = names.reduce((parent, name, at) => {
     const known = parent.commands.find((one) => one.name() === name)
-    const id = names.slice(0, at + 1).join('_')
-    return known ?? parent.command(name).description(t(`command.${id.replaceAll('-', '_')}`))
+    return (
+      known ??
+      parent.command(name).description(
+        t(
+          `command.${names
+            .slice(0, at + 1)
+            .join('_')
+            .replaceAll('-', '_')}`,
+        ),
+      )
+    )
   }, program)
   return group.command(last)
 }
@@ -38,7 +59,6 @@ function commandOf(program: Command, words: string): Command {
 function defineAction(command: Command, context: CliContext, action: Action<ServiceDeps>): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
-  command.description(t(`action.${action.id}.about`))
   // In brackets for commander, so that a missing one is reported together with all other problems.
   for (const name of named) command.argument(`[${name}]`)
   if (named.length > 0) command.usage(`${named.map((name) => `<${name}>`).join(' ')} [options]`)
@@ -57,21 +77,16 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
   defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
     const carryOut = async (ask: Ask): Promise<void> => {
-      if (action.list && paging.length > 0 && command.opts().all === true)
-        return printAll(context, action.list.rows, typed, ask)
+      if (action.list && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
       warn(context.terminal, action, output)
-      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText)
+      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
       if (action.verdict?.(output).tone === 'bad') context.terminal.exitCode = 1
     }
     const { remote } = context
-    const { respond } = action
-    if (respond) {
-      if (remote) return write(context, await streamRemote(remote, { route: action.route, fields: typed }))
-      return context.withDeps(async (deps) => write(context, respond(await action.perform(deps, typed), t).parts))
-    }
+    if (action.respond) return printFile(context, action, typed)
     if (!remote) {
       const perform = isSure ? action.perform : (action.foresee ?? action.perform)
       return context.withDeps((deps) => carryOut(async (given) => asValues(await perform(deps, given))))
@@ -81,9 +96,13 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
   })
 }
 
-/** Waits for a reader that is slower. */
-async function write({ terminal: { stdout } }: CliContext, parts: AsyncIterable<string | Buffer> | Iterable<string>) {
-  for await (const part of parts) if (!stdout.write(part)) await once(stdout, 'drain')
+/** Everything of a file, as it comes. */
+async function printFile({ remote, terminal, withDeps }: CliContext, action: Action<ServiceDeps>, fields: Values) {
+  const write = async (parts: AsyncIterable<string | Buffer> | Iterable<string>): Promise<void> => {
+    for await (const part of parts) if (!terminal.stdout.write(part)) await once(terminal.stdout, 'drain')
+  }
+  if (remote) return write(await streamRemote(remote, { route: action.route, fields }))
+  return withDeps(async (deps) => write(action.respond?.(await action.perform(deps, fields), t).parts ?? []))
 }
 
 type Ask = (given: Values) => Promise<Values>
@@ -99,13 +118,13 @@ const onlyOne = (names: readonly string[]): readonly string[] => (names.length =
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
 /** Every row of every page, a line of JSON each. */
-async function printAll(context: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
+async function printAll({ terminal }: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
   for (let given = typed; ; ) {
     const output = await ask(given)
-    await write(
-      context,
-      rowsIn(output, rows).map((row) => `${printableJson(stringify(row) ?? '')}\n`),
-    )
+    for (const row of rowsIn(output, rows)) {
+      // Waits for a reader that is slower than the database.
+      if (!terminal.stdout.write(`${printableJson(stringify(row) ?? '')}\n`)) await once(terminal.stdout, 'drain')
+    }
     if (typeof output.next !== 'string') return
     given = { ...typed, after: output.next }
   }

@@ -1,23 +1,25 @@
-import { hintOf, type Field as InputField, labelOf, shownOnce, typedFields, type Values } from '../actions/index.ts'
+import { fieldsOf, hintOf, type Field as InputField, labelOf, type Values, withCounts } from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
-import { cellFor, changesOf, factsOf, given, shownText, tablesOf } from './action-values.ts'
-import type { Action, Fact, Field, OneTimeResult, PageContext } from './page-model.ts'
+import { labelIn, resultOf } from './action-result.ts'
+import { cellFor, changesOf, given, shownText } from './action-values.ts'
+import type { Action, Fact, Field, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
   adds,
+  fieldsFor,
   formPath,
   homeOf,
   keysIn,
   linkTo,
   listOf,
-  offeredFor,
+  offeredForRow,
   type Placed,
   type Places,
   perform,
   titleOf,
 } from './placed.ts'
-import { count, stateCell, text, yesNo } from './texts.ts'
+import { at, count, stateCell, text, yesNo } from './texts.ts'
 
 /** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
 export class StaleForm extends InvalidInput {}
@@ -27,8 +29,8 @@ export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
   const home = homeOf(places, change)
   const detail = home?.list || adds(change, list) ? undefined : home
-  const fieldsOfForm = () =>
-    typedFields(change).filter(({ name }) => !change.about.includes(name) && !(name in change.fixed))
+  const asks = ({ role }: PageContext) =>
+    fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> => ({
     ...keysIn(change, context),
@@ -36,14 +38,15 @@ export function formPage(places: Places, change: Placed): Action {
   })
   return {
     path: formPath(change, list),
-    operation: change.route,
+    operation: change.operation,
     title: titleOf(change),
-    ...(isEdit ? { button: 'console.save' } : {}),
-    back: (context) => backOf(detail ?? list, keysIn(change, context)),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
+    exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
+    back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
       const record = await recordOf(context)
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
-      const others = detail || !list ? [] : offeredFor(places, list, record).filter(({ id }) => id !== change.id)
+      const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       return {
         ...(typeof record.name === 'string' ? { about: record.name } : {}),
         says: [context.t(aboutOf(change))],
@@ -51,38 +54,47 @@ export function formPage(places: Places, change: Placed): Action {
           ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
-        fields: fieldsOfForm().map((field) => formFieldOf(change, field, record, context)),
+        fields: [
+          ...asks(context).map((field) => formFieldOf(change, field, record, context)),
+          ...retypedField(change, record, context),
+        ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
         others: others.map((one) => linkTo(places, one, record, context)),
       }
     },
     run: async (context) => {
-      const fields = fieldsOfForm()
+      const fields = asks(context)
+      const keys = keysIn(change, context)
       const record = isEdit || change.form ? await recordOf(context) : {}
-      const typed = isEdit ? editedIn(fields, record, context) : typedIn(change, fields, record, context)
-      const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
-      if (change.respond) return change.respond(output, context.t)
-      if (change.method === 'GET') return answerOf(change, output, context.t)
-      const once = shownOnce(change.once, output)
-      const warnings = change.warnings?.of(output) ?? []
-      if (once.length + warnings.length === 0) return undefined
-      const values = [
-        ...once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] })),
-        ...warnings.map(({ field, problem }) => ({ name: field, cells: [{ text: problem, isEnglish: true }] })),
-      ]
-      return { note: context.t(once.length > 0 ? 'console.once.note' : 'console.warned'), values }
+      const typed = isEdit
+        ? editedIn(fields, record, context)
+        : typedIn(change, fields, record, withoutRetyped(change, keys, context))
+      if (change.respond) {
+        return change.respond(await change.perform(context.deps, { ...typed, ...keys }), context.t)
+      }
+      return resultOf(change, await perform(change, context, { ...typed, ...keys }), context)
     },
   }
 }
 
-function answerOf(asked: Placed, output: Values, t: PageContext['t']): OneTimeResult {
-  const verdict = asked.verdict?.(output)
-  return {
-    ...(verdict ? { tone: verdict.tone } : {}),
-    note: t(verdict?.text ?? aboutOf(asked)),
-    values: factsOf(asked, output, t),
-    tables: tablesOf(asked, output, t),
-  }
+const RETYPED = 'typed'
+
+/** One more field, for what cannot be undone. */
+const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): Field[] =>
+  retyped
+    ? [
+        {
+          ...{ name: RETYPED, label: t('console.retype', { field: retyped }), kind: 'text', required: true },
+          hint: t('console.retype.hint', { field: retyped, value: String(record[retyped]) }),
+        },
+      ]
+    : []
+
+function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext): PageContext {
+  if (!retyped) return context
+  const { [RETYPED]: typed, ...fields } = context.fields
+  if (typed === String(keys[retyped]).trim()) return { ...context, fields }
+  throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
 }
 
 /** The field of a form that says which state of the record it was made for. */
@@ -92,7 +104,7 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   const { name, initially } = field
   if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
   const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : {})
-  const shown = formField(change, field, context, values[name] ?? initially)
+  const shown = formField(change, field, context, values[name] ?? initially ?? record[name])
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 
@@ -143,13 +155,12 @@ const factOf = (change: Placed, name: string, record: Values, context: PageConte
   fact(change, name, decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name], context)
 
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
-  Object.entries(foreseen)
-    .filter(([name]) => !change.about.includes(name))
-    .map(([name, value]) =>
-      typeof value === 'number'
-        ? { name: labelOf(context.t, change, name), cells: [text(count(value))] }
-        : fact(change, name, value, context),
-    )
+  withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))
+    .filter(({ value, in: group }) => group === undefined || value !== 0)
+    .map(({ name, value, in: group }) => ({
+      name: labelIn(change, name, group, context),
+      cells: [typeof value === 'number' ? text(count(value)) : cellFor(name, value, context.t)],
+    }))
 
 const KINDS = {
   text: 'text',

@@ -1,10 +1,10 @@
-import { type Field, labelOf, pairsOf, tableOf, type Values } from '../actions/index.ts'
+import { type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
 import { type Action, type Column, cellOf } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { LocalizedText } from '../lib/localized-text.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import { trafficTexts } from '../sandbox/index.ts'
-import type { Cell, Fact, Table } from './page-model.ts'
+import type { Cell, Table } from './page-model.ts'
 import { at, stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
@@ -59,26 +59,12 @@ const changesIn = (before: Values, after: Values): string[] =>
     (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
   )
 
-/** What is known of a record, a line each. Its own keys lead nowhere. */
-export const factsOf = (
-  action: Pick<Action, 'id'>,
-  record: Values,
-  t: Translate,
-  own: readonly string[] = [],
-): Fact[] =>
-  Object.entries(record)
-    .filter(([, value]) => !tableOf(value))
-    .map(([name, value]) => {
-      const { href, ...cell } = cellFor(name, value, t)
-      return { name: labelOf(t, action, name), cells: [href && !own.includes(name) ? { ...cell, href } : cell] }
-    })
-
-/** Rows of a list, by its columns; `beside`: what the address of the list says. */
-export const listTable = (list: Action, rows: readonly Values[], t: Translate, beside: Values = {}): Table => {
+/** Rows of a list, by its columns. */
+export const listTable = (list: Action, rows: readonly Values[], t: Translate, now: Date): Table => {
   const { columns = [] } = list.list ?? {}
   const cellIn = (column: Column<object>, row: Values): Cell => {
-    const [tone, page] = [column.tone?.(row), column.page?.({ ...beside, ...row })]
-    const cell = cellFor(column.name, cellOf(column, row, t), t)
+    const [tone, page] = [column.tone?.(row), column.page?.(row)]
+    const cell = cellFor(column.name, cellOf(column, row, t, now), t)
     return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...page.slice(1).split('/')) } : {}) }
   }
   return {
@@ -87,20 +73,6 @@ export const listTable = (list: Action, rows: readonly Values[], t: Translate, b
     none: t('console.nothing_matches'),
   }
 }
-
-/** Columns of what has no field of its own (tableOf of src/actions). */
-const NAMED_BY = new Set(['key', 'value'])
-
-/** The lists of objects in a record. */
-export const tablesOf = (action: Pick<Action, 'id'>, record: Values, t: Translate): Table[] =>
-  Object.entries(record).flatMap(([name, value]) => {
-    const table = tableOf(value)
-    if (!table) return []
-    const columns = Object.keys(table[0] ?? {})
-    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    const head = columns.map((column) => labelOf(t, action, NAMED_BY.has(column) ? `${name}.${column}` : column))
-    return [{ title: labelOf(t, action, name), head, rows, none: '' }]
-  })
 
 const isEmpty = (value: unknown): boolean => {
   if (value === null || value === undefined || value === '') return true
@@ -129,7 +101,7 @@ const lines = (typed: string): string[] =>
 function valueTyped({ kind }: Field, typed: string): unknown {
   switch (kind) {
     case 'number':
-      return /^-?\d+$/.test(typed) ? Number(typed) : typed
+      return numberIfOne(typed)
     case 'switch':
       return typed === 'true' ? true : typed === 'false' ? false : typed
     case 'list':

@@ -18,6 +18,8 @@ export interface Cell {
   readonly at?: string
   /** Those that its line feeds stand for. */
   readonly moments?: readonly string[]
+  /** It has a button that copies it. */
+  readonly isCopied?: boolean
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
 }
@@ -45,6 +47,8 @@ export interface ActionLink {
   readonly text: string
   /** It ends something that cannot be brought back: shown apart. */
   readonly isDangerous?: true
+  /** It leads elsewhere, and changes nothing. */
+  readonly isSecond?: true
 }
 
 export interface Field {
@@ -132,13 +136,14 @@ export interface OneTimeResult {
   readonly note: string
   readonly values: readonly Fact[]
   readonly texts?: readonly TextBlock[]
-  readonly tables?: readonly Table[]
 }
 
 export interface Action extends Place {
   /** Of the page; its button says the same, unless it has a text of its own. */
   readonly title: string
   readonly button?: string
+  /** Fields whose text counts to the last space: passwords. */
+  readonly exactly?: readonly string[]
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
   readonly confirm: (context: PageContext) => Promise<Confirmation>

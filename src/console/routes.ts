@@ -18,17 +18,17 @@ import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
-type ContextOf = (request: FastifyRequest) => PageContext
+type ContextOf = (request: FastifyRequest, exactly?: readonly string[]) => PageContext
 
 const contextFrom =
   (deps: ServiceDeps): ContextOf =>
-  (request) => ({
+  (request, exactly = []) => ({
     deps: onBehalfOf(deps, request),
     t: translator(localeOfRequest(request)),
     locale: localeOfRequest(request),
     role: whoIs(request).role,
     params: paramsOf(request),
-    fields: { ...formFields(request.query), ...formFields(request.body) },
+    fields: { ...formFields(request.query), ...formFields(request.body, exactly) },
     admit: (operation) => request.server.requireRole(request, roleFor(operation), operation),
   })
 
@@ -144,14 +144,14 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
   app.get(action.path, { onRequest }, (request, reply) => confirm(request, reply))
 
   app.post(action.path, { onRequest }, async (request, reply) => {
-    const context = contextOf(request)
+    const context = contextOf(request, action.exactly)
     try {
       const back = action.back?.(context) ?? (await action.confirm(context)).back
       const once = await action.run(context)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', texts: [], tables: [], ...once, title: context.t(action.title), back }
-        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
+        const shown = { tone: 'plain', texts: [], ...once, title: context.t(action.title), back }
+        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)
     } catch (error) {

@@ -16,7 +16,7 @@ export interface Column<Row> {
   /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
   readonly name: string
   /** Without it, the row's field of this name. */
-  of?(row: Row, t: Translate): unknown
+  of?(row: Row, t: Translate, now: Date): unknown
   /** Too much for a terminal. */
   readonly onPagesOnly?: true
   /** Its colour on a page. */
@@ -50,10 +50,30 @@ interface Facts {
   readonly each?: { readonly name: string; readonly values: readonly string[] }
   /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
   readonly page?: { readonly path: string; readonly about: readonly string[] }
+  /** What it takes is no form: the console does not offer it. */
+  readonly hasNoForm?: true
   /** It ends something that cannot be brought back: the console shows it apart. */
   readonly dangerous?: true
   /** The audit log records each look, so HEAD is not answered. */
   readonly recordsLook?: true
+  /** Fields that only a higher role may give, and what the refusal calls that. */
+  readonly elevated?: Elevated
+  /** The page below /console that follows it where the record is gone. */
+  readonly after?: string
+  /** The field of the record that has to be typed in the console to confirm it. */
+  readonly retyped?: string
+  /** Its secret may also be typed as an option of the command, for records that are thrown away. */
+  readonly secretAsOption?: true
+  /** Bytes of a body, where that is more than others have. */
+  readonly bodyLimit?: number
+}
+
+interface Elevated {
+  readonly role: Role
+  readonly fields: readonly string[]
+  readonly what: string
+  /** Of the page of one record: the page below /console that asks for these fields. */
+  readonly page?: string
 }
 
 /** `input`: fields of the path, query and body together; refuses others. */
@@ -65,6 +85,8 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   masked?(output: Output): object
   /** What it would do, in numbers, which its page shows above the button. */
   readonly preview?: Preview<Input, Deps>
+  /** What its page shows besides. */
+  readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
   /** What the terminal shows of the output in place of its fields: cells of a table, and sentences. */
@@ -115,6 +137,7 @@ export interface Action<Deps = never> extends Facts {
   /** Parses what came from outside, and carries it out; throws InvalidInput. */
   perform(deps: Deps, given: unknown): Promise<object>
   foresee?(deps: Deps, given: unknown): Promise<object>
+  showBeside?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
   readonly list?: ListOf<string, object>
   readonly once?: readonly string[]
@@ -133,7 +156,7 @@ const idOf = ({ route, command = route.toLowerCase().replace(/:\w+/g, 'one') }: 
   command.replace(/\W+/g, '_')
 
 export function action<Input extends object, Deps, Output extends object>(row: Row<Input, Deps, Output>): Action<Deps> {
-  const { run, preview, noSuch, ...facts } = row
+  const { run, preview, beside, noSuch, ...facts } = row
   const read = (given: unknown): Input => {
     try {
       return parseInput(row.input, given)
@@ -149,6 +172,7 @@ export function action<Input extends object, Deps, Output extends object>(row: R
       ...(preview.role ? { previewRole: preview.role } : {}),
       foresee: (deps: Deps, given: unknown) => preview.run(deps, read(given)),
     }),
+    ...(beside && { showBeside: (deps: Deps, given: unknown) => beside(deps, read(given)) }),
   }
 }
 
@@ -166,8 +190,12 @@ export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
     : [{ route, fixed: {} }]
 
 /** What a column shows of a row. */
-export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate): unknown =>
-  of ? of(row, t) : (row as Readonly<Record<string, unknown>>)[name]
+export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate, now: Date): unknown =>
+  of ? of(row, t, now) : (row as Readonly<Record<string, unknown>>)[name]
+
+/** Whether an input has a field that only a higher role may give. */
+export const isElevated = ({ elevated }: Pick<Facts, 'elevated'>, input: object): boolean =>
+  elevated?.fields.some((name) => (input as Readonly<Record<string, unknown>>)[name] !== undefined) === true
 
 /** Method and path of a route. */
 export function partsOf(route: string): { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string } {

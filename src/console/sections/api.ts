@@ -4,6 +4,7 @@ import { type Action, namesIn, partsOf } from '../../lib/action.ts'
 import { contractAnswer, NamedFailure } from '../../lib/failure.ts'
 import { InvalidInput } from '../../lib/json/input.ts'
 import { prettyJson, prettyLossless } from '../../lib/json/lossless.ts'
+import { ROLES } from '../../lib/web/admin-auth.ts'
 import type { Download } from '../../lib/web/download.ts'
 import { failureEnvelope } from '../../lib/web/envelope.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -12,7 +13,7 @@ import { formField } from '../action-form.ts'
 import { given } from '../action-values.ts'
 import type { Field, OneTimeResult, PageContext, Section } from '../page-model.ts'
 import { perform } from '../placed.ts'
-import { at, code, link, roleChoices, roleText, text } from '../texts.ts'
+import { at, code, link, roleText, text } from '../texts.ts'
 
 /** The API below /admin/v1, operation by operation, each with a form that asks it in the name of whoever is signed in. */
 
@@ -143,7 +144,12 @@ export const api: Section = {
           kind: 'choice',
           choices: [...new Set([...ASKED.values()].map(partOf))].map((part) => [part, part]),
         },
-        { name: 'role', label: t('console.field.role'), kind: 'choice', choices: roleChoices(t) },
+        {
+          name: 'role',
+          label: t('field.role'),
+          kind: 'choice',
+          choices: ROLES.map((role) => [role, roleText(role, t)]),
+        },
       ],
       read: async ({ t, fields }) => {
         const all = [...ASKED.values()].filter(
@@ -155,12 +161,7 @@ export const api: Section = {
           text(roleText(asked.role, t)),
           asked.command ? code(`gatehouse ${asked.command}`) : text('–'),
         ])
-        const head = [
-          t('console.api.operation'),
-          t('console.api.request'),
-          t('console.field.role'),
-          t('console.api.command'),
-        ]
+        const head = [t('console.api.operation'), t('console.api.request'), t('field.role'), t('console.api.command')]
         return { table: { head, rows, none: t('console.nothing_matches') }, next: null }
       },
     },
@@ -180,7 +181,7 @@ export const api: Section = {
           says: [...(asked.isPreview ? [] : [t(`action.${asked.id}.about`)]), t('console.api.really')],
           facts: [
             { name: t('console.api.request'), cells: [code(written(asked))] },
-            { name: t('console.field.role'), cells: [text(roleText(asked.role, t))] },
+            { name: t('field.role'), cells: [text(roleText(asked.role, t))] },
             ...(asked.command ? [{ name: t('console.api.command'), cells: [code(`gatehouse ${asked.command}`)] }] : []),
             { name: 'curl', cells: [code(curlOf(asked, {}, context))] },
           ],

@@ -1,17 +1,15 @@
 import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
 import { api } from './api.ts'
-import { operators } from './operators.ts'
 import { orders } from './orders.ts'
 import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { traffic } from './traffic.ts'
-import { users } from './users.ts'
 
 /** In the order of the navigation. */
 export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
-  users,
+  sectionOf('users'),
   sectionOf('grants'),
   sectionOf('partners', { tables: runTable, details: [runPage] }),
   orders,
@@ -19,7 +17,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('jobs'),
   sectionOf('audit'),
   requests,
-  operators,
+  sectionOf('operators'),
   sectionOf('keys'),
   sectionOf('settings'),
   api,

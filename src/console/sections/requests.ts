@@ -43,7 +43,7 @@ async function readOne(context: PageContext) {
           followedTable(followed.audit, context),
         ]
       : []),
-    { ...listTable(AUDIT, known.events, t), title: t('console.explain.events') },
+    { ...listTable(AUDIT, known.events, t, context.deps.clock.now()), title: t('console.explain.events') },
   ]
   return {
     title: t('console.explain.request', { id }),

@@ -3,7 +3,6 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
 import { ROUTE_ROLES } from './actions/index.ts'
 import { actionsRoom } from './actions/plugin.ts'
-import { auditRoom } from './audit/plugin.ts'
 import type { Config } from './config/index.ts'
 import { consoleRoom } from './console/plugin.ts'
 import { databaseState } from './db/installation.ts'
@@ -11,7 +10,6 @@ import type { ConnectionGroup } from './db/shares.ts'
 import { withShareOf } from './db/sql.ts'
 import { developerRoom } from './developer/plugin.ts'
 import { openRefusalRecorder } from './explain/index.ts'
-import { explainRoom } from './explain/plugin.ts'
 import type { ServiceDeps } from './jobs/index.ts'
 import type { Log } from './lib/log.ts'
 import { rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
@@ -37,7 +35,6 @@ import { answerUnknownSignedPaths, mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
 import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
-import { operatorsRoom } from './operators/plugin.ts'
 import { peopleRoom } from './people/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
@@ -126,13 +123,10 @@ export async function buildApp({
   await app.register(mtpRoom, givenTo('notices'))
   await app.register(sandboxRoom, givenTo('sandbox'))
   await app.register(actionsRoom, givenTo('operators'))
-  await app.register(explainRoom, givenTo('operators'))
   const gather = gatherMetrics ?? (async () => [await deps.metrics.registry.getMetricsAsJSON()])
   const forgetHour = keepLastHour(deps.metrics, deps.clock)
   app.addHook('onClose', async () => forgetHour())
   await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
-  await app.register(operatorsRoom, givenTo('operators'))
-  await app.register(auditRoom, givenTo('operators'))
   await app.register(consoleRoom, { ...givenTo('operators'), gather })
   return app
 }

@@ -2,10 +2,8 @@ import { Command } from 'commander'
 import { ALL_ACTIONS } from './actions/index.ts'
 import {
   actionCommands,
-  auditCommands,
   type CliContext,
   demoCommands,
-  explainCommand,
   importCommand,
   jsTicketCommand,
   migrateCommand,
@@ -15,8 +13,6 @@ import {
   resealCommand,
   sandboxCommands,
   secretCommands,
-  settingsCommand,
-  signingKeyCommands,
   type Terminal,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
@@ -40,15 +36,11 @@ export function programOf(context: CliContext): Command {
     })
 
   // One file a group of commands; a further group is one line here.
-  signingKeyCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
-  explainCommand(program, context)
   actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })
-  auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)
   secretCommands(program, context)
-  settingsCommand(program, context)
   migrateCommand(program, context)
   purgeCommand(program, context)
   resealCommand(program, context)

@@ -101,16 +101,20 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'operators',
     'outbound',
+    'metrics',
     'upstream',
   ],
   operators: ['audit', 'throttle'],
   actions: [
     'app-events',
     'catalogue',
+    'audit',
+    'explain',
     'jobs',
     'members',
     'mtp',
     'oauth',
+    'oidc',
     'operators',
     'orders',
     'partner-calls',
@@ -268,6 +272,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   rate_count: 'throttle',
   worker_lease: 'jobs',
   refused_request: 'explain',
+  activity_hour: 'metrics',
   installation: 'db',
 }
 

@@ -41,9 +41,15 @@ interface Schema {
   readonly apiOnly?: boolean
 }
 
+/** Cache: reading a schema takes milliseconds, and it never changes. */
+const known = new WeakMap<z.ZodType, Schema>()
+
 /** The JSON Schema of what may be sent. 64-bit ids have no type there: they are numbers or texts. */
-export const inputSchema = (input: z.ZodType): Schema =>
-  z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema
+export function inputSchema(input: z.ZodType): Schema {
+  const schema = known.get(input) ?? (z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema)
+  known.set(input, schema)
+  return schema
+}
 
 const typesOf = ({ type, anyOf = [] }: Schema): string[] => [
   ...(type === undefined ? [] : [type].flat()),
@@ -78,16 +84,6 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
 /** Which page of a list. */
 const PAGING = new Set(['limit', 'after'])
 
-/** Cache: reading a schema takes milliseconds, and it never changes. */
-const known = new WeakMap<z.ZodType, Field[]>()
-
-function readFields(input: z.ZodType): Field[] {
-  const { properties = {}, required = [] } = inputSchema(input)
-  return Object.entries(properties)
-    .filter(([name, { apiOnly }]) => !PAGING.has(name) && !apiOnly)
-    .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
-}
-
 /** `limit`, and `after` where it is read page by page. */
 export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
   Object.keys(inputSchema(input).properties ?? {}).filter((name) => PAGING.has(name))
@@ -96,10 +92,11 @@ export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
 export const isPaged = (action: Pick<Action, 'input'>): boolean => pagingOf(action).includes('after')
 
 /** The fields of an input that a form has: not those that choose the page of a list. */
-export function fieldsOf({ input }: Pick<Action, 'input'>): readonly Field[] {
-  const fields = known.get(input) ?? readFields(input)
-  known.set(input, fields)
-  return fields
+export function fieldsOf({ input }: Pick<Action, 'input'>): Field[] {
+  const { properties = {}, required = [] } = inputSchema(input)
+  return Object.entries(properties)
+    .filter(([name, { apiOnly }]) => !PAGING.has(name) && !apiOnly)
+    .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
 }
 
 /** Those that are not in the path. */

@@ -1,20 +1,19 @@
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import type { Translate } from '../lib/web/locale.ts'
-import { ALL_ACTIONS } from './all.ts'
 import { fieldsOf, inputSchema } from './fields.ts'
 import { hintOf, labelOf } from './texts.ts'
 
 type Part = Readonly<Record<string, unknown>>
 
 /** The OpenAPI 3.1 document of the operators' API, in one language. */
-export function operatorsOpenApi(publicUrl: string, t: Translate): Part {
+export function operatorsOpenApi(actions: readonly Action[], publicUrl: string, t: Translate): Part {
   const paths: Record<string, Record<string, Part>> = {}
   const add = (route: string, part: Part): void => {
     const { method, path } = partsOf(route)
     const written = path.replace(/:(\w+)/g, '{$1}')
     paths[written] = { ...paths[written], [method.toLowerCase()]: part }
   }
-  for (const action of ALL_ACTIONS) {
+  for (const action of actions) {
     add(action.route, operation(action, t))
     const { previewRole } = action
     if (previewRole) add(`GET ${partsOf(action.route).path}`, preview(action, previewRole, t))
@@ -94,7 +93,7 @@ function parameters(action: Action, t: Translate) {
   const names = namesIn(partsOf(action.route).path)
   const paging = Object.keys(properties).filter((name) => !fieldsOf(action).some((field) => field.name === name))
   const described = Object.entries(properties).map(([name, schema]): [string, Part] => {
-    const { flag: _, apiOnly: __, secret, ...given } = schema
+    const { flag: _flag, wire: _wire, apiOnly: _only, secret, ...given } = schema
     const rest = secret ? { ...given, format: 'password', writeOnly: true } : given
     return [
       name,

@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, isElevated, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
-import { partsOfFile, sendDownload } from '../lib/web/download.ts'
+import { sendDownload } from '../lib/web/download.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import { translator } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { fieldsOf, typedFields } from './fields.ts'
 import { numberIfOne } from './values.ts'
@@ -26,10 +28,10 @@ export function actionRoutes<Deps>(
         const given = inputOf(request, action, readsQuery, fixed)
         await refuseElevated(request, action, given)
         const output = await perform(depsFor(request), given)
-        const { file } = action
-        if (file) {
+        if (action.respond) {
           noteForLog(request, { code: 0 })
-          return sendDownload(reply, { ...file, parts: partsOfFile(output) })
+          const file = action.respond(output, translator(localeOfRequest(request)))
+          return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
         }
         const shown = action.masked && !seesPeople(request) ? action.masked(output) : output
         return answerLossless(request, reply, { ...shown, ...warningsIn(request, action, output) })

@@ -16,10 +16,15 @@ export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string):
   return t.has(key) ? t(key) : name
 }
 
-/** What is to be known of a field, beyond its label. A filter of a list means something else than the field of a record. */
+/**
+ * What is to be known of a field, beyond its label: in this action, else in its group, else wherever it is. A filter of a
+ * list means something else than the field of a record.
+ */
 export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
-  const key = action.list ? `action.${action.id}.${name}` : `${keyOf(t, action, name)}.hint`
-  return t.has(key) ? t(key) : undefined
+  const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}.hint`)
+  const keys = [`action.${action.id}.${name}`, ...own]
+  const key = [...keys, ...(action.list ? [] : [`field.${name}.hint`])].find((one) => t.has(one))
+  return key && t(key)
 }
 
 /** What one of the values of a field is called, where it has a text of its own. */

@@ -1,8 +1,8 @@
 /** Who did what. */
 
 export { exportAudit, listAudit } from './list.ts'
+export { AUDIT_ACTIONS } from './operator.ts'
 export { recordAudit, recordIfOperator } from './record.ts'
 export { SEAL_EVERY_MS, sealAudit } from './seal.ts'
 export { AUDIT_RETENTION, auditBetween } from './store.ts'
-export { verifyAudit, verifyAuditInTime } from './verify.ts'
-export { auditExport, verification } from './wire.ts'
+export { verifyAudit } from './verify.ts'

@@ -4,6 +4,7 @@ import { type Action, type Column, cellOf } from '../lib/action.ts'
 import { systemClock } from '../lib/clock.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { Terminal } from './context.ts'
+import { explainedText } from './explain.ts'
 import { aligned, printable, readable } from './text.ts'
 import { ownText } from './texts.ts'
 
@@ -11,10 +12,13 @@ import { ownText } from './texts.ts'
 
 const t = translator('en')
 
+/** Records of several kinds, which fields and tables would not tell. */
+const OWN: Readonly<Record<string, (output: Values) => string>> = { explain: explainedText }
+
 export const textOf =
   ({ id, list, lines, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
-    const own = ownText(id)
+    const own = OWN[id] ?? ownText(id)
     if (own) return own(output)
     const told = lines?.(output)
     if (told) return [...linesText(told), ...onceText(id, output, onlyOnce)].join('\n\n')
@@ -68,9 +72,10 @@ export const foreseenText =
     `${sharedText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
 
 function listText(name: string, all: readonly Column<object>[], output: Values): string {
-  const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
+  const _columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
+  const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
   const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t, systemClock.now()))))
   const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
   return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table

@@ -5,7 +5,6 @@ import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
 import { systemClock } from '../lib/clock.ts'
 import { InvalidInput } from '../lib/json/input.ts'
-import { partsOfFile } from '../lib/web/download.ts'
 import { translator } from '../lib/web/locale.ts'
 import { addOption, addPaging, secretsTyped, typedValue } from './action-options.ts'
 import { foreseenText, textOf, warn } from './action-text.ts'
@@ -42,7 +41,17 @@ function commandOf(program: Command, words: string): Command {
   const last = names.pop() ?? ''
   const group = names.reduce((parent, name, at) => {
     const known = parent.commands.find((one) => one.name() === name)
-    return known ?? parent.command(name).description(t(`command.${names.slice(0, at + 1).join('_')}`))
+    return (
+      known ??
+      parent.command(name).description(
+        t(
+          `command.${names
+            .slice(0, at + 1)
+            .join('_')
+            .replaceAll('-', '_')}`,
+        ),
+      )
+    )
   }, program)
   return group.command(last)
 }
@@ -85,7 +94,7 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
       if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
     }
     const { remote } = context
-    if (action.file) return printFile(context, action, typed)
+    if (action.respond) return printFile(context, action, typed)
     if (!remote) {
       const perform = isSure ? action.perform : (action.foresee ?? action.perform)
       const bar = progressBar(context.terminal.stderr)
@@ -100,11 +109,11 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
 
 /** Everything of a file, as it comes. */
 async function printFile({ remote, terminal, withDeps }: CliContext, action: Action<ServiceDeps>, fields: Values) {
-  const write = async (parts: AsyncIterable<string | Buffer>): Promise<void> => {
+  const write = async (parts: AsyncIterable<string | Buffer> | Iterable<string>): Promise<void> => {
     for await (const part of parts) if (!terminal.stdout.write(part)) await once(terminal.stdout, 'drain')
   }
   if (remote) return write(await streamRemote(remote, { route: action.route, fields }))
-  return withDeps(async (deps) => write(partsOfFile(await action.perform(deps, fields))))
+  return withDeps(async (deps) => write(action.respond?.(await action.perform(deps, fields), t).parts ?? []))
 }
 
 type Ask = (given: Values) => Promise<Values>

@@ -1,32 +1,25 @@
-import type { Command } from 'commander'
-import { aboutWhat, type Explained, type ExplainedRefusal, explain } from '../explain/index.ts'
-import type { CliContext } from './context.ts'
-import { defineCommand } from './operation.ts'
+import type { Values } from '../actions/index.ts'
+import type { Explained, ExplainedRefusal } from '../explain/index.ts'
 import { storyText } from './order-text.ts'
 import { aligned, readable } from './text.ts'
 
-/** `gatehouse explain …`: as over /admin/v1/explain. */
-export function explainCommand(program: Command, context: CliContext): void {
-  const command = program
-    .command('explain')
-    .description(
-      'what is known of a request id, an order id, the beginning of a token, a clientId, an app_key, a passport or a phone number',
-    )
-    .argument('[about]')
-    .usage('<about> [options]')
-  defineCommand(command, context, {
-    input: aboutWhat,
-    inputFrom: (_, about) => ({ about }),
-    run: (deps, { about }) => explain(deps, about),
-    text: explainedText,
-    flags: { about: 'about' },
-  })
-}
-
-function explainedText(found: Explained): string {
-  const { refusal, followed, rejected_call, notice, order, token, app, partner, people = [] } = found
+/** What `gatehouse explain` prints: a part for each kind of record. */
+export function explainedText(found: Values): string {
+  const {
+    refusal,
+    registered,
+    followed,
+    rejected_call,
+    notice,
+    order,
+    token,
+    app,
+    partner,
+    people = [],
+  } = found as Explained
   const parts = [
     refusal && section('refused request', refusalText(refusal)),
+    registered && section('registered', fieldsOf(registered)),
     followed &&
       followed.refusals.length > 0 &&
       section('refused in the ten minutes after it', tableOf(followed.refusals)),
@@ -75,6 +68,7 @@ const refusalText = (refusal: ExplainedRefusal): string => {
     app_key,
     proved,
     token,
+    received,
   } = refusal
   const caller = app_key === null ? 'unknown' : `${app_key}${proved ? '' : ' (not authenticated)'}`
   return fieldsOf({
@@ -84,6 +78,7 @@ const refusalText = (refusal: ExplainedRefusal): string => {
     answered: `HTTP ${status}, rescode ${rescode} (${answer})`,
     refused_in: `${endpoint} ${why(refusal)}`,
     failure: detail ? `${failure}: ${detail}` : failure,
+    ...(received ? { received } : {}),
     app: caller,
     token,
     user: refusal.cid === null ? null : `${refusal.cid} ${refusal.user_id}`,

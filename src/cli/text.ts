@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { stringifyLossless } from '../lib/json/lossless.ts'
 
 /** What a terminal would carry out, or would show in another order: control characters, and those that turn the direction of writing. */
 const COMMANDS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
@@ -29,7 +30,8 @@ export function aligned(given: readonly (readonly string[])[]): string {
 /** A value as a person reads it; an empty one is shown as a dash. */
 export function readable(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.length > 0 ? value.join(', ') : '-'
+  if (Array.isArray(value)) return value.length > 0 ? value.map(readable).join(', ') : '-'
+  if (typeof value === 'object' && value !== null) return stringifyLossless(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return value === null || value === undefined ? '-' : String(value)
 }
@@ -45,12 +47,6 @@ export const jsonIfOne = (text: string): unknown => {
     return text
   }
 }
-
-/** `--from` and `--to` of a list (`periodInput` reads them); `done`: what happened then, as `made `. */
-export const withPeriod = (command: Command, done = ''): Command =>
-  command
-    .option('--from <time>', `${done}from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z`)
-    .option('--to <time>', `${done}until the end of this day (UTC), as 2026-11-23, or before this moment`)
 
 /** For an option that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...(Array.isArray(before) ? before : []), text]

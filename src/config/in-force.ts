@@ -1,4 +1,4 @@
-import type { Config } from './index.ts'
+import { type Config, readConfig } from './index.ts'
 
 /** A setting as it is in force. */
 export interface SettingInForce {
@@ -31,3 +31,13 @@ export const settingsInForce = (config: Config): { readonly settings: SettingInF
     .sort(([one], [other]) => one.localeCompare(other, 'en'))
     .map(([name, value]) => settingInForce(name, value)),
 })
+
+/** Cache: the defaults never change. */
+let defaults: ReadonlyMap<string, SettingInForce> | undefined
+
+/** Whether a setting is another than where nothing is set. */
+export function isChanged({ name, value, secret }: SettingInForce): boolean {
+  defaults ??= new Map(settingsInForce(readConfig({})).settings.map((one) => [one.name, one]))
+  const usual = defaults.get(name)
+  return value !== usual?.value || secret !== usual?.secret
+}

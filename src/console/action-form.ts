@@ -8,7 +8,6 @@ import {
   withCounts,
 } from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
-import { partsOfFile } from '../lib/web/download.ts'
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
 import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
@@ -16,11 +15,11 @@ import {
   aboutOf,
   addressOf,
   adds,
+  belongsToList,
   detailOf,
   fieldsFor,
   formPath,
   homeOf,
-  isOfList,
   keysIn,
   linkTo,
   listOf,
@@ -41,7 +40,7 @@ export class StaleForm extends InvalidInput {}
 export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
   const home = homeOf(places, change)
-  const detail = home?.list || isOfList(change, list) ? undefined : home
+  const detail = home?.list || belongsToList(places, change, list) ? undefined : home
   const asks = ({ role }: PageContext) =>
     fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
   const isEdit = change.method === 'PATCH'
@@ -83,9 +82,8 @@ export function formPage(places: Places, change: Placed): Action {
       const typed = isEdit
         ? editedIn(fields, record, context)
         : typedIn(change, fields, record, withoutRetyped(change, keys, context))
-      if (change.file) {
-        const parts = await change.perform(context.deps, { ...typed, ...keys })
-        return { ...change.file, parts: partsOfFile(parts) }
+      if (change.respond) {
+        return change.respond(await change.perform(context.deps, { ...typed, ...keys }), context.t)
       }
       const output = await perform(change, context, { ...typed, ...keys })
       return (
@@ -214,7 +212,12 @@ const KINDS = {
   json: 'lines',
 } as const
 
-export function formField(action: Placed, field: InputField, { t }: PageContext, value: unknown): Field {
+export function formField(
+  action: Pick<Placed, 'id' | 'list'>,
+  field: InputField,
+  { t }: PageContext,
+  value: unknown,
+): Field {
   const { name, kind, choices, required, most, secret } = field
   // A browser asks for a day by itself.
   const hint = action.list && kind === 'date' ? undefined : hintOf(t, action, name)

@@ -1,23 +1,21 @@
-import { ACTIONS, exportOf, isPaged, labelOf, rowsIn, type Values } from '../actions/index.ts'
-import { type Column, cellOf } from '../lib/action.ts'
+import { ACTIONS, exportOf, isPaged, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
-import { given, linkedCell } from './action-values.ts'
-import type { ActionLink, Cell, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
+import { given, listTable } from './action-values.ts'
+import type { ActionLink, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
+  belongsToList,
   below,
   detailOf,
   fieldsFor,
-  isOfList,
   keysIn,
   linkTo,
   mayGive,
   offeredFor,
   type Placed,
   type Places,
-  partsIn,
   perform,
   placesOf,
   recordIn,
@@ -57,7 +55,7 @@ export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
 }
 
 function listPage(places: Places, list: Placed): ListPage {
-  const ofAll = places.changes.filter((change) => isOfList(change, list))
+  const own = places.changes.filter((change) => belongsToList(places, change, list))
   return {
     path: list.path,
     operation: list.route,
@@ -89,7 +87,7 @@ function listPage(places: Places, list: Placed): ListPage {
       return { table: tableOf(places, list, output, context), next }
     },
     actions: (context) => [
-      ...ofAll.map((change) => linkTo(places, change, context.params, context)),
+      ...own.map((change) => ownLink(places, change, context)),
       ...besideOf(places, list, context),
     ],
   }
@@ -99,6 +97,16 @@ function listPage(places: Places, list: Placed): ListPage {
 function askedOf(list: Placed, context: PageContext): Values {
   const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
   return { ...given(fieldsFor(list, context.role), Object.fromEntries(said)), ...keysIn(list, context) }
+}
+
+/** A file has what the filters of the list choose. */
+function ownLink(places: Places, change: Placed, context: PageContext): ActionLink {
+  const made = linkTo(places, change, context.params, context)
+  if (!change.respond) return made
+  const query = new URLSearchParams(context.fields)
+  for (const name of [...query.keys()])
+    if (!fieldsFor(change, context.role).some((field) => field.name === name)) query.delete(name)
+  return query.size > 0 ? { ...made, href: `${made.href}?${query}` } : made
 }
 
 const hiddenField = (name: string, { fields }: PageContext): Field => ({
@@ -129,28 +137,22 @@ function besideOf(places: Places, list: Placed, context: PageContext): ActionLin
 
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t, deps } = context
-  const { columns: all = [], rows: name = '', opens } = page.list ?? {}
-  const columns = all.filter(({ onTerminalOnly }) => !onTerminalOnly)
-  const now = deps.clock.now()
-  const records = rowsIn(output, name).map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
+  const { rows: name = '', opens, first: isFirst = () => false } = page.list ?? {}
+  const rows = rowsIn(output, name)
+  const found = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
+  const records = found.map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
   const details = records.map((record) => detailOf(places, page, record))
+  const shown = listTable(page, records, t, deps.clock.now())
   const table = {
-    head: columns.map((column) => labelOf(t, page, column.name)),
+    ...shown,
     rows: records.map((record, index) => {
-      const [first = text(''), ...others] = columns.map((column) => columnCell(column, record, t, now))
+      const [first = text(''), ...others] = shown.rows[index] ?? []
       const detail = (opens?.(record) ?? true) ? details[index] : undefined
       return [detail ? { ...first, href: addressOf(detail, detail.path, record) } : first, ...others]
     }),
-    none: typeof output.next === 'string' ? t('console.nothing_yet') : t('console.nothing_matches'),
+    none: typeof output.next === 'string' ? t('console.nothing_yet') : shown.none,
   }
   return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
-}
-
-function columnCell(column: Column<object>, record: Values, t: PageContext['t'], now: Date): Cell {
-  const cell = linkedCell(column.name, cellOf(column, record, t, now), t)
-  const tone = column.tone?.(record)
-  const page = column.page?.(record)
-  return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...partsIn(page)) } : {}) }
 }
 
 async function readRecord(

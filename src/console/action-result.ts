@@ -11,10 +11,12 @@ export function resultOf(change: Placed, output: Values, context: PageContext): 
   const once = change.method === 'GET' ? Object.keys(output) : shownOnce(change.once, output)
   const warnings = change.warnings?.of(output) ?? []
   if (once.length + warnings.length === 0) return undefined
+  const verdict = change.verdict?.(output)
   const own = `action.${change.id}.once`
   return {
     ...(change.after ? { tone: 'good' as const } : {}),
-    note: t(once.length === 0 ? 'console.warned' : t.has(own) ? own : 'console.once.note'),
+    ...(verdict ? { tone: verdict.tone } : {}),
+    note: t(verdict?.text ?? (once.length === 0 ? 'console.warned' : t.has(own) ? own : 'console.once.note')),
     values: [
       ...warnings.map(warningFact),
       ...withCounts(once.map((name) => [name, output[name]])).flatMap(({ name, value, in: group }) => {

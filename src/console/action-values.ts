@@ -1,16 +1,18 @@
-import { type Field, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
+import { type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
+import { type Action, type Column, cellOf } from '../lib/action.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { LocalizedText } from '../lib/localized-text.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import { trafficTexts } from '../sandbox/index.ts'
-import type { Cell } from './page-model.ts'
+import type { Cell, Table } from './page-model.ts'
 import { at, stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role', 'mail_state', 'key', 'sale_state'])
-const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher)$/
+const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_state', 'key', 'sale_state'])
+const LETTER_BY_LETTER =
+  /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher|^kid|^action|^setting|^head)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
   if (isEmpty(value)) return text('–')
@@ -19,19 +21,60 @@ export function cellFor(name: string, value: unknown, t: Translate): Cell {
   if (typeof value === 'boolean') return yesNo(value, t)
   if (name === 'change') return text(changeText(value as Values).slice(0, LONGEST))
   if (STATES.has(name)) return stateCell(String(value), t)
-  const shown = Array.isArray(value)
-    ? value.map(String).join(', ')
-    : value instanceof Object
-      ? stringifyLossless(value)
-      : String(value)
-  return {
-    text: shown.slice(0, LONGEST),
-    ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}),
-    ...(name === 'app_key' ? { href: at('apps', shown) } : {}),
-  }
+  const shown = inWords(value).slice(0, LONGEST)
+  if (isRecord(value)) return withMoments(shown)
+  const page = PAGES[name]
+  if (page)
+    return { text: name === 'request_id' ? `${shown.slice(0, 8)}…` : shown, href: at(page, shown), isCode: true }
+  return { text: shown, ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
 }
 
 const LONGEST = 1_000
+
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z/g
+
+const withMoments = (words: string): Cell => {
+  const line = words.replaceAll('\n', ' ')
+  return { text: line.replace(MOMENT, '\n'), moments: line.match(MOMENT) ?? [] }
+}
+
+/** Where records are that others name by an id. */
+const _PAGES: Readonly<Record<string, string>> = { request_id: 'requests', app_key: 'apps', partner_id: 'partners' }
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** `hosts: a.example → b.example` of what was changed, `reason: lost` of other fields. */
+function inWords(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '–'
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(inWords).join(', ')
+  if (value instanceof Date) return value.toISOString()
+  if (!isRecord(value)) return String(value)
+  const { before, after, ...others } = value
+  const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after)) : []
+  const rest = Object.entries(changed.length > 0 ? others : value)
+  return [...changed, ...rest.map(([name, one]) => `${name}: ${inWords(one)}`)].join('; ')
+}
+
+const changesIn = (before: Values, after: Values): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].map(
+    (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
+  )
+
+/** Rows of a list, by its columns. */
+export const listTable = (list: Action, rows: readonly Values[], t: Translate, now: Date): Table => {
+  const columns = (list.list?.columns ?? []).filter(({ onTerminalOnly }) => !onTerminalOnly)
+  const cellIn = (column: Column<object>, row: Values): Cell => {
+    const [tone, page] = [column.tone?.(row), column.page?.(row)]
+    const cell = linkedCell(column.name, cellOf(column, row, t, now), t)
+    return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...page.slice(1).split('/')) } : {}) }
+  }
+  return {
+    head: columns.map(({ name }) => labelOf(t, list, name)),
+    rows: rows.map((row) => columns.map((column) => cellIn(column, row))),
+    none: t('console.nothing_matches'),
+  }
+}
 
 const isEmpty = (value: unknown): boolean => {
   if (value === null || value === undefined || value === '') return true

@@ -1,6 +1,6 @@
 import { addSeconds } from '../lib/clock.ts'
 
-/** A chart of bars over the last hour, drawn as SVG on the server. */
+/** A chart of bars over time, drawn as SVG on the server. */
 export interface Chart {
   /** Of its heading. */
   readonly id: string
@@ -45,7 +45,7 @@ const LEAST = 2
 /** The space between bars, as a part of a bar's share of the width. */
 const GAP = 0.2
 
-interface ChartInput {
+export interface ChartInput {
   readonly id: string
   readonly title: string
   readonly summary: string
@@ -54,6 +54,11 @@ interface ChartInput {
   readonly spanS: number
   readonly spans: readonly Span[]
   readonly mostOf: (most: number) => string
+}
+
+const agoOf = (seconds: number, spanS: number): string => {
+  const [unit, size] = spanS >= 86_400 ? ['d', 86_400] : spanS >= 3_600 ? ['h', 3_600] : ['min', 60]
+  return `${seconds / Number(size)} ${unit}`
 }
 
 export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput): Chart {
@@ -68,7 +73,7 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     return {
       x: (place + GAP / 2) * pitch,
       width: (1 - GAP) * pitch,
-      label: `−${((spans.length - place) * spanS) / 60} min: ${numbers.join(' / ')}`,
+      label: `−${agoOf((spans.length - place) * spanS, spanS)}: ${numbers.join(' / ')}`,
       parts: [
         { kind: 'all' as const, y: foot - ofRefused - ofAll, height: ofAll },
         { kind: 'refused' as const, y: foot - ofRefused, height: ofRefused },

@@ -1,5 +1,5 @@
 import type { auditBetween } from '../audit/index.ts'
-import type { ExplainedRefusal, ExplainedRequest } from '../explain/index.ts'
+import { checkText, type ExplainedRefusal, type ExplainedRequest } from '../explain/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { trafficTexts } from '../sandbox/index.ts'
 import type { Cell, Fact, PageContext, Table } from './page-model.ts'
@@ -7,7 +7,7 @@ import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
 
 /** What `gatehouse explain` knows, as facts and tables of a page. */
 
-export const requestLink = (id: string | null): Cell =>
+const requestLink = (id: string | null): Cell =>
   id === null ? text('–') : { ...link(id, at('requests', id)), isCode: true }
 
 export const trafficLink = (partnerId: bigint, kind: 'call' | 'notice' | 'rejected', id: string): string =>
@@ -23,26 +23,46 @@ export const userLink = (cid: number | null, user_id: string | null): Cell =>
 
 const appLink = (key: string | null): Cell => (key === null ? text('–') : link(key, at('apps', key)))
 
-/** The tables of DECISIONS are English, and point to other parts of that document. */
-const english = (check: string): Cell => ({ text: check.replace(/ \(\[below\]\([^)]*\)\)/, ''), isEnglish: true })
-
 /** The row of an order of checks in DECISIONS and what it checks; the failure's name if no row has it. */
-function whyCells({ endpoint, step, failure, detail }: ExplainedRefusal, { t }: PageContext): Cell[] {
-  const found = detail === null ? [] : [code(detail)]
-  if (!step) return [orDash(failure), ...found]
-  return [text(t('console.explain.row', { endpoint, row: String(step.row) })), english(step.check), ...found]
-}
+const whyCell = ({ endpoint, step, failure }: ExplainedRefusal, { t, locale }: PageContext): Cell =>
+  step
+    ? text(t('console.explain.row', { endpoint, row: String(step.row), check: checkText(step.check, locale) }))
+    : orDash(failure)
+
+/** What the request had, beside what the app has registered. */
+const comparedFacts = (
+  { received }: ExplainedRefusal,
+  registered: ExplainedRequest['registered'],
+  { t }: PageContext,
+): Fact[] => [
+  ...Object.entries(received ?? {}).map(([name, value]) => ({
+    name: t('console.explain.received', { name }),
+    cells: [code(value)],
+  })),
+  ...Object.entries(registered ?? {}).map(([name, values]) => ({
+    name: t('console.explain.registered', { name }),
+    cells: values.length > 0 ? values.map(code) : [text('–')],
+  })),
+]
 
 const answered = ({ rescode, answer, status }: ExplainedRefusal): Cell => code(`${rescode} ${answer} (HTTP ${status})`)
 
-export const refusalFacts = (refusal: ExplainedRefusal, context: PageContext): Fact[] => {
+export const refusalFacts = (
+  refusal: ExplainedRefusal,
+  registered: ExplainedRequest['registered'],
+  context: PageContext,
+): Fact[] => {
   const { t } = context
   return [
     { name: t('console.field.at'), cells: [time(refusal.at)] },
     { name: t('console.explain.came'), cells: [code(`${refusal.method} ${refusal.endpoint}`)] },
     { name: t('console.explain.parameters'), cells: [orDash(refusal.parameters.join(' '))] },
     { name: t('console.explain.answered'), cells: [answered(refusal)] },
-    { name: t('console.explain.why'), cells: whyCells(refusal, context) },
+    {
+      name: t('console.explain.why'),
+      cells: [whyCell(refusal, context), ...(refusal.detail === null ? [] : [code(refusal.detail)])],
+    },
+    ...comparedFacts(refusal, registered, context),
     {
       name: t('console.field.app'),
       cells: [
@@ -79,11 +99,13 @@ export const refusalTable = (
       t('console.explain.answered'),
       t('console.explain.why'),
     ],
-    rows: refusals.map((one) => {
-      const { step, endpoint, failure } = one
-      const why = step ? text(t('console.explain.row', { endpoint, row: String(step.row) })) : orDash(failure)
-      return [time(one.at), requestLink(one.request_id), code(`${one.method} ${endpoint}`), answered(one), why]
-    }),
+    rows: refusals.map((one) => [
+      time(one.at),
+      requestLink(one.request_id),
+      code(`${one.method} ${one.endpoint}`),
+      answered(one),
+      whyCell(one, context),
+    ]),
   }
 }
 

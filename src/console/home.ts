@@ -1,41 +1,37 @@
 import { listAudit } from '../audit/index.ts'
 import { jobCounts } from '../jobs/index.ts'
-import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { addSeconds } from '../lib/clock.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
-import { type GatherMetrics, readLastHour } from '../metrics/index.ts'
-import { callsBySpan } from '../partner-calls/index.ts'
+import type { GatherMetrics } from '../metrics/index.ts'
 import { certificatesEndingSoon, listBreakers } from '../partner-reach/index.ts'
 import { showPartner } from '../partners/index.ts'
-import { chartOf } from './chart.ts'
+import { chartsOf, spanLinks, spanOf, worstOf } from './history.ts'
 import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { at, count, link, text, withTime } from './texts.ts'
 
-/** What needs attention now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
+/** What needs attention now: jobs, partners that do not answer, certificates that end, and who fails most. */
 
 const HOUR_S = 3_600
-const SPAN_S = 300
-const SPANS = HOUR_S / SPAN_S
+/** A job that has waited longer is behind. */
+const BEHIND_S = 300
 /** Partners named on the page. */
 const MAX_NAMED = 20
 
 export async function homePage(context: PageContext, gather: GatherMetrics) {
   const { deps, t, role } = context
   const now = deps.clock.now()
-  // A call of this moment belongs to the last span; it must not open another one.
-  const since = addSeconds(now, 1 - HOUR_S)
-  const [jobs, spans, minutes, waiting, certificates, refused] = await Promise.all([
+  const span = spanOf(context)
+  const [jobs, charts, worst, waiting, certificates, refused] = await Promise.all([
     jobCounts(deps),
-    callsBySpan(deps.db, since, SPAN_S),
-    readLastHour(gather, deps.clock),
+    chartsOf(context, gather, span),
+    worstOf(context, span),
     openBreakers(context),
     endingCertificates(context),
-    refusedSignIns(context, since),
+    refusedSignIns(context, addSeconds(now, 1 - HOUR_S)),
   ])
-  const calls = spans.reduce((sum, span) => sum + span.calls, 0)
-  const failed = spans.reduce((sum, span) => sum + span.failed, 0)
-  const isBehind = jobs.oldest_due !== null && jobs.oldest_due < addSeconds(now, -SPAN_S)
+  const isBehind = jobs.oldest_due !== null && jobs.oldest_due < addSeconds(now, -BEHIND_S)
   const jobsLink = (query: string, value: number): Cell =>
     mayDo(role, 'GET /jobs') ? link(count(value), `${at('jobs')}${query}`) : text(count(value))
   const facts: Fact[] = [
@@ -67,24 +63,8 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
       cells: refused,
     },
   ]
-  const bySpan = new Map(spans.map((span) => [span.span, span]))
-  const charts = [
-    requestChart(minutes, t),
-    chartOf({
-      id: 'calls',
-      title: t('console.home.calls'),
-      summary: t('console.home.calls_summary', { calls: count(calls), failed: count(failed) }),
-      since,
-      spanS: SPAN_S,
-      spans: Array.from({ length: SPANS }, (_, place) => {
-        const { calls: all = 0, failed: bad = 0 } = bySpan.get(place) ?? {}
-        return { all, failed: bad }
-      }),
-      legend: legendOf(['all', 'failed'], t),
-      mostOf: (most) => t('console.home.most_calls', { most: count(most) }),
-    }),
-  ]
-  return { facts, charts, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
+  const spans = spanLinks(span, context)
+  return { facts, spans, charts, worst, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
 }
 
 const MAX_COUNTED = 100
@@ -147,32 +127,4 @@ async function endingCertificates(context: PageContext): Promise<Cell[]> {
     ]
   })
   return (await Promise.all(cells)).flat()
-}
-
-const KINDS = {
-  all: 'console.home.legend_all',
-  refused: 'console.home.legend_refused',
-  failed: 'console.home.legend_failed',
-} as const
-
-const legendOf = (kinds: readonly (keyof typeof KINDS)[], t: PageContext['t']) =>
-  kinds.map((kind) => ({ kind, text: t(KINDS[kind]) }))
-
-function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: PageContext['t']) {
-  const spans = minutes.map(({ ok, refused, failed }) => ({ all: ok + refused + failed, refused, failed }))
-  const sum = (of: (span: (typeof spans)[number]) => number) => count(spans.reduce((all, span) => all + of(span), 0))
-  return chartOf({
-    id: 'requests',
-    title: t('console.home.requests'),
-    summary: t('console.home.requests_summary', {
-      requests: sum(({ all }) => all),
-      refused: sum(({ refused }) => refused),
-      failed: sum(({ failed }) => failed),
-    }),
-    since: minutes[0]?.at ?? fromEpochSeconds(0),
-    spanS: 60,
-    spans,
-    legend: legendOf(['all', 'refused', 'failed'], t),
-    mostOf: (most) => t('console.home.most_requests', { most: count(most) }),
-  })
 }

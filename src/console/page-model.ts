@@ -17,6 +17,8 @@ export interface Cell {
   readonly isCode?: boolean
   /** ISO 8601: the moment that the first line feed of `text` stands for. */
   readonly at?: string
+  /** Those that its line feeds stand for. */
+  readonly moments?: readonly string[]
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
 }
@@ -72,6 +74,8 @@ export interface PageContext {
   readonly params: Readonly<Record<string, string>>
   /** Of the address, or of the form; empty ones left out. */
   readonly fields: Readonly<Record<string, string>>
+  /** Refuses an operator whose role does not allow this operation, and records it. */
+  readonly admit: (operation: string) => Promise<void>
 }
 
 /** Below /console; `operation` is a route of the admin API, whose role the page needs. */

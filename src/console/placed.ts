@@ -38,16 +38,23 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
     }),
   )
   return {
-    lists: placed.filter(({ list }) => list),
+    lists: placed.filter(({ method, list }) => method === 'GET' && list),
     details: placed.filter(isRecord),
     changes: [
-      ...placed.filter(({ method, file, hasNoForm }) => (method !== 'GET' || file) && !hasNoForm),
+      ...placed.filter((page) => (page.method !== 'GET' || isAsked(page)) && !page.hasNoForm),
       ...placed.filter(isRecord).flatMap(askingFor),
     ],
   }
 }
 
-const isRecord = ({ method, list, file }: Placed): boolean => method === 'GET' && !list && !file
+/** Whether it only reads, but what a form says, or a file. */
+const isAsked = (page: Placed): boolean =>
+  page.method === 'GET' &&
+  !page.list &&
+  (page.respond !== undefined ||
+    typedFields(page).some(({ name }) => !page.about.includes(name) && !page.elevated?.fields.includes(name)))
+
+const isRecord = (page: Placed): boolean => page.method === 'GET' && !page.list && !isAsked(page)
 
 /** The page that asks for what only a higher role may give, and then shows the record once. */
 function askingFor(detail: Placed): Placed[] {
@@ -77,7 +84,7 @@ export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Value
   return [Object(record) as Values, beside]
 }
 
-export const partsIn = (path: string): string[] => path.slice(1).split('/')
+const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
@@ -130,11 +137,11 @@ export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undef
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
 
-/** Whether it is about all that a list has, as adding to it is, and not about one of its records. */
-export const isOfList = (change: Placed, list: Placed | undefined): boolean =>
+/** Whether the page of the list offers it: it adds to the list, or is about no record of it. */
+export const belongsToList = (places: Places, change: Placed, list = listOf(places, change)): boolean =>
   list !== undefined &&
-  (change.path === list.path || change.path.startsWith(`${list.path}/`)) &&
-  change.about.every((name) => namesIn(list.path).includes(name))
+  listOf(places, change)?.route === list.route &&
+  change.about.every((name) => list.about.includes(name))
 
 /** PATCH has the path of the record itself; its form stands below. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
@@ -166,9 +173,7 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
   changesAt(places, page).filter((change) => isOffered(change, record))
 
 const changesAt = (places: Places, page: Placed): Placed[] =>
-  places.changes.filter(
-    (change) => homeOf(places, change)?.route === page.route && !isOfList(change, listOf(places, change)),
-  )
+  places.changes.filter((change) => homeOf(places, change)?.route === page.route && !belongsToList(places, change))
 
 const isOffered = (change: Placed, record: Values): boolean =>
   change.about.length > 0 &&

@@ -15,7 +15,7 @@ import { StaleForm } from './action-form.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
 import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Section } from './page-model.ts'
-import { mayDo } from './permissions.ts'
+import { mayDo, roleFor } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
@@ -35,6 +35,7 @@ const contextFrom =
     role: whoIs(request).role,
     params: paramsOf(request),
     fields: { ...formFields(request.query), ...formFields(request.body, exactly) },
+    admit: (operation) => request.server.requireRole(request, roleFor(operation), operation),
   })
 
 /** Of the path. What the database cannot hold names nothing. */

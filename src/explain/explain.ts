@@ -39,6 +39,8 @@ export interface ExplainedRefusal extends RefusedRow {
 /** What is known of one request: as far as it was refused, or is a notice. */
 export interface ExplainedRequest {
   readonly refusal?: ExplainedRefusal
+  /** What the app has registered of what the refused request had. */
+  readonly registered?: Readonly<Record<string, readonly string[]>>
   /** What the same app, or somebody with the same token, was refused in the ten minutes after it, and what the audit log has of it. */
   readonly followed?: {
     readonly refusals: readonly ExplainedRefusal[]
@@ -100,7 +102,19 @@ export async function explainRequest(deps: Deps, requestId: string): Promise<Exp
   return found
 }
 
-async function requestOf({ db }: Deps, id: string): Promise<ExplainedRequest> {
+/** By which parameter: what an app has registered for it. */
+async function registeredOf(
+  deps: Deps,
+  { received, app_key }: RefusedRow,
+): Promise<Pick<ExplainedRequest, 'registered'>> {
+  if (received === null || app_key === null || (await existingAppKeys(deps.db, [app_key])).length === 0) return {}
+  const { hosts, redirect_uris, scopes } = await showMicroApp(deps, app_key)
+  if ('redirect_uri' in received) return { registered: redirect_uris.length > 0 ? { redirect_uris } : { hosts } }
+  return 'scope' in received ? { registered: { scopes } } : {}
+}
+
+async function requestOf(deps: Deps, id: string): Promise<ExplainedRequest> {
+  const { db } = deps
   const [refused, call, notice] = await Promise.all([findRefused(db, id), findRejectedCall(db, id), findNotice(db, id)])
   const until = refused && addSeconds(refused.at, FOLLOWS_S)
   const followed = refused &&
@@ -113,7 +127,7 @@ async function requestOf({ db }: Deps, id: string): Promise<ExplainedRequest> {
       ),
     }
   return {
-    ...(refused && followed ? { refusal: explained(refused), followed } : {}),
+    ...(refused && followed ? { refusal: explained(refused), followed, ...(await registeredOf(deps, refused)) } : {}),
     ...(call ? { rejected_call: call } : {}),
     ...(notice ? { notice } : {}),
   }

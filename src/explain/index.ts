@@ -1,5 +1,4 @@
 export {
-  aboutWhat,
   type Explained,
   type ExplainedRefusal,
   type ExplainedRequest,
@@ -8,5 +7,7 @@ export {
   oneRequest,
 } from './explain.ts'
 export { withoutOthersWords } from './masked.ts'
+export { EXPLAIN_ACTIONS } from './operator.ts'
 export { openRefusalRecorder } from './refusals.ts'
+export { checkText } from './steps.ts'
 export { EXPLAIN_RETENTION, REFUSALS_OF_PERSON } from './store.ts'

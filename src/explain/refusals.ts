@@ -144,7 +144,21 @@ function rowOf({ id, url: sent, method, status, note, body }: ReportedRefusal, a
     routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,
+    received: receivedOf(failure, values),
   }
+}
+
+/** Parameters whose values are registered with the app, or known to all. None of them is a secret. */
+const COMPARED = ['redirect_uri', 'scope', 'response_type', 'grant_type']
+const LONGEST_VALUE = 300
+
+/** Without what stands in the query of a URI, which may be anything. */
+function receivedOf(failure: string | null, values: ReadonlyMap<string, string>): NewRefused['received'] {
+  const name = COMPARED.find((one) => failure?.startsWith(one))
+  const value = name && values.get(name)?.replaceAll('\0', '')
+  if (!name || !value) return null
+  const shown = name === 'redirect_uri' ? value.replace(/[?#].*$/s, (rest) => `${rest[0]}…`) : value
+  return { [name]: shown.slice(0, LONGEST_VALUE) }
 }
 
 /** Of the query, and of the form where there is one. */

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { CheckSequence } from '../lib/failure.ts'
+import type { Locale } from '../lib/web/locale.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
 
 /** In which row of which sequence of checks (DECISIONS, "order of checks") a request was refused. */
@@ -37,6 +39,14 @@ export const CHECK_SEQUENCES: Readonly<Record<Endpoint, CheckSequence>> = {
   A4: RESOURCE,
   A5: RESOURCE,
 }
+
+const CHINESE: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('../../views/locales/checks.zh-CN.json', import.meta.url), 'utf8'),
+)
+
+/** A check for a page: the documents, which have it in English, write it as Markdown. */
+export const checkText = (check: string, locale: Locale): string =>
+  ((locale === 'zh-CN' && CHINESE[check]) || check).replace(/ \(\[below\]\([^)]*\)\)/, '').replaceAll('`', '')
 
 interface Refused {
   readonly endpoint: string

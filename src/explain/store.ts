@@ -36,6 +36,8 @@ const refusedRow = z.object({
   token: z.string().nullable(),
   cid: z.number().nullable(),
   user_id: z.string().nullable(),
+  /** The parameter that it was refused for, where that can be compared with what is registered. */
+  received: z.record(z.string(), z.string()).nullable(),
 })
 export type RefusedRow = z.output<typeof refusedRow>
 
@@ -49,23 +51,24 @@ const REFUSED = (row: NewRefused) => sql.part`
   ${row.method}::text as method, ${row.status}::int as status, ${row.rescode}::int as rescode,
   ${row.failure}::text as failure, ${row.detail}::text as detail, ${row.parameters}::text as parameters,
   ${row.app_key}::text as app_key, ${row.proved}::boolean as proved, ${row.token}::text as token,
-  ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id`
+  ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id,
+  ${row.received && JSON.stringify(row.received)}::jsonb as received`
 
 /** Of somebody who is erased meanwhile a row names nobody: their profiles are locked until the statement is done. */
 export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
     sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
-          proved, token, routing_key, cid, user_id)
+          proved, token, routing_key, cid, user_id, received)
         select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
           row.parameters, row.app_key, row.proved, row.token,
-          coalesce(locked.routing_key, 0), locked.cid, locked.user_id
+          coalesce(locked.routing_key, 0), locked.cid, locked.user_id, row.received
         from ${sql.rows('row', rows, REFUSED)}
         left join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked on true
         on conflict do nothing`,
   )
 
 const COLUMNS = sql.part`request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved,
-          token, cid, user_id`
+          token, cid, user_id, received`
 
 export const findRefused = (db: Db, requestId: string): Promise<RefusedRow | undefined> =>
   db.maybe(refusedRow, sql`select ${COLUMNS} from refused_request where request_id = ${requestId}`)

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts'
 import { EXPLAIN_RETENTION } from '../explain/index.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { MEMBER_RETENTION } from '../members/index.ts'
+import { HISTORY_RETENTION } from '../metrics/index.ts'
 import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
@@ -41,6 +42,7 @@ export const RETENTION: readonly Retention[] = [
   ...EXPLAIN_RETENTION,
   ...AUDIT_RETENTION,
   ...OPERATOR_RETENTION,
+  ...HISTORY_RETENTION,
 ]
 
 const BATCH_ROWS = 1_000

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { InvalidInput, parseInput } from './json/input.ts'
 import type { Role } from './web/admin-auth.ts'
+import type { Download } from './web/download.ts'
 import type { Translate } from './web/locale.ts'
 import type { Problem } from './web/rescode.ts'
 
@@ -32,6 +33,8 @@ interface ListOf<Name, Row> {
   readonly columns: readonly Column<Row>[]
   /** Whether a row has a page of its own, where not every one has. */
   opens?(row: Row): boolean
+  /** The rows that its page shows before the others. */
+  first?(row: Row): boolean
 }
 
 type List<Output> = {
@@ -63,8 +66,6 @@ interface Facts {
   readonly after?: string
   /** The field of the record that has to be typed in the console to confirm it. */
   readonly retyped?: string
-  /** Its output is the text of a file, in parts. */
-  readonly file?: { readonly name: string; readonly type: string }
   /** Its secret may also be typed as an option of the command, for records that are thrown away. */
   readonly secretAsOption?: true
   /** Bytes of a body, where that is more than others have. */
@@ -114,6 +115,8 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
+  respond?(output: Output, t: Translate): Download
 }
 
 export interface Verdict {
@@ -161,6 +164,7 @@ export interface Action<Deps = never> extends Facts {
   offered?(record: Readonly<Record<string, unknown>>): boolean
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  respond?(output: object, t: Translate): Download
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { ActivityMeter } from './activity.ts'
 import { RequestMeter } from './web/request-meter.ts'
 
 export type Metrics = ReturnType<typeof openMetrics>
@@ -29,6 +30,8 @@ export function openMetrics() {
   return {
     registry,
     requests: new RequestMeter(registry),
+    /** For the history of the console; not for `/metrics`, whose labels name no app and no partner. */
+    activity: new ActivityMeter(),
     batchItems: new Histogram({
       name: 'gatehouse_batch_items',
       help: 'How many requests shared one statement (kind read or write)',

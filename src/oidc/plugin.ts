@@ -1,12 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { withShareOf } from '../db/sql.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { noSuchRoute } from '../lib/web/methods.ts'
 import type { TokenDeps } from '../oauth/index.ts'
 import type { OutboundDeps } from '../outbound/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
-import { signingKeyRoutes } from './admin-routes.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
 import { ClientKeys } from './client-keys.ts'
 import { RegisteredOrigins } from './cors-guard.ts'
@@ -23,7 +20,6 @@ export const oidcRoom: FastifyPluginAsync<{ deps: OutboundDeps & TokenDeps & Ups
 ) => {
   const deps = { ...given, signingKeys: new SigningKeys(given) }
   const origins = new RegisteredOrigins(deps)
-  await app.register(operatorRoutes(signingKeyRoutes), { deps: withShareOf(given, 'operators') })
   await app.register(discoveryRoutes, { deps, origins })
   await app.register(
     async (room) => {

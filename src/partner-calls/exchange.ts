@@ -89,6 +89,7 @@ async function exchange(
   )
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   deps.metrics.partnerCalls.observe({ interface: definition.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
+  deps.metrics.activity.count('call', String(partner.partner_id), failure ? 'failed' : 'ok')
   const record: CallRecord = {
     call_id: callId,
     partner_id: partner.partner_id,

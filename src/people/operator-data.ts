@@ -60,7 +60,7 @@ export const DATA_ACTIONS = [
     ...page('export'),
     input: exportedUser,
     run: exportUser,
-    file: { name: 'person.json', type: JSON_TYPE },
+    respond: (parts) => ({ name: 'person.json', type: JSON_TYPE, parts }),
   }),
   action({
     route: 'POST /users/erase',

@@ -12,7 +12,7 @@ import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { openLongLived } from '../long-lived.ts'
-import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
+import { type GatherMetrics, keepHistory, measureProcess } from '../metrics/index.ts'
 import { FurtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
 
 /** Where the data is, and the key from which all others are derived. */
@@ -48,8 +48,10 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     certificates: () => made.calls.certificates.ending(),
   })
   const following = followKey(db, keys)
+  const endHistory = keepHistory({ db, clock: systemClock, metrics })
   const close = async () => {
     clearInterval(following)
+    await endHistory()
     await closeMade()
     await pool.end()
     await tracing?.close()

@@ -43,6 +43,20 @@ describe('a request', () => {
     expect(text).not.toContain(app.app_secret)
   })
 
+  it('shows what was received beside what is registered, in words of its language', async () => {
+    const browser = await client.signedIn(user, app)
+    const page = await browser.open(
+      client.authorizePath({ ...client.request(app), redirect_uri: 'https://elsewhere.example/cb' }),
+    )
+    const id = header(page, 'x-request-id')
+    await until(async () => (await viewer.get(`/console/requests/${id}`)).status === 200)
+    const { text } = await viewer.get(`/console/requests/${id}`)
+    expect(text).toMatch(/Received: redirect_uri<\/dt><dd><code>https:\/\/elsewhere\.example\/cb</)
+    expect(text).toMatch(/Registered: hosts<\/dt><dd><code>/)
+    const zh = await viewer.get(`/console/requests/${id}?ui_locales=zh-CN`)
+    expect(zh.text).toContain('A1 的第 7 项检查：redirect_uri 未登记')
+  })
+
   it('of which only the audit log knows has a page too, linked from there', async () => {
     const { request_id } = await one("select request_id from audit_event where event = 'app_created' limit 1")
     const { text } = await viewer.get(`/console/requests/${request_id}`)

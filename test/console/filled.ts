@@ -131,7 +131,7 @@ export async function fill(world: World): Promise<Filled> {
 
 /** The address of a page or change of the console, about these records. */
 export function addressOf(path: string, filled: Filled, name = 'somebody'): string {
-  const params: Record<string, string> = { ...filled, name, kid: 'none' }
+  const params: Record<string, string> = { ...filled, name, kid: 'none', operation: 'app_show' }
   const query = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
   if (path === '/users/end-session') query.set('session_id', 'x'.repeat(43))
   if (path === '/grants/revoke') query.set('grant_id', filled.grant_id)

@@ -233,6 +233,37 @@ it('the audit log is filtered by whole days, both inclusive, and says of which z
   expect(zh.text).not.toContain('<code>app_created</code>')
 })
 
+it('the audit log is exported as it is filtered, by those who may see people', async () => {
+  const { text } = await support.get('/console/audit?action=app_created')
+  expect(text).toContain('href="/console/audit/export?action=app_created"')
+  expect((await support.get('/console/audit/export?action=app_created')).text).toContain('value="app_created"')
+  const { answer } = await change('/audit/export', { action: 'app_created', format: 'csv' }, support)
+  expect(answer.headers['content-disposition']).toBe('attachment; filename="audit.csv"')
+  expect(answer.text).toMatch(/^id,at,actor_kind,/)
+  expect(answer.text.match(/,app_created,/g)).toHaveLength((text.match(/<code>app_created</g) ?? []).length)
+  expect((await viewer.get('/console/audit')).text).not.toContain('/audit/export')
+  expect((await viewer.get('/console/audit/export')).status).toBe(403)
+})
+
+it('the audit log says a change in words', async () => {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  await world.app.inject({
+    ...{ method: 'PATCH', url: `/admin/v1/apps/${filled.app_key}`, headers },
+    payload: { hosts: ['b.example', 'c.example'] },
+  })
+  const { text } = await viewer.get('/console/audit?action=app_updated')
+  expect(text).toContain('data-label="Details">hosts: evil.example → b.example, c.example')
+})
+
+it('the keys that sign are rotated from their list, and retired one by one', async () => {
+  await change('/keys/rotate')
+  const { text } = await admin.get('/console/keys')
+  expect(text).toContain('href="/console/keys/rotate"')
+  const [, retire = ''] = /href="\/console(\/keys\/[\w-]+\/retire)"/.exec(text) ?? []
+  const { rows } = await change(retire, { at_once: 'true' })
+  expect(rows).toContainEqual(expect.objectContaining({ event: 'signing_key_retired', detail: { at_once: true } }))
+})
+
 it('the audit log is verified, from the console too', async () => {
   const { answer } = await change('/audit/verify', {}, support)
   expect(answer.text).toContain('The log is intact')

@@ -175,6 +175,22 @@ describe('a refused request of area A', () => {
     })
   })
 
+  it('shows what was received beside what is registered, without what the query of a URI holds', async () => {
+    const browser = await client.signedIn(user, app)
+    const open = async (changes: Record<string, string>) => {
+      const page = await browser.open(client.authorizePath({ ...client.request(app), ...changes }))
+      await kept(idOf(page))
+      return (await ask(`requests/${idOf(page)}`)).data
+    }
+    const elsewhere = await open({ redirect_uri: 'https://elsewhere.example/cb?secret=typed#x' })
+    expect(elsewhere.refusal.received).toEqual({ redirect_uri: 'https://elsewhere.example/cb?…' })
+    expect(elsewhere.registered).toEqual({ hosts: [new URL(app.redirect_uri).host] })
+    const more = await open({ scope: 'NO_SUCH_SCOPE' })
+    expect(more.refusal).toMatchObject({ failure: 'scope_unknown', received: { scope: 'NO_SUCH_SCOPE' } })
+    expect(more.registered.scopes).toContain('USER_INFO')
+    expect(JSON.stringify(await rows('true'))).not.toContain('secret=typed')
+  })
+
   it('of a form has the app that it named and the beginning of its token; a session at A1 proves no app', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const payload = `grant_type=refresh_token&client_id=${app.app_key}&client_secret=no&refresh_token=ghrt_${'A'.repeat(43)}`

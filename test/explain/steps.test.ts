@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CHECK_SEQUENCES, type Endpoint, refusingCheckOf } from '../../src/explain/steps.ts'
+import { CHECK_SEQUENCES, checkText, type Endpoint, refusingCheckOf } from '../../src/explain/steps.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
 import { cellsOf, read } from '../documents/document.ts'
@@ -45,6 +45,13 @@ describe.each(Object.entries(CHECK_SEQUENCES))('the sequence of checks of %s', (
       }
     }
   })
+})
+
+it('each check has a Chinese text, without marks of Markdown in either language', () => {
+  for (const { check } of Object.values(CHECK_SEQUENCES).flatMap((sequence) => Object.values(sequence))) {
+    expect(checkText(check, 'zh-CN'), check).toMatch(/\p{Script=Han}/u)
+    for (const locale of ['en', 'zh-CN'] as const) expect(checkText(check, locale)).not.toMatch(/`|\]\(/)
+  }
 })
 
 it('a failure that is in no table has no step', () => {

@@ -5,6 +5,7 @@ import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import { CHECK_IDS } from '../../src/checks/checks.ts'
 import { readConfig } from '../../src/config/index.ts'
+import { settings } from '../../src/config/schema.ts'
 import { openApi } from '../../src/developer/openapi.ts'
 import { PROGRAMS } from '../../src/developer/quickstart.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
@@ -72,6 +73,9 @@ const STAYS = ['audit_log', 'orders', 'members_of_partners', 'messages_to_apps',
 /** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
 const SHOWN = [
   ...['secrets', 'created_at', 'updated_at', 'ends_at', 'last_used_at', 'valid_from', 'grants', 'people', 'tokens'],
+  ...['intact', 'unverifiable', 'rows', 'seals', 'unsealed', 'outside', 'purged', 'other_key', 'problems'].map(
+    (name) => `audit.${name}`,
+  ),
   ...[
     'has_password',
     'has_totp',
@@ -100,7 +104,10 @@ function keysOfField(id: string, name: string): string[] {
   const owns = [`field.${id}.${name}`, `field.${id.split('_', 1)[0]}.${name}`]
   const own = owns.find((key) => key in en) ?? `field.${name}`
   const label = own
-  return [label, ...[`field.${name}`, `${own}.hint`, `field.${name}.hint`].filter((key) => key in en)]
+  return [
+    label,
+    ...[`field.${name}`, ...[...owns, `field.${name}`].map((key) => `${key}.hint`)].filter((key) => key in en),
+  ]
 }
 
 /** Keys that follow from an id (src/sandbox/texts.ts, src/developer/quickstart.ts). */
@@ -166,6 +173,10 @@ describe('the texts of the pages', () => {
       for (const text of said)
         expect(text).toMatch(locale === 'en' ? /^[A-Z][^{}]{15,}\.$/ : /^\p{Script=Han}[^{}a-z]{5,}。$/u)
     }
+  })
+
+  it('say in Chinese what each setting means', () => {
+    expect(Object.keys(JSON.parse(read('locales/settings.zh-CN.json')))).toEqual(Object.keys(settings.shape))
   })
 
   it('are all used', () => {

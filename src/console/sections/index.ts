@@ -1,11 +1,9 @@
 import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
-import { auditLog } from './audit.ts'
-import { keys } from './keys.ts'
+import { api } from './api.ts'
 import { orderTimeline } from './order-timeline.ts'
 import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
-import { settings } from './settings.ts'
 import { traffic } from './traffic.ts'
 
 /** In the order of the navigation. */
@@ -17,9 +15,10 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
   traffic,
   sectionOf('jobs'),
-  auditLog,
+  sectionOf('audit'),
   requests,
   sectionOf('operators'),
-  keys,
-  settings,
+  sectionOf('keys'),
+  sectionOf('settings'),
+  api,
 ]

@@ -1,23 +1,26 @@
-import { listAudit } from '../../audit/index.ts'
+import { actionOf, rowsIn } from '../../actions/index.ts'
 import { type ExplainedRequest, explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { noSuchPath, RescodeError } from '../../lib/web/rescode.ts'
+import { listTable } from '../action-values.ts'
 import { followedTable, noticeFacts, refusalFacts, refusalTable, rejectedFacts } from '../explained.ts'
 import type { PageContext, Section, Table } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
-import { eventTable } from './audit.ts'
+import { perform } from '../placed.ts'
 
 const MAX_EVENTS = 50
+const AUDIT = actionOf('GET /audit')
 
 /** What is kept of a request by its id; undefined where nothing is. */
-export async function knownRequest({ deps }: PageContext, id: string) {
-  const [found, { events }] = await Promise.all([
-    explainRequest(deps, id).catch((error: unknown): ExplainedRequest => {
+export async function knownRequest(context: PageContext, id: string) {
+  const [found, audit] = await Promise.all([
+    explainRequest(context.deps, id).catch((error: unknown): ExplainedRequest => {
       if (error instanceof RescodeError && error.failure.status === 404) return {}
       throw error
     }),
-    listAudit(deps, parseInput(listAudit.input, { request_id: id, limit: MAX_EVENTS })),
+    perform(AUDIT, context, { request_id: id, limit: MAX_EVENTS }),
   ])
+  const events = rowsIn(audit, 'events')
   return Object.keys(found).length > 0 || events.length > 0 ? { found, events } : undefined
 }
 
@@ -26,7 +29,7 @@ async function readOne(context: PageContext) {
   const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
   const known = await knownRequest(context, id)
   if (!known) throw noSuchPath()
-  const { refusal, followed, rejected_call, notice } = mayDo(context.role, PERSONAL_DATA)
+  const { refusal, registered, followed, rejected_call, notice } = mayDo(context.role, PERSONAL_DATA)
     ? known.found
     : withoutOthersWords(known.found)
   const tables: Table[] = [
@@ -40,12 +43,12 @@ async function readOne(context: PageContext) {
           followedTable(followed.audit, context),
         ]
       : []),
-    { ...eventTable(known.events, context), title: t('console.explain.events') },
+    { ...listTable(AUDIT, known.events, t, context.deps.clock.now()), title: t('console.explain.events') },
   ]
   return {
     title: t('console.explain.request', { id }),
     facts: [
-      ...(refusal ? refusalFacts(refusal, context) : []),
+      ...(refusal ? refusalFacts(refusal, registered, context) : []),
       ...(rejected_call ? rejectedFacts(rejected_call, context) : []),
       ...(notice ? noticeFacts(notice, context) : []),
     ],

@@ -5,7 +5,7 @@ import { openSampledLog, type SampledLog } from '../sampled-log.ts'
 import type { Span } from '../tracing.ts'
 import { methodAsSent } from './methods.ts'
 import { RequestLog } from './request-log.ts'
-import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './request-meter.ts'
+import { FAILED, OK, OUTCOMES, REFUSED, type RequestOutcome, type RouteMeter } from './request-meter.ts'
 
 /**
  * The fields that a room adds to the one log line of a request. Never a secret, a token, a code, a phone number or a
@@ -100,6 +100,14 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
   const { SLOW_MS } = config
   const [all, off] = [config.LOG_REQUESTS === 'all', config.LOG_REQUESTS === 'off']
 
+  /** Of apps and partners that were authenticated: others could name anybody. */
+  const countActivity = ({ notice }: RouteMeter, note: LogNote | null, outcome: (typeof OUTCOMES)[number]): void => {
+    if (note === null || note.operator !== undefined) return
+    if (note.appKey !== undefined && !note.isAppUnauthenticated) metrics.activity.count('app', note.appKey, outcome)
+    else if (note.partnerId !== undefined && notice !== undefined)
+      metrics.activity.count('notice', note.partnerId, outcome)
+  }
+
   const finished = (meter: RouteMeter, request: FastifyRequest, reply: FastifyReply): void => {
     const { statusCode } = reply
     const ms = request.staysOpen ? undefined : reply.elapsedTime
@@ -108,6 +116,7 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
     const refused = statusCode >= 400 || (code !== undefined && code !== 0 && code !== 200)
     const outcome: RequestOutcome = refused ? (statusCode >= 500 ? FAILED : REFUSED) : OK
     meter.count(outcome, ms)
+    countActivity(meter, request.logNote, OUTCOMES[outcome])
     if (refused && code !== undefined) {
       meter.countCode(code)
       onRefused?.(refusedRequest(request, statusCode))

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 
 /** How a request ended: answered, refused (a mistake of the caller's), or failed (status 500 or higher). */
-const OUTCOMES = ['ok', 'refused', 'failed'] as const
+export const OUTCOMES = ['ok', 'refused', 'failed'] as const
 export const OK = 0
 export const REFUSED = 1
 export const FAILED = 2

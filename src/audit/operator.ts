@@ -1,0 +1,59 @@
+import type { Deps } from '../deps.ts'
+import { action } from '../lib/action.ts'
+import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
+import { verifyAudit, verifyAuditInTime } from './verify.ts'
+import { auditExport, verification } from './wire.ts'
+
+const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
+
+/** Addresses are personal data. */
+const withoutAddresses = ({ events, next }: AuditAnswer): AuditAnswer => ({
+  events: events.map((event) => ({ ...event, address: null })),
+  next,
+})
+
+/** What operators do with the audit log. */
+export const AUDIT_ACTIONS = [
+  action({
+    route: 'GET /audit',
+    command: 'audit list',
+    role: 'viewer',
+    input: listAudit.input,
+    run: listAudit,
+    masked: withoutAddresses,
+    list: {
+      rows: 'events',
+      columns: [
+        { name: 'at' },
+        { name: 'actor', of: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
+        { name: 'address', onPagesOnly: true },
+        { name: 'action' },
+        { name: 'target' },
+        { name: 'outcome' },
+        { name: 'request_id', onPagesOnly: true },
+        { name: 'detail' },
+      ],
+    },
+  }),
+  action({
+    route: 'GET /audit/export',
+    command: 'audit export',
+    role: 'support',
+    input: auditExport,
+    run: async (deps: Deps, input) => ({ format: input.format, parts: exportAudit(deps, input) }),
+    respond: ({ format, parts }) => ({ name: `audit.${format}`, type: TYPES[format], parts }),
+  }),
+  action({
+    route: 'GET /audit/verify',
+    command: 'audit verify',
+    role: 'support',
+    input: verification,
+    // On the machine of the service it may take as long as it takes.
+    run: (deps: Deps, input) =>
+      deps.actor?.kind === 'cli' ? verifyAudit(deps, input) : verifyAuditInTime(deps, input),
+    verdict: ({ intact, unverifiable }) =>
+      intact
+        ? { tone: 'good', text: 'console.audit.intact' }
+        : { tone: 'bad', text: unverifiable ? 'console.audit.unverifiable' : 'console.audit.broken' },
+  }),
+]

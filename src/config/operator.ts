@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { action } from '../lib/action.ts'
+import type { Translate } from '../lib/web/locale.ts'
+import { meaningOf } from './described.ts'
+import { isChanged, type SettingInForce, settingsInForce } from './in-force.ts'
+import type { Config } from './index.ts'
+
+const shown = ({ value, secret }: SettingInForce, t: Translate): string => {
+  if (secret) return t('console.settings.secret')
+  return value === null ? t('console.settings.unset') : String(value)
+}
+
+const UNITS = [
+  [/_PER_MINUTE$/, 'console.unit.per_minute'],
+  [/_MS$/, 'console.unit.milliseconds'],
+  [/_S$/, 'console.unit.seconds'],
+  [/_DAYS$/, 'console.unit.days'],
+  [/_MB$/, 'console.unit.mebibytes'],
+] as const
+
+/** What a number counts, as the name of its setting says. */
+const unitOf = ({ name, value }: SettingInForce, t: Translate): string => {
+  const [, unit] = UNITS.find(([ending]) => ending.test(name)) ?? []
+  return unit === undefined || typeof value !== 'number' ? '' : t(unit)
+}
+
+/** What operators see of the settings. */
+export const SETTING_ACTIONS = [
+  action({
+    route: 'GET /settings',
+    command: 'settings',
+    role: 'viewer',
+    input: z.strictObject({}),
+    run: async ({ config }: { readonly config: Config }) => settingsInForce(config),
+    list: {
+      rows: 'settings',
+      columns: [
+        { name: 'setting', of: ({ name }) => name },
+        { name: 'value', of: shown },
+        { name: 'unit', of: unitOf, onPagesOnly: true },
+        { name: 'changed', of: isChanged, onPagesOnly: true },
+        { name: 'meaning', of: ({ name }, t) => meaningOf(name, t), onPagesOnly: true },
+      ],
+      first: isChanged,
+    },
+  }),
+]

@@ -1,0 +1,49 @@
+/** What is counted for the history of the console, of which subject: all requests, an app's, calls to a partner, its own. */
+export type ActivityKind = 'requests' | 'app' | 'call' | 'notice'
+
+export interface Activity {
+  readonly kind: ActivityKind
+  /** An app_key, a partner_id, or nothing. */
+  readonly subject: string
+  total: number
+  refused: number
+  failed: number
+}
+
+/** Of a kind, in one minute of one process; what is beyond that is not counted. */
+const MAX_SUBJECTS = 2_000
+
+type Counted = Record<ActivityKind, Map<string, Activity>>
+const nothing = (): Counted => ({ requests: new Map(), app: new Map(), call: new Map(), notice: new Map() })
+
+/** Counts in memory until somebody takes what was counted. Counting one costs a look-up: this runs for every request. */
+export class ActivityMeter {
+  #counted = nothing()
+
+  count(kind: ActivityKind, subject: string, outcome: 'ok' | 'refused' | 'failed', times = 1): void {
+    const ofKind = this.#counted[kind]
+    let counts = ofKind.get(subject)
+    if (!counts) {
+      if (ofKind.size >= MAX_SUBJECTS) return
+      counts = { kind, subject, total: 0, refused: 0, failed: 0 }
+      ofKind.set(subject, counts)
+    }
+    counts.total += times
+    if (outcome !== 'ok') counts[outcome] += times
+  }
+
+  take(): Activity[] {
+    const taken = Object.values(this.#counted).flatMap((ofKind) => [...ofKind.values()])
+    this.#counted = nothing()
+    return taken
+  }
+
+  /** What could not be written is written later. */
+  putBack(taken: readonly Activity[]): void {
+    for (const { kind, subject, total, refused, failed } of taken) {
+      this.count(kind, subject, 'refused', refused)
+      this.count(kind, subject, 'failed', failed)
+      this.count(kind, subject, 'ok', total - refused - failed)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ALL_ACTIONS } from '../../src/actions/index.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type Filled, fill } from './filled.ts'
+import { type Person, signedIn } from './person.ts'
+
+/** The operators' API tried from the console: with the role of whoever is signed in, and the mark of the session. */
+
+let world: World
+let filled: Filled
+let editor: Person
+let viewer: Person
+beforeAll(async () => {
+  world = await openWorld()
+  filled = await fill(world)
+  editor = (await signedIn(world, 'editor')).person
+  viewer = (await signedIn(world, 'viewer')).person
+})
+afterAll(() => world.close())
+
+const textOf = (html: string): string =>
+  html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#39;', "'")
+
+it('lists every operation of the description, previews too, with its role and command', async () => {
+  const { text } = await viewer.get('/console/api')
+  for (const { id, previewRole } of ALL_ACTIONS) {
+    expect(text).toContain(`href="/console/api/${id}"`)
+    if (previewRole) expect(text).toContain(`href="/console/api/${id}_preview"`)
+  }
+  expect(text).toContain('gatehouse app end-tokens')
+  const jobs = (await viewer.get('/console/api?part=jobs')).text
+  expect(jobs).toContain('/console/api/job_retry')
+  expect(jobs).not.toContain('/console/api/app_list"')
+})
+
+describe('an operation', () => {
+  it('is described with its fields, for whoever may not carry it out too', async () => {
+    const { status, text } = await viewer.get('/console/api/app_create')
+    expect(status).toBe(200)
+    expect(text).toContain('POST /admin/v1/apps')
+    expect(text).toContain('<label for="field-redirect_uris">redirect_uris</label>')
+    expect((await viewer.get('/console/api/nothing')).status).toBe(404)
+  })
+
+  it('answers as the API does', async () => {
+    const { status, text } = await viewer.submit('/console/api/app_show', { app_key: filled.app_key })
+    expect(status).toBe(200)
+    expect(textOf(text)).toContain(`"app_key": "${filled.app_key}"`)
+    expect(textOf(text)).toContain('"rescode": 0')
+    expect(text).toContain(`/admin/v1/apps/${filled.app_key}`)
+  })
+
+  it('is carried out in the name of the operator', async () => {
+    const { text } = await editor.submit('/console/api/app_update', { app_key: filled.app_key, hosts: 'tried.example' })
+    expect(textOf(text)).toContain('"tried.example"')
+    const { rows } = await world.pool.query("select actor from audit_event where event = 'app_updated'")
+    expect(rows).toEqual([{ actor: 'operator' }])
+  })
+
+  it('says which fields are wrong, and keeps what was typed', async () => {
+    const { status, text } = await editor.submit('/console/api/app_create', { name: 'Typed' })
+    expect(status).toBe(400)
+    expect(text).toContain('value="Typed"')
+    expect(text).toContain('<code>hosts</code>')
+  })
+
+  it('shows what else the API would answer', async () => {
+    const { status, text } = await viewer.submit('/console/api/app_show', { app_key: 'none' })
+    expect(status).toBe(200)
+    expect(textOf(text)).toMatch(/404[\s\S]*"rescode": 20007[\s\S]*no such micro-app/)
+  })
+
+  it('needs its role, and the audit log keeps that it was refused', async () => {
+    const { status } = await viewer.submit('/console/api/app_suspend', { app_key: filled.app_key })
+    expect(status).toBe(403)
+    const { rows } = await world.pool.query("select target from audit_event where event = 'operator_refused'")
+    expect(rows).toContainEqual({ target: 'POST /apps/:app_key/suspend' })
+    expect((await world.pool.query("select 1 from audit_event where event = 'app_suspended'")).rows).toEqual([])
+  })
+
+  it('needs the mark of the session', async () => {
+    const forged = await editor.post('/console/api/app_suspend', { app_key: filled.app_key, form_mark: 'forged' })
+    expect(forged.status).toBe(403)
+  })
+
+  it('hides what a viewer may not see, as the API does', async () => {
+    const { text } = await viewer.submit('/console/api/audit_list', {})
+    expect(textOf(text)).toContain('"address": null')
+    expect(text).not.toContain('127.0.0.1')
+  })
+
+  it('that answers with a file shows its beginning', async () => {
+    const { text } = await viewer.submit('/console/api/get_openapi_json', {})
+    expect(textOf(text)).toContain('"openapi": "3.1.0"')
+  })
+})

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 
 /** What a terminal would carry out, or would show in another order: control characters, and those that turn the direction of writing. */

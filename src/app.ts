@@ -4,7 +4,6 @@ import { accountRoom } from './account/plugin.ts'
 import { ROUTE_ROLES } from './actions/index.ts'
 import { actionsRoom } from './actions/plugin.ts'
 import { auditRoom } from './audit/plugin.ts'
-import { catalogueRoom } from './catalogue/plugin.ts'
 import type { Config } from './config/index.ts'
 import { consoleRoom } from './console/plugin.ts'
 import { databaseState } from './db/installation.ts'
@@ -39,7 +38,6 @@ import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
 import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
 import { operatorsRoom } from './operators/plugin.ts'
-import { ordersRoom } from './orders/plugin.ts'
 import { peopleRoom } from './people/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
@@ -126,8 +124,6 @@ export async function buildApp({
   await app.register(peopleRoom, givenTo('oauth'))
   await app.register(developerRoom, { deps })
   await app.register(mtpRoom, givenTo('notices'))
-  await app.register(catalogueRoom, givenTo('operators'))
-  await app.register(ordersRoom, givenTo('operators'))
   await app.register(sandboxRoom, givenTo('sandbox'))
   await app.register(actionsRoom, givenTo('operators'))
   await app.register(explainRoom, givenTo('operators'))

@@ -10,8 +10,6 @@ import {
   jsTicketCommand,
   migrateCommand,
   openContext,
-  orderCommands,
-  productCommands,
   purgeCommand,
   reportFailure,
   resealCommand,
@@ -20,7 +18,6 @@ import {
   settingsCommand,
   signingKeyCommands,
   type Terminal,
-  trafficCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
@@ -44,9 +41,6 @@ export function programOf(context: CliContext): Command {
 
   // One file a group of commands; a further group is one line here.
   signingKeyCommands(program, context)
-  productCommands(program, context)
-  orderCommands(program, context)
-  trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
   actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })

@@ -38,9 +38,10 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   /** Each way to the provider is kept until the browser is back, so strangers can only begin so many. */
   const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
-    const { return_to, login_hint, app: asker = '', confirm } = signInQuery.parse(request.query)
+    const { return_to, login_hint, app: said = '', confirm } = signInQuery.parse(request.query)
     const { prompt, max_age, acr_values } = upstreamQuery.parse(request.query)
     const goOn = localPath(return_to, config.PUBLIC_URL)
+    const asker = readAsker(deps.keys, said, goOn) === undefined ? '' : said
     // With a new sign-in comes when it was: only then is it known that there was one. Both mean a new one (OIDC Core §3.1.2.1).
     const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
     const maxAge = anew === undefined ? (max_age ?? null) : 0

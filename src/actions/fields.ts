@@ -5,7 +5,7 @@ import { type Action, namesIn, partsOf } from '../lib/action.ts'
 export interface Field {
   readonly name: string
   /** How it is typed; `list`: several texts, `pairs`: texts by name. */
-  readonly kind: 'text' | 'number' | 'switch' | 'list' | 'pairs' | 'json'
+  readonly kind: 'text' | 'number' | 'date' | 'switch' | 'list' | 'pairs' | 'json'
   /** All that it, or an entry of a list, may be; none where it is free. */
   readonly choices: readonly string[]
   readonly required: boolean
@@ -17,6 +17,8 @@ export interface Field {
   readonly secret: boolean
   /** `--host` for `hosts`. */
   readonly flag: string
+  /** Of a switch: the flag that turns it off; without it `--no-` and its own. */
+  readonly off: string | undefined
 }
 
 interface Schema {
@@ -32,6 +34,8 @@ interface Schema {
   readonly maxLength?: number
   /** Of `.meta()`. */
   readonly flag?: string
+  readonly off?: string
+  readonly wire?: string
   readonly secret?: boolean
   /** No form and no option has it. */
   readonly apiOnly?: boolean
@@ -48,7 +52,8 @@ const typesOf = ({ type, anyOf = [] }: Schema): string[] => [
 
 function kindOf(schema: Schema, types: readonly string[]): Field['kind'] {
   if (types.includes('boolean')) return 'switch'
-  if (types.includes('array')) return 'list'
+  if (types.includes('array')) return schema.items?.type === 'object' ? 'json' : 'list'
+  if (schema.wire === 'date') return 'date'
   if (types.includes('object')) return typeof schema.additionalProperties === 'object' ? 'pairs' : 'json'
   return types.every((type) => ['number', 'integer', 'null'].includes(type)) && types.length > 0 ? 'number' : 'text'
 }
@@ -66,6 +71,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
     most: schema.maxLength,
     secret: schema.secret === true,
     flag: schema.flag ?? name.replaceAll('_', '-'),
+    off: schema.off,
   }
 }
 
@@ -85,6 +91,9 @@ function readFields(input: z.ZodType): Field[] {
 /** `limit`, and `after` where it is read page by page. */
 export const pagingOf = ({ input }: Pick<Action, 'input'>): string[] =>
   Object.keys(inputSchema(input).properties ?? {}).filter((name) => PAGING.has(name))
+
+/** Whether it is read page by page. */
+export const isPaged = (action: Pick<Action, 'input'>): boolean => pagingOf(action).includes('after')
 
 /** The fields of an input that a form has: not those that choose the page of a list. */
 export function fieldsOf({ input }: Pick<Action, 'input'>): readonly Field[] {

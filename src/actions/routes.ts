@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, isElevated, namesIn, partsOf, routesOf } from '../lib/action.ts'
-import { InvalidInput } from '../lib/json/input.ts'
+import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { partsOfFile, sendDownload } from '../lib/web/download.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
@@ -23,10 +23,10 @@ export function actionRoutes<Deps>(
     const answer =
       (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
       async (request: FastifyRequest, reply: Reply) => {
-        const input = inputOf(request, action, readsQuery, fixed)
-        const { elevated, file } = action
-        if (elevated && isElevated(action, Object(input))) await app.requireRole(request, elevated.role, elevated.what)
-        const output = await perform(depsFor(request), input)
+        const given = inputOf(request, action, readsQuery, fixed)
+        await refuseElevated(request, action, given)
+        const output = await perform(depsFor(request), given)
+        const { file } = action
         if (file) {
           noteForLog(request, { code: 0 })
           return sendDownload(reply, { ...file, parts: partsOfFile(output) })
@@ -59,6 +59,12 @@ function warningsIn(request: FastifyRequest, { warnings }: Action, output: objec
 }
 
 type Reply = Parameters<typeof answerLossless>[1]
+
+/** Fields that only a higher role may give; what is wrong with the input is said first. */
+async function refuseElevated(request: FastifyRequest, action: Action, given: unknown): Promise<void> {
+  if (!action.elevated || !isElevated(action, parseInput(action.input, given))) return
+  await request.server.requireRole(request, action.elevated.role, action.elevated.what)
+}
 
 /** Whether it can be asked for without a body. */
 const needsNoBody = (action: Action): boolean =>

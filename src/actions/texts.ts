@@ -21,3 +21,9 @@ export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: 
   const key = action.list ? `action.${action.id}.${name}` : `${keyOf(t, action, name)}.hint`
   return t.has(key) ? t(key) : undefined
 }
+
+/** What one of the values of a field is called, where it has a text of its own. */
+export function choiceOf(t: Translate, action: Pick<Action, 'id'>, name: string, value: string): string | undefined {
+  const key = `${keyOf(t, action, name)}.${value}`
+  return t.has(key) ? t(key) : undefined
+}

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type Cause, type Difference, PRODUCT_CHANGES } from '../history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../lib/json/lossless.ts'
+import type { ProductFilter } from './wire.ts'
 
 const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
 export type SaleState = (typeof SALE_STATES)[number]
@@ -106,11 +108,20 @@ export type ProductSummary = z.output<typeof productSummary>
 const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
-export const listProducts = (db: Db, partnerId: bigint): Promise<ProductSummary[]> =>
-  db.many(
-    productSummary,
-    sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at
-        from product where partner_id = ${partnerId} order by partner_deal_id`,
+/** By the partner's ids. */
+export const listProducts = async (
+  db: Db,
+  { partner_id, after, limit }: ProductFilter,
+): Promise<Page<ProductSummary>> =>
+  pageOf(
+    await db.many(
+      withCursor(productSummary),
+      sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at,
+            ${cursorOf(sql.part`partner_deal_id`)}
+          from product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}
+          order by partner_deal_id limit ${limit + 1}`,
+    ),
+    limit,
   )
 
 export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<WholeProduct | undefined> =>

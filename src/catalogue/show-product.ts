@@ -6,7 +6,7 @@ import { beijingDate } from '../lib/time-zone.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { pricesFrom, type ShownPrice } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts, type WholeProduct } from './product-store.ts'
-import { type OnePartner, type OneProduct, onePartner, oneProduct } from './wire.ts'
+import { type OnePartner, type OneProduct, oneProduct, type ProductFilter } from './wire.ts'
 
 const noSuchProduct = (partnerDealId: string): RefusedRequest =>
   new RefusedRequest(localized('no-product', { product: echo(partnerDealId) }), { status: 404 })
@@ -35,7 +35,17 @@ export const showProduct = operation(
   },
 )
 
-export const listProducts = operation(
-  onePartner,
-  (deps: Deps, { partner_id }: OnePartner): Promise<ProductSummary[]> => readProducts(deps.db, partner_id),
-)
+/** A page of the products of a partner, by its ids. */
+export async function productPage(
+  deps: Deps,
+  filter: ProductFilter,
+): Promise<{ products: ProductSummary[]; next: string | null }> {
+  const { rows, next } = await readProducts(deps.db, filter)
+  return { products: rows, next }
+}
+
+const MOST = 1_000
+
+/** Products of a partner to choose from, so many that nobody would look through more. */
+export const listProducts = async (deps: Deps, { partner_id }: OnePartner): Promise<ProductSummary[]> =>
+  (await productPage(deps, { partner_id, limit: MOST })).products

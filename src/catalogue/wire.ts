@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { pageInput } from '../db/page.ts'
 import { date, positiveId, storable } from '../lib/json/fields.ts'
 
 /**
- * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number
+ * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
  * or text and are kept exact.
  */
 
@@ -11,6 +12,12 @@ export type OneProduct = z.output<typeof oneProduct>
 
 export const onePartner = z.strictObject({ partner_id: positiveId })
 export type OnePartner = z.output<typeof onePartner>
+
+export const productFilter = onePartner.extend(pageInput(z.tuple([z.string()]), { usual: 1_000 }))
+export type ProductFilter = z.output<typeof productFilter>
+
+/** One product, or all. */
+export const catalogueOrOne = onePartner.extend({ partner_deal_id: storable.optional() })
 
 export const priceRange = z
   .strictObject({

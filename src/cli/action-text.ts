@@ -5,6 +5,7 @@ import { systemClock } from '../lib/clock.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { Terminal } from './context.ts'
 import { aligned, printable, readable } from './text.ts'
+import { ownText } from './texts.ts'
 
 /** The output of an action for a person. */
 
@@ -13,6 +14,8 @@ const t = translator('en')
 export const textOf =
   ({ id, list, lines, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
+    const own = ownText(id)
+    if (own) return own(output)
     const told = lines?.(output)
     if (told) return [...linesText(told), ...onceText(id, output, onlyOnce)].join('\n\n')
     if (list) return listText(list.rows, list.columns, output)
@@ -22,13 +25,13 @@ export const textOf =
 
 function onceText(id: string, output: Values, onlyOnce: readonly string[]): string[] {
   const once = shownOnce(onlyOnce, output)
-  return once.length > 0 ? [...recordText(once.map((name) => [name, output[name]])), ownText(id, 'once')] : []
+  return once.length > 0 ? [...recordText(once.map((name) => [name, output[name]])), sharedText(id, 'once')] : []
 }
 
 const SHARED = { once: 'command.once', would: 'command.would' } as const
 
 /** The action's own text, else the one that all share. */
-const ownText = (id: string, what: keyof typeof SHARED): string =>
+const sharedText = (id: string, what: keyof typeof SHARED): string =>
   t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
 
 /** Cells as a table, and each sentence as a paragraph. */
@@ -62,9 +65,10 @@ const factsText = (facts: readonly { readonly name: string; readonly value: unkn
 export const foreseenText =
   ({ id }: Action<ServiceDeps>) =>
   (output: Values): string =>
-    `${ownText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
+    `${sharedText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
 
-function listText(name: string, columns: readonly Column<object>[], output: Values): string {
+function listText(name: string, all: readonly Column<object>[], output: Values): string {
+  const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
   const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t, systemClock.now()))))

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
-import { stringify } from 'lossless-json'
-import { type Field, fieldsOf, pagingOf, rowsIn, type Values } from '../actions/index.ts'
+import { type Field, fieldsOf, linesOf, pagesOf, pagingOf, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import { systemClock } from '../lib/clock.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { partsOfFile } from '../lib/web/download.ts'
 import { translator } from '../lib/web/locale.ts'
@@ -12,7 +12,7 @@ import { foreseenText, textOf, warn } from './action-text.ts'
 import type { CliContext } from './context.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
 import { askRemote, streamRemote } from './remote.ts'
-import { print } from './report.ts'
+import { print, progressBar } from './report.ts'
 import { printableJson } from './text.ts'
 
 const t = translator('en')
@@ -52,7 +52,9 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
   // In brackets for commander, so that a missing one is reported together with all other problems.
   for (const name of named) command.argument(`[${name}]`)
-  if (named.length > 0) command.usage(`${named.map((name) => `<${name}>`).join(' ')} [options]`)
+  const isNeeded = (name: string): boolean => fields.some((field) => field.name === name && field.required)
+  const shown = named.map((name) => (isNeeded(name) ? `<${name}>` : `[${name}]`))
+  if (named.length > 0) command.usage(`${shown.join(' ')} [options]`)
   const optional = fields.filter(({ name }) => !named.includes(name))
   for (const field of optional) addOption(command, action, field)
   if (action.previewRole) command.option('--yes', t('command.yes'))
@@ -63,23 +65,33 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
     ...Object.fromEntries(optional.map((field) => [field.name, typedValue(field, options)])),
     ...(await secretsTyped(context, action, optional, options)),
     ...Object.fromEntries(named.map((name, at) => [name, argumentsOf(command)[at]])),
-    ...(paging.length > 0 ? { limit: options.limit ?? (options.all ? '1000' : undefined), after: options.after } : {}),
+    ...(paging.length > 0
+      ? { limit: options.limit ?? (options.all || options.csv ? '1000' : undefined), after: options.after }
+      : {}),
   })
   defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
     const carryOut = async (ask: Ask): Promise<void> => {
-      if (action.list && command.opts().all === true) return printAll(context, action.list.rows, typed, ask)
+      const { all, csv } = command.opts()
+      if (all || csv) {
+        const pages = pagesOf((page) => ask({ ...typed, ...page }))
+        return printAll(context, linesOf(action, csv ? 'csv' : 'ndjson', { t, now: systemClock.now() }, pages))
+      }
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
       warn(context.terminal, action, output)
       print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
+      if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
     }
     const { remote } = context
     if (action.file) return printFile(context, action, typed)
     if (!remote) {
       const perform = isSure ? action.perform : (action.foresee ?? action.perform)
-      return context.withDeps((deps) => carryOut(async (given) => asValues(await perform(deps, given))))
+      const bar = progressBar(context.terminal.stderr)
+      return context.withDeps((deps) =>
+        carryOut(async (given) => asValues(await perform({ ...deps, progress: bar.show }, given).finally(bar.end))),
+      )
     }
     const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
     await carryOut((given) => askRemote<Values>(remote, { route, fields: given }))
@@ -107,15 +119,9 @@ const onlyOne = (names: readonly string[]): readonly string[] => (names.length =
 
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
-/** Every row of every page, a line of JSON each. */
-async function printAll({ terminal }: CliContext, rows: string, typed: Values, ask: Ask): Promise<void> {
-  for (let given = typed; ; ) {
-    const output = await ask(given)
-    for (const row of rowsIn(output, rows)) {
-      // Waits for a reader that is slower than the database.
-      if (!terminal.stdout.write(`${printableJson(stringify(row) ?? '')}\n`)) await once(terminal.stdout, 'drain')
-    }
-    if (typeof output.next !== 'string') return
-    given = { ...typed, after: output.next }
+/** Waits for a reader that is slower than the database. */
+async function printAll({ terminal }: CliContext, lines: AsyncIterable<string>): Promise<void> {
+  for await (const line of lines) {
+    if (!terminal.stdout.write(`${printableJson(line.trimEnd())}\n`)) await once(terminal.stdout, 'drain')
   }
 }

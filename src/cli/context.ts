@@ -78,7 +78,7 @@ export function openContext(terminal: Terminal): CliContext {
           keys,
           metrics: openMetrics(),
           ...made,
-          actor: { kind: 'cli', name: userOfMachine() },
+          actor: { kind: 'cli', name: userOfMachine(), by: 'command' },
         }
         return await checkSecretKey(deps)
           .then(() => work(deps))

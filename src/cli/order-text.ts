@@ -1,7 +1,7 @@
 import type { HistoryRow } from '../history/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import type { createOrder, listOrders, showOrder } from '../orders/index.ts'
+import type { createOrder, showOrder } from '../orders/index.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { aligned, printable, readable } from './text.ts'
 
@@ -84,22 +84,4 @@ export function storyText({ order, history, calls }: OutputOf<typeof showOrder>)
     historyText(history),
     ...(rows.length > 0 ? ['', aligned([['AT', 'CALL', 'TOOK', 'HTTP', 'CODE', 'FAILURE'], ...rows])] : []),
   ].join('\n')
-}
-
-export function orderTable(orders: Readonly<OutputOf<typeof listOrders>['orders']>): string {
-  if (orders.length === 0) return 'no orders'
-  const rows = orders.map((order) => [
-    String(order.order_id),
-    String(order.partner_id),
-    order.sandbox ? 'sandbox' : 'live',
-    order.state,
-    `${order.used_quantity}+${order.refunded_quantity} of ${order.quantity}`,
-    order.total_price.toFixed(2),
-    readable(order.created_at),
-    order.partner_deal_id,
-  ])
-  return aligned([
-    ['ORDER_ID', 'PARTNER_ID', 'KIND', 'STATE', 'USED+REFUNDED', 'TOTAL', 'SINCE', 'PARTNER_DEAL_ID'],
-    ...rows,
-  ])
 }

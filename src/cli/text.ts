@@ -37,6 +37,15 @@ export function readable(value: unknown): string {
 /** For the value of `--number 5`. */
 export { numberIfOne } from '../actions/index.ts'
 
+/** The value of an option that takes JSON, for the schema to check: anything that is not stays text. */
+export const jsonIfOne = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 /** `--from` and `--to` of a list (`periodInput` reads them); `done`: what happened then, as `made `. */
 export const withPeriod = (command: Command, done = ''): Command =>
   command

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../lib/web/web-url.ts'
 import type { AllowedAddress } from './allowed-address.ts'
 import { hookProblems } from './people.ts'
 import { settings } from './schema.ts'
-import { offWithUpstream, upstreamProblems } from './upstream.ts'
+import { upstreamProblems, withUpstream } from './upstream.ts'
 
 type Settings = z.infer<typeof settings>
 
@@ -157,7 +157,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
   return Object.freeze({
     ...config,
-    ...offWithUpstream(config),
+    ...withUpstream(config),
     PUBLIC_URL,
     API_URL: config.API_URL ?? PUBLIC_URL,
     PARTNER_URL: config.PARTNER_URL ?? PUBLIC_URL,

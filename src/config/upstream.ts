@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
+import { PROFILE_FIELDS, type ProfileField } from './people.ts'
 
 /** The name of a claim (OIDC Core §5.1; providers have claims of their own, some with an address as name). */
 const claimName = z.string().regex(/^[!-~]{1,200}$/, 'must be the name of a claim, such as sub')
@@ -39,7 +40,11 @@ type UpstreamSettings = { [Name in keyof typeof upstreamSettings]?: string | und
 
 /** What the provider is needed for, or contradicts; `given` is what the environment says. */
 export function upstreamProblems(
-  config: UpstreamSettings & { readonly NODE_ENV: string; readonly PUBLIC_URL?: string | undefined },
+  config: UpstreamSettings & {
+    readonly NODE_ENV: string
+    readonly PUBLIC_URL?: string | undefined
+    readonly PROFILE_OWNED?: readonly ProfileField[]
+  },
   given: Readonly<Record<string, string>>,
 ): string[] {
   const issuer = config.UPSTREAM_ISSUER
@@ -63,11 +68,15 @@ export function upstreamProblems(
     if (!(name in given) || given[name] === 'off') continue
     problems.push(`${name} must be off with UPSTREAM_ISSUER, where people prove who they are: unset it`)
   }
+  if ('PROFILE_OWNED' in given && PROFILE_FIELDS.some((field) => !config.PROFILE_OWNED?.includes(field))) {
+    problems.push('PROFILE_OWNED must name every field with UPSTREAM_ISSUER, which tells them: unset it')
+  }
   return problems
 }
 
 /** What people do at the provider, not here. */
 const OFF = { SECOND_FACTOR: 'off', PASSKEYS: false, PASSWORD_RESET: 'off' } as const
 
-export const offWithUpstream = ({ UPSTREAM_ISSUER }: UpstreamSettings): Partial<typeof OFF> =>
-  UPSTREAM_ISSUER === undefined ? {} : OFF
+/** What holds with a provider: people do that there, and the profile is what it tells. */
+export const withUpstream = ({ UPSTREAM_ISSUER }: UpstreamSettings) =>
+  UPSTREAM_ISSUER === undefined ? {} : { ...OFF, PROFILE_OWNED: [...PROFILE_FIELDS] }

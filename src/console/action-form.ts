@@ -1,16 +1,26 @@
-import { fieldsOf, hintOf, type Field as InputField, labelOf, type Values, withCounts } from '../actions/index.ts'
+import {
+  choiceOf,
+  fieldsOf,
+  hintOf,
+  type Field as InputField,
+  labelOf,
+  type Values,
+  withCounts,
+} from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { partsOfFile } from '../lib/web/download.ts'
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import type { Action, Fact, Field, PageContext } from './page-model.ts'
+import { fieldsFor } from './asked-fields.ts'
+import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
   adds,
-  fieldsFor,
+  detailOf,
   formPath,
   homeOf,
+  isOfList,
   keysIn,
   linkTo,
   listOf,
@@ -18,8 +28,10 @@ import {
   type Placed,
   type Places,
   perform,
+  recordIn,
   titleOf,
 } from './placed.ts'
+import { factsOf, tablesOf } from './record-parts.ts'
 import { at, count, stateCell, text, yesNo } from './texts.ts'
 
 /** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
@@ -29,34 +41,35 @@ export class StaleForm extends InvalidInput {}
 export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
   const home = homeOf(places, change)
-  const detail = home?.list || adds(change, list) ? undefined : home
+  const detail = home?.list || isOfList(change, list) ? undefined : home
   const asks = ({ role }: PageContext) =>
     fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> => ({
     ...keysIn(change, context),
-    ...(detail && (await perform(detail, context, keysIn(detail, context)))),
+    ...(detail && recordIn(detail, await perform(detail, context, keysIn(detail, context)))[0]),
   })
   return {
     path: formPath(change, list),
     operation: change.operation,
     title: titleOf(change),
-    ...(isEdit ? { button: 'console.save' } : {}),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
     exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
     back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
       const record = await recordOf(context)
+      const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
       const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       return {
-        ...(typeof record.name === 'string' ? { about: record.name } : {}),
+        ...nameIn(record),
         says: [context.t(aboutOf(change))],
         facts: [
           ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
         fields: [
-          ...asks(context).map((field) => formFieldOf(change, field, record, context)),
+          ...asks(context).map((field) => formFieldOf(change, field, record, context, suggested)),
           ...retypedField(change, record, context),
         ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
@@ -74,7 +87,12 @@ export function formPage(places: Places, change: Placed): Action {
         const parts = await change.perform(context.deps, { ...typed, ...keys })
         return { ...change.file, parts: partsOfFile(parts) }
       }
-      return resultOf(change, await perform(change, context, { ...typed, ...keys }), context)
+      const output = await perform(change, context, { ...typed, ...keys })
+      return (
+        resultOf(change, output, context) ??
+        verdictOf(places, change, output, context) ??
+        madeIn(places, change, output)
+      )
     },
   }
 }
@@ -99,13 +117,35 @@ function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext)
   throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
 }
 
+const nameIn = ({ name, title }: Values): { about?: string } => {
+  const about = name ?? title
+  return typeof about === 'string' ? { about } : {}
+}
+
+/** What the output means, with what is known besides. */
+function verdictOf(places: Places, change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
+  const verdict = change.verdict?.(output)
+  if (!verdict) return undefined
+  const told = { ...(change.told?.(output) ?? output) }
+  const [facts, tables] = [factsOf(change, told, context), tablesOf(places, change, told, context)]
+  return { tone: verdict.tone, note: context.t(verdict.text), values: facts, tables }
+}
+
+function madeIn(places: Places, change: Placed, output: Values): Made | undefined {
+  const list = listOf(places, change)
+  const page = list && adds(change, list) ? detailOf(places, list, output) : undefined
+  if (!page) return undefined
+  const [record] = recordIn(page, output)
+  return page.about.every((name) => name in record) ? { address: addressOf(page, page.path, record) } : undefined
+}
+
 /** The field of a form that says which state of the record it was made for. */
 const SEEN = 'unchanged_since'
 
-function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext): Field {
+function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext, first: Values): Field {
   const { name, initially } = field
   if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
-  const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : {})
+  const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
   const shown = formField(change, field, context, values[name] ?? initially ?? record[name])
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
@@ -167,6 +207,7 @@ const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact
 const KINDS = {
   text: 'text',
   number: 'number',
+  date: 'date',
   switch: 'choice',
   list: 'lines',
   pairs: 'lines',
@@ -175,13 +216,14 @@ const KINDS = {
 
 export function formField(action: Placed, field: InputField, { t }: PageContext, value: unknown): Field {
   const { name, kind, choices, required, most, secret } = field
-  const hint = hintOf(t, action, name)
+  // A browser asks for a day by itself.
+  const hint = action.list && kind === 'date' ? undefined : hintOf(t, action, name)
   const texts =
     kind === 'switch'
       ? [true, false].map((choice) => [String(choice), yesNo(choice, t).text] as const)
       : kind === 'list'
         ? []
-        : choices.map((choice) => [choice, stateCell(choice, t).text] as const)
+        : choices.map((choice) => [choice, choiceOf(t, action, name, choice) ?? stateCell(choice, t).text] as const)
   return {
     name,
     label: labelOf(t, action, name),

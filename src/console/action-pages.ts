@@ -1,35 +1,35 @@
-import { ACTIONS, labelOf, rowsIn, tableOf as tableIn, type Values } from '../actions/index.ts'
-import { cellOf } from '../lib/action.ts'
+import { ACTIONS, exportOf, isPaged, labelOf, rowsIn, type Values } from '../actions/index.ts'
+import { type Column, cellOf } from '../lib/action.ts'
 import { formField, formPage } from './action-form.ts'
-import { cellFor, given } from './action-values.ts'
+import { given, linkedCell } from './action-values.ts'
+import { fieldsFor, mayGive } from './asked-fields.ts'
 import type { ActionLink, Cell, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
-  adds,
   below,
   detailOf,
-  fieldsFor,
+  isOfList,
   keysIn,
   linkTo,
-  mayGive,
   offeredFor,
-  offeredForRow,
   type Placed,
   type Places,
   partsIn,
   perform,
   placesOf,
+  recordIn,
   recordPageOf,
   titleOf,
 } from './placed.ts'
+import { factsOf, tablesOf, textsOf, withChanges } from './record-parts.ts'
 import { at, link, text } from './texts.ts'
 
 /** What a section shows that follows from no action. */
 interface Own {
-  /** Below the record of its page. */
-  readonly tables?: (context: PageContext) => Promise<readonly Table[]>
+  /** Below the record of the page that has this path. */
+  readonly tables?: Readonly<Record<string, (context: PageContext, record: Values) => Promise<readonly Table[]>>>
   readonly details?: readonly DetailPage[]
 }
 
@@ -47,10 +47,7 @@ export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
       ...places.details.map((detail) => ({
         path: detail.path,
         operation: detail.route,
-        read: async (context: PageContext) => {
-          const { tables, ...record } = await readRecord(places, detail, context)
-          return { ...record, tables: [...tables, ...((await own.tables?.(context)) ?? [])] }
-        },
+        read: (context: PageContext) => readRecord(places, detail, context, own.tables?.[detail.path]),
       })),
       ...(own.details ?? []),
     ],
@@ -59,8 +56,7 @@ export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
 }
 
 function listPage(places: Places, list: Placed): ListPage {
-  const adding = places.changes.filter((change) => adds(change, list))
-  const record = recordPageOf(places, list)
+  const ofAll = places.changes.filter((change) => isOfList(change, list))
   return {
     path: list.path,
     operation: list.route,
@@ -72,10 +68,18 @@ function listPage(places: Places, list: Placed): ListPage {
       const about = list.about.filter((name) => !(name in context.params))
       return filters.length > 0 ? [...about.map((name) => hiddenField(name, context)), ...filters] : []
     },
+    ...(isPaged(list)
+      ? {
+          exported: (context, format) =>
+            exportOf(list, format, (page) => perform(list, context, { ...askedOf(list, context), ...page }), {
+              t: context.t,
+              now: context.deps.clock.now(),
+            }),
+        }
+      : {}),
     read: async (context) => {
       const filters = fieldsFor(list, context.role)
-      const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
-      const asked = { ...given(filters, Object.fromEntries(said)), ...keysIn(list, context) }
+      const asked = askedOf(list, context)
       // A list that must be asked for something is not asked before the form is filled in.
       if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(asked).success)
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
@@ -84,11 +88,16 @@ function listPage(places: Places, list: Placed): ListPage {
       return { table: tableOf(places, list, output, context), next }
     },
     actions: (context) => [
-      ...adding.map((change) => linkTo(places, change, context.params, context)),
+      ...ofAll.map((change) => linkTo(places, change, context.params, context)),
       ...besideOf(places, list, context),
-      ...(record && list.about.length > 0 ? [pageLink(record, keysIn(list, context), context)] : []),
     ],
   }
+}
+
+/** What the address of a list asks for. */
+function askedOf(list: Placed, context: PageContext): Values {
+  const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
+  return { ...given(fieldsFor(list, context.role), Object.fromEntries(said)), ...keysIn(list, context) }
 }
 
 const hiddenField = (name: string, { fields }: PageContext): Field => ({
@@ -102,62 +111,57 @@ const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink 
   text: t(titleOf(page)),
 })
 
-/** The first list of a section leads to those of no record. */
-const besideOf = (places: Places, list: Placed, context: PageContext): ActionLink[] =>
-  places.lists
-    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
-    .map((other) => pageLink(other, {}, context))
-
-/** What may be done with a row: the page of the first one leads to the others. */
-function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
-  const [change, ...more] = offered.map((one) => linkTo(places, one, row, context))
-  const titles = [change, ...more].map((one) => one?.text).join(' / ')
-  return change ? link(titles, change.href) : text('–')
-}
-
-/** With a column for what may be done with each row, where there is something. */
-function withChanges(places: Places, page: Placed, rows: readonly Values[], table: Table, context: PageContext): Table {
-  const { t, role } = context
-  const changes = rows.map((row) => offeredForRow(places, page, row).filter(({ operation }) => mayDo(role, operation)))
-  if (changes.every((offered) => offered.length === 0)) return table
-  return {
-    ...table,
-    head: [...table.head, t('console.field.change')],
-    rows: table.rows.map((cells, index) => [
-      ...cells,
-      changeCell(places, changes[index] ?? [], rows[index] ?? {}, context),
-    ]),
-  }
+/** A list below a record leads to that, and the first list of a section to the others. */
+function besideOf(places: Places, list: Placed, context: PageContext): ActionLink[] {
+  const above = recordPageOf(places, list)
+  const keys = keysIn(list, context)
+  const others = places.lists.filter(
+    (other) => list === places.lists[0] && other !== list && !recordPageOf(places, other),
+  )
+  return [
+    ...(above
+      ? [{ ...pageLink(above, keys, context), text: `${context.t(titleOf(above))}: ${Object.values(keys).join('/')}` }]
+      : []),
+    ...others.map((other) => pageLink(other, {}, context)),
+  ].map((shown) => ({ ...shown, isSecond: true }))
 }
 
 function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
   const { t, deps } = context
-  const { columns = [], rows: name = '' } = page.list ?? {}
+  const { columns: all = [], rows: name = '', opens } = page.list ?? {}
+  const columns = all.filter(({ onTerminalOnly }) => !onTerminalOnly)
   const now = deps.clock.now()
   const records = rowsIn(output, name).map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
   const details = records.map((record) => detailOf(places, page, record))
   const table = {
     head: columns.map((column) => labelOf(t, page, column.name)),
     rows: records.map((record, index) => {
-      const [first = text(''), ...others] = columns.map((column): Cell => {
-        const cell = cellFor(column.name, cellOf(column, record, t, now), t)
-        const tone = column.tone?.(record)
-        const href = column.page?.(record)
-        return { ...cell, ...(tone ? { tone } : {}), ...(href ? { href: at(...partsIn(href)) } : {}) }
-      })
-      const detail = details[index]
+      const [first = text(''), ...others] = columns.map((column) => columnCell(column, record, t, now))
+      const detail = (opens?.(record) ?? true) ? details[index] : undefined
       return [detail ? { ...first, href: addressOf(detail, detail.path, record) } : first, ...others]
     }),
-    none: t('console.nothing_matches'),
+    none: typeof output.next === 'string' ? t('console.nothing_yet') : t('console.nothing_matches'),
   }
   return details.some((detail) => detail) ? table : withChanges(places, page, records, table, context)
 }
 
-async function readRecord(places: Places, detail: Placed, context: PageContext) {
+function columnCell(column: Column<object>, record: Values, t: PageContext['t'], now: Date): Cell {
+  const cell = linkedCell(column.name, cellOf(column, record, t, now), t)
+  const tone = column.tone?.(record)
+  const page = column.page?.(record)
+  return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...partsIn(page)) } : {}) }
+}
+
+async function readRecord(
+  places: Places,
+  detail: Placed,
+  context: PageContext,
+  moreTables: NonNullable<Own['tables']>[string] = async () => [],
+) {
   const { t, deps, role } = context
   const keys = keysIn(detail, context)
-  const record = await perform(detail, context, keys)
-  const beside = await detail.showBeside?.(deps, keys)
+  const [record, rest] = recordIn(detail, await perform(detail, context, keys))
+  const beside = { ...rest, ...(await detail.showBeside?.(deps, keys)) }
   const seeAlso = [
     ...below(places, detail).map((page) => pageLink(page, record, context)),
     ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({
@@ -168,47 +172,20 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   ]
     .filter(({ operation }) => mayDo(role, operation))
     .map(({ text: name, href }) => link(name, href))
-  const shown = { ...record, ...beside }
   return {
-    title: `${t(titleOf(detail))}: ${String(record.name ?? Object.values(keys).join('/'))}`,
+    title: `${t(titleOf(detail))}: ${nameOf(record, keys)}`,
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [
-      ...factsOf(detail, shown, context),
+      ...factsOf(detail, { ...record, ...(detail.record ? {} : beside) }, context),
       ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
-    tables: tablesOf(places, detail, shown, context),
+    tables: [...tablesOf(places, detail, { ...record, ...beside }, context), ...(await moreTables(context, record))],
+    texts: textsOf(detail, record, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
 
-/** Columns of what has no field of its own (tableOf of src/actions). */
-const NAMED_BY = new Set(['key', 'value'])
-
-const factsOf = (detail: Placed, record: Values, { t }: PageContext) =>
-  Object.entries(record)
-    .filter(([, value]) => !tableIn(value))
-    .map(([name, value]) => ({ name: labelOf(t, detail, name), cells: [cellFor(name, value, t)] }))
-
-const tablesOf = (places: Places, detail: Placed, record: Values, context: PageContext): Table[] =>
-  Object.entries(record).flatMap(([name, value]) => {
-    const { t } = context
-    const table = tableIn(value)
-    if (!table) return []
-    const columns = Object.keys(table[0] ?? {})
-    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    const head = columns.map((column) => labelOf(t, detail, NAMED_BY.has(column) ? `${name}.${column}` : column))
-    const shown = { title: labelOf(t, detail, name), head, rows, none: '' }
-    const about = keysIn(detail, context)
-    return [
-      withChanges(
-        places,
-        detail,
-        table.map((row) => ({ ...row, ...about })),
-        shown,
-        context,
-      ),
-    ]
-  })
+const nameOf = ({ name, title }: Values, keys: Values): string => String(name ?? title ?? Object.values(keys).join('/'))
 
 function queryText(query: Values): string {
   const written = new URLSearchParams()

@@ -9,14 +9,15 @@ import { at, stateCell, text, time, yesNo } from './texts.ts'
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
-const STATES = new Set(['state', 'status', 'stage', 'role', 'mail_state', 'key'])
-const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path)$/
+const STATES = new Set(['state', 'status', 'stage', 'role', 'mail_state', 'key', 'sale_state'])
+const LETTER_BY_LETTER = /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
   if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
   if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reasonBegins(value))
   if (typeof value === 'boolean') return yesNo(value, t)
+  if (name === 'change') return text(changeText(value as Values).slice(0, LONGEST))
   if (STATES.has(name)) return stateCell(String(value), t)
   const shown = Array.isArray(value)
     ? value.map(String).join(', ')
@@ -36,6 +37,24 @@ const isEmpty = (value: unknown): boolean => {
   if (value === null || value === undefined || value === '') return true
   return typeof value === 'object' && !(value instanceof Date) && Object.keys(value).length === 0
 }
+
+/** Fields that name a record of another page. */
+const PAGES: Readonly<Record<string, string>> = { partner_id: 'partners', app_key: 'apps', order_id: 'orders' }
+
+/** The same with a link to the record that it names. */
+export function linkedCell(name: string, value: unknown, t: Translate): Cell {
+  const [cell, page] = [cellFor(name, value, t), PAGES[name]]
+  return page === undefined || value === null || value === undefined ? cell : { ...cell, href: at(page, String(value)) }
+}
+
+/** `state: created → paying` of a row of the history. */
+const changeText = (change: Values): string =>
+  Object.entries(change)
+    .map(([field, sides]) => `${field}: ${[sides].flat().map(plainText).join(' → ')}`)
+    .join('; ')
+
+const plainText = (value: unknown): string =>
+  value === null ? '–' : typeof value === 'object' ? stringifyLossless(value as object) : String(value)
 
 /** What a form shows of a value; lists and pairs a line each. */
 export function shownText({ kind, secret }: Field, value: unknown): string {

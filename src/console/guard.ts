@@ -47,7 +47,7 @@ export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
 /** Deps with the operator as actor, for the audit log. */
 export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
   ...deps,
-  actor: actorOf(request, 'operator', whoIs(request).name),
+  actor: { ...actorOf(request, 'operator', whoIs(request).name), by: 'console' },
 })
 
 /**
@@ -108,7 +108,7 @@ function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Rol
   return sendConsolePage(request, reply.code(403), 'console/forbidden', shown)
 }
 
-export interface ConsolePageOptions extends Omit<PageOptions, 'scripts'> {
+export interface ConsolePageOptions extends PageOptions {
   /** The current section in the navigation. */
   readonly section?: string
 }

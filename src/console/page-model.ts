@@ -1,3 +1,4 @@
+import type { ExportFormat } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import type { Role } from '../lib/web/admin-auth.ts'
 import type { Download } from '../lib/web/download.ts'
@@ -43,6 +44,8 @@ export interface ActionLink {
   readonly text: string
   /** It ends something that cannot be brought back: shown apart. */
   readonly isDangerous?: true
+  /** It leads elsewhere, and changes nothing. */
+  readonly isSecond?: true
 }
 
 export interface Field {
@@ -84,6 +87,8 @@ export interface ListPage extends Place {
   readonly lead: string
   readonly filters: (context: PageContext) => readonly Field[]
   readonly read: (context: PageContext) => Promise<{ readonly table: Table; readonly next: string | null }>
+  /** The whole list as a file. */
+  readonly exported?: (context: PageContext, format: ExportFormat) => Promise<Download>
   readonly actions?: (context: PageContext) => readonly ActionLink[]
 }
 
@@ -122,12 +127,18 @@ interface Confirmation {
   readonly others?: readonly ActionLink[]
 }
 
-/** A result that is shown once and not again, such as a new secret. */
+/** A result that is shown once and not again, such as a new secret or what a pull has brought. */
 export interface OneTimeResult {
   readonly tone?: 'good' | 'bad'
   readonly note: string
   readonly values: readonly Fact[]
+  readonly tables?: readonly Table[]
   readonly texts?: readonly TextBlock[]
+}
+
+/** The page of the record that was made. */
+export interface Made {
+  readonly address: string
 }
 
 export interface Action extends Place {
@@ -139,7 +150,7 @@ export interface Action extends Place {
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
   readonly confirm: (context: PageContext) => Promise<Confirmation>
-  readonly run: (context: PageContext) => Promise<OneTimeResult | Download | undefined>
+  readonly run: (context: PageContext) => Promise<OneTimeResult | Download | Made | undefined>
 }
 
 export interface Section {

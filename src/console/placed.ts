@@ -1,7 +1,7 @@
-import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
+import { fieldsOf, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
-import { allows, type Role } from '../lib/web/admin-auth.ts'
+import { allows } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
 import { at } from './texts.ts'
@@ -70,6 +70,13 @@ function askingFor(detail: Placed): Placed[] {
 export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
+/** The record in an output, and the rest of the output. */
+export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Values): readonly [Values, Values] {
+  if (name === undefined) return [output, {}]
+  const { [name]: record, ...beside } = output
+  return [Object(record) as Values, beside]
+}
+
 export const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
@@ -123,6 +130,12 @@ export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undef
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
   change.method === 'POST' && change.path === list?.path
 
+/** Whether it is about all that a list has, as adding to it is, and not about one of its records. */
+export const isOfList = (change: Placed, list: Placed | undefined): boolean =>
+  list !== undefined &&
+  (change.path === list.path || change.path.startsWith(`${list.path}/`)) &&
+  change.about.every((name) => namesIn(list.path).includes(name))
+
 /** PATCH has the path of the record itself; its form stands below. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
 export const formPath = (change: Placed, list: Placed | undefined): string =>
@@ -154,11 +167,13 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
 
 const changesAt = (places: Places, page: Placed): Placed[] =>
   places.changes.filter(
-    (change) => homeOf(places, change)?.route === page.route && !adds(change, listOf(places, change)),
+    (change) => homeOf(places, change)?.route === page.route && !isOfList(change, listOf(places, change)),
   )
 
 const isOffered = (change: Placed, record: Values): boolean =>
-  change.about.length > 0 && change.about.every((name) => name in record) && (change.offered?.(record) ?? true)
+  change.about.length > 0 &&
+  change.about.every((name) => name in record) &&
+  (change.offered?.({ ...record, ...change.fixed }) ?? true)
 
 /** Those of a row of this list, or of a table on this page: of a record's token, say, and not of the record. */
 export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
@@ -168,15 +183,6 @@ export const offeredForRow = (places: Places, page: Placed, row: Values): Placed
     : []
   return [...(page.list ? changesAt(places, page) : []), ...ofRecord].filter((change) => isOffered(change, row))
 }
-
-/** The fields that this role may give, without those of the page's address. */
-export const fieldsFor = (action: Placed, role: Role): Field[] =>
-  typedFields(action).filter(
-    ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),
-  )
-
-export const mayGive = ({ elevated }: Placed, name: string, role: Role): boolean =>
-  !elevated?.fields.includes(name) || allows(role, elevated.role)
 
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
   operation: change.operation,

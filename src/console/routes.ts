@@ -1,14 +1,16 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
 import type { Deps } from '../deps.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import { InvalidInput } from '../lib/json/input.ts'
+import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { sendDownload } from '../lib/web/download.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { queryOf } from '../lib/web/request-target.ts'
-import { noSuchPath, type Problem, RescodeError } from '../lib/web/rescode.ts'
+import { noSuchPath, type Problem, RefusedRequest, RescodeError } from '../lib/web/rescode.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
+import { trafficTexts } from '../sandbox/index.ts'
 import { StaleForm } from './action-form.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
@@ -17,6 +19,10 @@ import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
+
+interface ShownProblem extends Problem {
+  readonly isTranslated?: true
+}
 
 type ContextOf = (request: FastifyRequest, exactly?: readonly string[]) => PageContext
 
@@ -72,9 +78,12 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
 function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: ListPage): void {
   const config = page.recordsLook ? ({ answersHead: false } as const) : {}
   app.get(page.path, { config, onRequest: rolesOnly(page.operation) }, async (request, reply) => {
-    const context = contextOf(request)
-    const { problems, ...found } = await readList(page, context)
-    const { after, ...others } = context.fields
+    const asked = contextOf(request)
+    const { export: format, ...fields } = asked.fields
+    const context = { ...asked, fields }
+    const { problems, file, ...found } = await readList(page, context, format)
+    if (file) return sendDownload(reply, file)
+    const { after, ...others } = fields
     const filters = page
       .filters(context)
       .map((field) => ({ ...field, value: context.fields[field.name] ?? field.value ?? '' }))
@@ -87,6 +96,9 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       ...found,
       next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
+      exports: page.exported
+        ? EXPORT_FORMATS.map((kind) => [kind, `?${new URLSearchParams({ ...others, export: kind })}`])
+        : [],
       actions: allowedTo(context, page.actions?.(context) ?? []),
       isDone: isDone(request),
     }
@@ -97,12 +109,18 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
 }
 
 /** The problems of a filter that cannot be read are shown with the form, above an empty list. */
-async function readList(page: ListPage, context: PageContext) {
+async function readList(page: ListPage, context: PageContext, format: string | undefined) {
+  const nothing = { table: null, next: null, file: null }
   try {
-    return { ...(await page.read(context)), problems: [] }
+    if (format === undefined || !page.exported) return { ...nothing, ...(await page.read(context)), problems: [] }
+    return {
+      ...nothing,
+      file: await page.exported(context, parseInput(exportQuery, { export: format }).export),
+      problems: [],
+    }
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
-    return { table: null, next: null, problems: error.problems }
+    return { ...nothing, problems: error.problems }
   }
 }
 
@@ -118,8 +136,8 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
 function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, action: Action): void {
   const onRequest = rolesOnly(action.operation)
   const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
-    const problems = problemsOf(error) ?? []
     const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
+    const problems = problemsOf(error, context) ?? []
     const { about, says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
     const shown = {
       title: about === undefined ? context.t(action.title) : `${context.t(action.title)}: ${about}`,
@@ -147,18 +165,22 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
     try {
       const back = action.back?.(context) ?? (await action.confirm(context)).back
       const once = await action.run(context)
+      if (once && 'address' in once) return doneAt(reply, once.address)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', texts: [], ...once, title: context.t(action.title), back }
-        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
+        const shown = { tone: 'plain', tables: [], texts: [], ...once, title: context.t(action.title), back }
+        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
-      return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)
+      return doneAt(reply, back)
     } catch (error) {
-      if (!problemsOf(error)) throw error
+      if (!problemsOf(error, context)) throw error
       return confirm(request, reply.code(400), error)
     }
   })
 }
+
+const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
+  reply.headers(AREA_A_HEADERS).redirect(`${page}${page.includes('?') ? '&' : '?'}done=1`, 303)
 
 /** What was typed before; a hidden field always has the page's present value. */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
@@ -166,9 +188,11 @@ function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext):
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
-/** Problems that the operator can fix; the page shows them above its form. */
-function problemsOf(error: unknown): readonly Problem[] | undefined {
+/** Problems that the operator can fix; the page shows them above its form. Refusals are in the reader's language. */
+function problemsOf(error: unknown, { locale }: PageContext): readonly ShownProblem[] | undefined {
   if (error instanceof InvalidInput) return error.problems
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
+  if (error instanceof RefusedRequest)
+    return [{ field: '', problem: trafficTexts(locale).reason(error.describe), isTranslated: true }]
   return [{ field: '', problem: error.message }]
 }

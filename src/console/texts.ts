@@ -31,6 +31,27 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   support: ['console.role.support', 'plain'],
   editor: ['console.role.editor', 'plain'],
   admin: ['console.role.admin', 'plain'],
+  creating: ['console.state.creating', 'plain'],
+  create_unknown: ['console.state.create_unknown', 'warn'],
+  create_failed: ['console.state.create_failed', 'bad'],
+  created: ['console.state.created', 'plain'],
+  paying: ['console.state.paying', 'plain'],
+  pay_unknown: ['console.state.pay_unknown', 'warn'],
+  pay_failed: ['console.state.pay_failed', 'bad'],
+  paid: ['console.state.paid', 'good'],
+  consumed: ['console.state.consumed', 'good'],
+  refunded: ['console.state.refunded', 'plain'],
+  closing: ['console.state.closing', 'plain'],
+  closed: ['console.state.closed', 'plain'],
+  requested: ['console.state.requested', 'warn'],
+  asking: ['console.state.asking', 'plain'],
+  unknown: ['console.state.unknown', 'warn'],
+  reviewing: ['console.state.reviewing', 'warn'],
+  unused: ['console.state.unused', 'plain'],
+  used: ['console.state.used', 'good'],
+  void: ['console.state.void', 'plain'],
+  on_sale: ['console.state.on_sale', 'good'],
+  off_sale: ['console.state.off_sale', 'plain'],
   sent: ['console.state.sent', 'good'],
   owner: ['sandbox.members.role.owner', 'plain'],
   developer: ['sandbox.members.role.developer', 'plain'],
@@ -38,7 +59,7 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   business: ['sandbox.told.business', 'plain'],
 }
 
-/** A state by its text; one without a text, such as an order's, by its wire name. */
+/** A state by its text; one without a text by its wire name. */
 export function stateCell(state: string, t: Translate): Cell {
   const [key, tone] = STATES[state] ?? []
   return key === undefined ? { text: state } : { text: t(key), tone: tone ?? 'plain' }

@@ -96,10 +96,14 @@ const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day],
  * `from`; a moment of `to` is the first that does not.
  */
 export const periodInput = {
-  from: momentOrDay.transform((text) => fromEpochMilliseconds(Date.parse(text))).optional(),
+  from: momentOrDay
+    .transform((text) => fromEpochMilliseconds(Date.parse(text)))
+    .optional()
+    .meta({ wire: 'date' }),
   to: momentOrDay
     .transform((text) => addSeconds(fromEpochMilliseconds(Date.parse(text)), day.safeParse(text).success ? DAY_S : 0))
-    .optional(),
+    .optional()
+    .meta({ wire: 'date' }),
 }
 
 /** A pattern for `like` that a text begins with. */

@@ -16,6 +16,10 @@ export interface Column<Row> {
   readonly name: string
   /** Without it, the row's field of this name. */
   of?(row: Row, t: Translate, now: Date): unknown
+  /** Too much for a terminal. */
+  readonly onPagesOnly?: true
+  /** Pages say it by another column, or not at all. */
+  readonly onTerminalOnly?: true
   /** Its colour on a page. */
   tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
   /** The page below /console that it leads to, of the row and what the address of the list says. */
@@ -26,6 +30,8 @@ interface ListOf<Name, Row> {
   /** The field of the output that has the rows; `next` beside it leads to the following page. */
   readonly rows: Name
   readonly columns: readonly Column<Row>[]
+  /** Whether a row has a page of its own, where not every one has. */
+  opens?(row: Row): boolean
 }
 
 type List<Output> = {
@@ -78,6 +84,10 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly input: z.ZodType<Input>
   readonly run: (deps: Deps, input: Input) => Promise<Output>
   readonly list?: List<Output>
+  /** The field of the output that has the record; the rest is known about it. */
+  readonly record?: keyof Output & string
+  /** What is shown of the lists that the record has, and of those beside it: their columns. */
+  readonly tables?: Readonly<Record<string, readonly string[]>>
   /** What an operator below `support` is shown in place of the output. */
   masked?(output: Output): object
   /** What it would do, in numbers, which its page shows above the button. */
@@ -86,6 +96,12 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
+  /** What the output means, by its text; after a bad one the command exits with 1. */
+  verdict?(output: Output): Verdict | undefined
+  /** What the console tells of the output, beside the verdict. */
+  told?(output: Output): object
+  /** What the form begins with. An id that is new each time makes a second click the same change. */
+  suggested?(deps: Deps): Readonly<Record<string, unknown>>
   /** What the terminal shows of the output in place of its fields: cells of a table, and sentences. */
   lines?(output: NoInfer<Output>): readonly (readonly unknown[] | string)[]
   /** What was done all the same, and what the log calls that. */
@@ -98,6 +114,12 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+}
+
+export interface Verdict {
+  readonly tone: 'good' | 'bad'
+  /** The key of its text. */
+  readonly text: string
 }
 
 /** A link to another page of the console. */
@@ -126,8 +148,13 @@ export interface Action<Deps = never> extends Facts {
   foresee?(deps: Deps, given: unknown): Promise<object>
   showBeside?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
-  readonly list?: { readonly rows: string; readonly columns: readonly Column<object>[] }
+  readonly list?: ListOf<string, object>
+  readonly record?: string
+  readonly tables?: Readonly<Record<string, readonly string[]>>
   readonly once?: readonly string[]
+  verdict?(output: object): Verdict | undefined
+  told?(output: object): object
+  suggested?(deps: Deps): Readonly<Record<string, unknown>>
   masked?(output: object): object
   lines?(output: object): readonly (readonly unknown[] | string)[]
   readonly warnings?: { of(output: object): readonly Problem[]; readonly log: string }

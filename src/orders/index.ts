@@ -2,7 +2,7 @@ export { closeOrder } from './close-order.ts'
 export { type ConsumptionReport, type LockedOrders, lockReported } from './consumption.ts'
 export { createOrder, newOrderId } from './create-order.ts'
 export { ASK_AGAIN_IN_S } from './in-flight.ts'
-export { maskedStory } from './masked-story.ts'
+export { ORDER_ACTIONS } from './operator.ts'
 export { payOrder } from './pay-order.ts'
 export { applyPayResult } from './pay-result.ts'
 export { pollOrder } from './poll-order.ts'
@@ -22,4 +22,3 @@ export {
   ORDER_RETENTION,
   trialOrders,
 } from './trial-store.ts'
-export { oneOrder } from './wire.ts'

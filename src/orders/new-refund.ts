@@ -22,6 +22,12 @@ export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 
 export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
   REFUND_STATES[state].next.length > 0
 
+/** Tickets that a new refund may take. */
+export function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
+  const reserved = refunds.filter(isOpenRefund).reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+  return order.quantity - order.used_quantity - order.refunded_quantity - reserved
+}
+
 /**
  * The refund's content, or a refusal if the order has no such tickets left: those in other open refunds are reserved.
  */
@@ -32,8 +38,7 @@ export function refundContent(
   input: RefundInput,
 ): RefundContent {
   const open = refunds.filter(isOpenRefund)
-  const reserved = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
-  const left = order.quantity - order.used_quantity - order.refunded_quantity - reserved
+  const left = ticketsLeft(order, refunds)
   const named = [...new Set(input.vouchers)]
   const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
   const free = (voucher: VoucherRow) => freeTickets(voucher, open)

@@ -6,7 +6,7 @@ import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
 /**
- * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number
+ * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
  * or text and are kept exact.
  */
 
@@ -31,7 +31,7 @@ export const newOrder = z.strictObject({
   contact_person: visitor.optional(),
   /** Of level price calendars. */
   partner_primary_key: storable.optional(),
-  level_ids: listOf('levels', storable).optional(),
+  level_ids: listOf('levels', storable).optional().meta({ flag: 'level-id' }),
 })
 export type NewOrder = z.output<typeof newOrder>
 
@@ -43,7 +43,7 @@ export const newRefund = z.strictObject({
   refund_id: storable.optional(),
   /** All tickets that are left, or those of `vouchers`, if left out. */
   quantity: count.optional(),
-  vouchers: listOf('vouchers', storable).default([]),
+  vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
   /** unit_price × quantity if left out. */
   refund_price: money.optional(),
   refund_fee: money.default(0),
@@ -59,7 +59,7 @@ export const newRefundedMessage = z.strictObject({
   refund_id: storable.optional(),
   type: z.literal([1, 2, 3]),
   quantity: count.optional(),
-  vouchers: listOf('vouchers', storable).default([]),
+  vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
   refund_price: money.optional(),
   reason: text().max(500).optional(),
   /** As of a refund. */
@@ -73,7 +73,8 @@ export const orderFilter = z.strictObject({
   /** True: only orders of the sandbox; false: only live ones. */
   sandbox: z
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
-    .optional(),
+    .optional()
+    .meta({ off: 'live' }),
   /** The beginning of the partner's own id. */
   partner_order_id: filterText(255).optional(),
   /** When they were made. */

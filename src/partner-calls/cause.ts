@@ -1,3 +1,5 @@
+import type { Deps } from '../deps.ts'
+
 /**
  * Why a call to a partner was made; Traffic shows it.
  * - `notice`: the partner's notice of that kind made a pull due
@@ -29,5 +31,10 @@ export const CALL_CAUSES = [
 
 export const BY_COMMAND: CallCause = { kind: 'operator', ref: 'command' }
 export const BY_CONSOLE: CallCause = { kind: 'operator', ref: 'console' }
-export const BY_API: CallCause = { kind: 'operator', ref: 'api' }
+/** An operator asks for it, by the surface that Deps names. */
+export const byOperator = ({ actor }: Pick<Deps, 'actor'>): CallCause => ({
+  kind: 'operator',
+  ref: actor?.by ?? 'api',
+})
+
 export const BY_PLAYGROUND: CallCause = { kind: 'playground', ref: null }

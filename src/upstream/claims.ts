@@ -71,7 +71,7 @@ export function personOf(claims: Claims, { UPSTREAM_CID = '', UPSTREAM_USER_ID }
   }
 }
 
-const aShortText = z.string().min(1).max(200)
+const aShortText = visibleLine(200)
 
 /** How the person was recognized, as the provider says (OIDC Core §2). */
 export const howOf = (claims: Claims): { readonly acr: string | null; readonly amr: readonly string[] } => ({

@@ -49,11 +49,10 @@ export function failureOf(error: unknown, discovering = false): UpstreamFailure 
     const isBusy = typeof first.status === 'number' && first.status >= 500
     return new UpstreamFailure(isBusy ? 'away' : 'untrusted', `a call was refused: ${nameOf(first.error)}`, options)
   }
-  const isOfLibrary = errors.some(({ code }) => typeof code === 'string' && /^(OAUTH|ERR)_/.test(code))
-  if (!isOfLibrary && !(first instanceof TypeError)) throw error
-  const detail = errors
-    .map(({ message }) => message)
-    .join(': ')
-    .slice(0, 300)
+  // Others, as those of JSON.parse, quote what they are about.
+  const ofLibrary = errors.filter(({ code }) => typeof code === 'string' && /^(OAUTH|ERR)_/.test(code))
+  if (ofLibrary.length === 0 && !(first instanceof TypeError)) throw error
+  const messages = ofLibrary.map(({ message }) => message).join(': ')
+  const detail = (messages || 'an answer of the wrong type').slice(0, 300)
   return new UpstreamFailure(discovering || codeIn(errors, AWAY) ? 'away' : 'untrusted', detail, options)
 }

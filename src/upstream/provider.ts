@@ -1,5 +1,5 @@
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
-import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { addSeconds, epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import type { OutboundDeps } from '../outbound/index.ts'
 import { howOf, personOf, type UpstreamPerson } from './claims.ts'
 import { type Discovered, discover } from './discovery.ts'
@@ -138,14 +138,15 @@ export class Provider {
   /** Refuses a sign-in of before where a new one was asked for. */
   #authenticatedAt({ auth_time }: IDToken, { maxAge, beganAt }: Flow): Date | null {
     const now = this.#deps.clock.now()
-    const said = auth_time === undefined ? null : fromEpochSeconds(Math.floor(auth_time))
+    // Its clock may be ahead; and a number may be beyond all dates.
+    const said = auth_time === undefined ? null : fromEpochSeconds(Math.floor(Math.min(auth_time, epochSeconds(now))))
     if (maxAge !== null) {
       if (said === null) throw new UpstreamFailure('not_asked_again', 'no auth_time, though max_age was sent')
       if (addSeconds(said, maxAge + SKEW_S) < beganAt) {
         throw new UpstreamFailure('not_asked_again', 'auth_time is older than max_age')
       }
     }
-    return said !== null && said > now ? now : said
+    return said
   }
 
   async #provider(): Promise<Known> {

@@ -63,6 +63,12 @@ export async function fill(world: World): Promise<Filled> {
       [routing_key, USER.cid, USER.user_id, app.app_key, world.clock.now()],
     )
   ).rows[0]
+  const partner_deal_id = 'deal/1'
+  await world.pool.query(
+    `insert into product (partner_id, partner_deal_id, sale_state, title, details, pulled_at, created_at, updated_at)
+     values ($1, $2, 'on_sale', $3, $4, $5, $5, $5)`,
+    [partner.partner_id, partner_deal_id, HOSTILE, { [HOSTILE]: HOSTILE_URL }, world.clock.now()],
+  )
   const order_id = '88001'
   const [id, request_id] = [randomUUID(), randomUUID()]
   await world.pool.query(
@@ -115,6 +121,7 @@ export async function fill(world: World): Promise<Filled> {
     partner_id: String(partner.partner_id),
     client_id: partner.client_id,
     client_secret: partner.client_secret,
+    partner_deal_id,
     grant_id,
     order_id,
     job_id: String(job_id),

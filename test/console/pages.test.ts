@@ -34,11 +34,11 @@ async function change(path: string, fields: Record<string, string> = {}, who = a
 
 it('the page of an order says when its visitors were removed', async () => {
   const path = addressOf('/orders/:order_id', filled)
-  expect((await viewer.get(path)).text).not.toContain('Visitors and contact')
+  expect((await viewer.get(path)).text).toContain('<dt>Visitors and contact removed</dt><dd>–</dd>')
   const set = 'update ticket_order set data_removed_at = $2 where order_id = $1'
   await world.pool.query(set, [filled.order_id, '2026-04-05T06:07:08Z'])
   expect((await viewer.get(path)).text).toMatch(
-    /Visitors and contact[\s\S]*removed on[\s\S]*2026-04-05 06:07:08 UTC<\/time>/,
+    /<dt>Visitors and contact removed<\/dt><dd><time[^>]*>2026-04-05 06:07:08 UTC<\/time>/,
   )
   await world.pool.query(set, [filled.order_id, null])
 })

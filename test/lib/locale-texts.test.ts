@@ -51,7 +51,13 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   ...['once', 'would'].map((what) => `action.${action.id}.${what}`).filter((key) => key in en),
   ...groupsOf(action.command ?? '').map((group) => `command.${group}`),
   ...[...fieldsOf(action), ...(action.list?.columns ?? [])].flatMap(({ name }) => keysOfField(action.id, name)),
-  ...fieldsOf(action).flatMap(({ name }) => [`action.${action.id}.${name}`].filter((key) => key in en)),
+  ...fieldsOf(action)
+    .flatMap(({ name, off = name }) => [name, off])
+    .flatMap((name) => [`action.${action.id}.${name}`].filter((key) => key in en)),
+  ...fieldsOf(action).flatMap(({ name, choices }) =>
+    choices.map((choice) => `field.${action.id.split('_', 1)[0]}.${name}.${choice}`).filter((key) => key in en),
+  ),
+  ...Object.entries(action.tables ?? {}).flatMap(([name, columns]) => [name, ...columns].map((one) => `field.${one}`)),
 ]
 /** The titles of an action that has a form for each of several values. */
 const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>
@@ -79,6 +85,13 @@ const SHOWN = [
   ],
   ...['url', 'receipt_id', 'erased_at', 'stays', 'user.grants', ...ROWS_OF_PERSON.map(({ what }) => `rows.${what}`)],
   ...STAYS.map((what) => `stays.${what}`),
+  // Of products, and of what a pull has brought.
+  ...['details', 'expected', 'received', 'refused', 'pulled', 'problems', 'warnings', 'entry', 'path', 'problem'],
+  ...['changed', 'removed', 'will_follow', 'detail', 'code'],
+  // Of orders and refunds.
+  ...['tickets_left', 'partial_refunds', 'state_since', 'last_code', 'last_describe', 'close_type', 'used_quantity'],
+  ...['refunded_quantity', 'data_removed_at', 'contradiction', 'decision_code', 'voucher_additional'],
+  ...['order_additional', 'additional_left_out', 'product.path', 'order.path'],
   ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
 ]
 

@@ -45,6 +45,14 @@ describe('a provider of the platform', () => {
     ])
   })
 
+  it('tells the whole profile', () => {
+    expect(readConfig(ALL).PROFILE_OWNED).toEqual(['name', 'avatar', 'gender', 'phone', 'mail'])
+    expect(problemsOf({ ...ALL, PROFILE_OWNED: 'name,avatar,gender,phone,mail' })).toEqual([])
+    expect(problemsOf({ ...ALL, PROFILE_OWNED: 'name' })).toEqual([
+      'PROFILE_OWNED must name every field with UPSTREAM_ISSUER, which tells them: unset it',
+    ])
+  })
+
   it('is not without what it needs', () => {
     expect(problemsOf({ UPSTREAM_ISSUER: ALL.UPSTREAM_ISSUER })).toEqual(
       ['UPSTREAM_CLIENT_ID', 'UPSTREAM_CLIENT_SECRET', 'UPSTREAM_CID'].map(

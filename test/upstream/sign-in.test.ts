@@ -179,6 +179,36 @@ describe('a sign-in at the provider', () => {
   })
 })
 
+describe('odd values', () => {
+  it.each([
+    ['acr', { acr: 'a\u0000b' }],
+    ['amr', { amr: ['a\u0000b'] }],
+    ['name', { name: 'a\u0000b' }],
+    ['preferred_username', { preferred_username: 'a\u0000b', sub: 'p-odd' }],
+    ['picture', { picture: 'https://a.example/\u0000' }],
+    ['phone_number', { phone_number: '\u0000' }],
+    ['an auth_time beyond all calendars', { auth_time: 1e300 }],
+    ['an auth_time of the past', { auth_time: 0.5 }],
+  ])('in %s do not keep a person out', async (_name, claims) => {
+    const answer = await arrive(await begin(), claims)
+    expect(answer.status, answer.text).toBe(303)
+  })
+
+  it.each([
+    'app=%00',
+    'return_to=%2F%00',
+    'login_hint=%00',
+    'acr_values=%00',
+    'prompt=%00',
+    'max_age=-1',
+    'max_age=1e9',
+  ])('in the address of the sign-in page (%s) count as not given', async (query) => {
+    const answer = await browser.send('GET', `/sign-in?${query}`)
+    expect(answer.status, answer.text).toBe(303)
+    expect((await arrive(locationOf(answer))).status).toBe(303)
+  })
+})
+
 describe('who the person is', () => {
   const RIGHT = [
     ['a number', { tenant: 5 }, '5'],
@@ -396,6 +426,54 @@ describe('a provider that fails', () => {
     provider.instead.set('/token', answer)
     await away(await arrive(asked))
     expect(world.logged()).toContain('a sign-in at the OpenID provider has failed')
+  })
+
+  it.each(['/jwks', '/userinfo'])('at %s', async (path) => {
+    const other = await TestProvider.open()
+    const here = await open(other.issuer)
+    try {
+      const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
+      for (const answer of [(response: ServerResponse) => response.writeHead(500).end(), huge]) {
+        const asked = locationOf(await theirs.open('/account'))
+        other.instead.set(path, answer)
+        await away(await theirs.send('GET', pathOf(other.code(asked, PERSON))))
+      }
+      expect((await here.pool.query('select from user_profile')).rowCount).toBe(0)
+    } finally {
+      await here.close()
+      await other.close()
+    }
+  })
+
+  it('has nothing of its answers in the log', async () => {
+    for (const body of [
+      '{"access_token":"gh-secret",',
+      '"gh-secret"',
+      'gh-secret',
+      '{"error":"gh secret","error_description":"gh-secret"}',
+    ]) {
+      for (const status of [200, 400]) {
+        const asked = await begin()
+        const answer = (response: ServerResponse) =>
+          response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+        provider.instead.set('/token', answer)
+        expect((await arrive(asked)).status).toBeGreaterThan(400)
+      }
+    }
+    expect(world.logged()).not.toMatch(/gh.secret/)
+  })
+
+  it('is not asked without end: so many a minute from one address begin', async () => {
+    const here = await open(provider.issuer, { AUTHORIZE_PER_MINUTE: '3' })
+    try {
+      const theirs = new Client(injectWire(here.app), SETTINGS.PUBLIC_URL).newBrowser()
+      const statuses = []
+      for (let at = 0; at < 4; at++) statuses.push((await theirs.send('GET', '/sign-in')).status)
+      expect(statuses).toEqual([303, 303, 303, 429])
+      expect((await here.pool.query('select from upstream_flow')).rowCount).toBe(3)
+    } finally {
+      await here.close()
+    }
   })
 
   it('is given up after a few seconds where it is silent', async () => {
@@ -637,6 +715,19 @@ describe('what people do elsewhere now', () => {
       expect((await browser.send('POST', path, { passport: 'alice', password: 'x' })).status).toBe(403)
     },
   )
+
+  it('nobody changes here what the provider tells', async () => {
+    await signIn({ tenant: 14 })
+    expect((await browser.open('/account/profile')).text).not.toMatch(/<input[^>]* name="(name|phone|mail)"/)
+    await browser.send('POST', '/account/profile', { name: 'Somebody Else' })
+    expect(await usersOf(14)).toMatchObject([{ name: 'Petra Provider' }])
+  })
+
+  it('an operator makes no link to a password', async () => {
+    await createUser(world.deps, { ...ALICE, cid: 13, passport: 'alice-of-13' })
+    const link = client.admin('POST', '/users/reset-password', { cid: 13, user_id: ALICE.user_id })
+    await expect(link).rejects.toThrow(/nobody has a password here: people sign in at UPSTREAM_ISSUER/)
+  })
 
   it('a form with a password signs nobody in', async () => {
     await createUser(world.deps, { ...ALICE, cid: 11, passport: 'alice-of-11' })

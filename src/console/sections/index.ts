@@ -2,7 +2,7 @@ import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
 import { auditLog } from './audit.ts'
 import { keys } from './keys.ts'
-import { orders } from './orders.ts'
+import { orderTimeline } from './order-timeline.ts'
 import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
@@ -13,8 +13,8 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
   sectionOf('users'),
   sectionOf('grants'),
-  sectionOf('partners', { tables: runTable, details: [runPage] }),
-  orders,
+  sectionOf('partners', { tables: { '/partners/:partner_id': runTable }, details: [runPage] }),
+  sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
   traffic,
   sectionOf('jobs'),
   auditLog,

@@ -62,7 +62,7 @@ export type DepsFor<Deps> = (request: FastifyRequest) => Deps
 
 const operatorDepsFor =
   <Deps extends object>(deps: Deps): DepsFor<Deps> =>
-  (request) => ({ ...deps, actor: actorOf(request, 'operator', operatorOf(request).name) })
+  (request) => ({ ...deps, actor: { ...actorOf(request, 'operator', operatorOf(request).name), by: 'api' as const } })
 
 const NO_QUERY = z.strictObject({})
 

@@ -11,8 +11,14 @@ import { exportedEntry } from './export.ts'
 import { maskedBody } from './masked-body.ts'
 import { keptText, type TextOf } from './text.ts'
 
-/** With a reason bodies are shown as they came, and the audit log keeps it. */
-const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
+/** Its id alone, or as the list names it, with its kind. With a reason bodies are shown as they came, and the audit log keeps it. */
+const shownTraffic = z.strictObject({
+  id: z
+    .string()
+    .transform((text) => text.split('/').at(-1))
+    .pipe(z.guid()),
+  reason: readingReason.optional(),
+})
 export type ShownTraffic = z.output<typeof shownTraffic>
 
 /** A body without what may be about people; empty where it is not JSON, which may hold anything. */

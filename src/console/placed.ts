@@ -4,7 +4,7 @@ import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { allows } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
-import { at } from './texts.ts'
+import { at, folderOf } from './texts.ts'
 
 /** Where the pages of a section's actions are, below /console, and which belong to each other. */
 
@@ -81,8 +81,6 @@ export const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
-
-const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
 /** The page of one record of this list; of a list that mixes records, of the one that a row names. */
 export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed | undefined =>

@@ -21,6 +21,10 @@ const NO_HEAD = [
   '/oauth2/userinfo',
   '/admin/v1/users/:cid/:user_id/accesses',
   '/console/users/accesses',
+  '/admin/v1/users/:cid/:user_id/sessions',
+  '/console/users/sessions',
+  '/admin/v1/users/:cid/:user_id/sign-ins',
+  '/console/users/sign-ins',
   '/sandbox/run/:run_id/events',
 ]
 /** What comes with each answer anew, and how a body is sent that HEAD does not have. */

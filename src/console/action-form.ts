@@ -10,6 +10,7 @@ import {
 import { InvalidInput } from '../lib/json/input.ts'
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
+import { fieldsFor } from './asked-fields.ts'
 import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
 import {
   aboutOf,
@@ -17,7 +18,6 @@ import {
   adds,
   belongsToList,
   detailOf,
-  fieldsFor,
   formPath,
   homeOf,
   keysIn,

@@ -1,6 +1,7 @@
 import { ACTIONS, exportOf, isPaged, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
 import { given, listTable } from './action-values.ts'
+import { fieldsFor, mayGive } from './asked-fields.ts'
 import type { ActionLink, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
@@ -9,10 +10,8 @@ import {
   belongsToList,
   below,
   detailOf,
-  fieldsFor,
   keysIn,
   linkTo,
-  mayGive,
   offeredFor,
   type Placed,
   type Places,

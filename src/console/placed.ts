@@ -1,10 +1,10 @@
-import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
+import { fieldsOf, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
-import { allows, type Role } from '../lib/web/admin-auth.ts'
+import { allows } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
-import { at } from './texts.ts'
+import { at, folderOf } from './texts.ts'
 
 /** Where the pages of a section's actions are, below /console, and which belong to each other. */
 
@@ -88,8 +88,6 @@ const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
-
-const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
 /** The page of one record of this list; of a list that mixes records, of the one that a row names. */
 export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed | undefined =>
@@ -188,15 +186,6 @@ export const offeredForRow = (places: Places, page: Placed, row: Values): Placed
     : []
   return [...(page.list ? changesAt(places, page) : []), ...ofRecord].filter((change) => isOffered(change, row))
 }
-
-/** The fields that this role may give, without those of the page's address. */
-export const fieldsFor = (action: Placed, role: Role): Field[] =>
-  typedFields(action).filter(
-    ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),
-  )
-
-export const mayGive = ({ elevated }: Placed, name: string, role: Role): boolean =>
-  !elevated?.fields.includes(name) || allows(role, elevated.role)
 
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
   operation: change.operation,

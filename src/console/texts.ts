@@ -86,3 +86,5 @@ export const count = (value: number): string => value.toLocaleString('en')
 
 /** The path of a page below /console, each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')
+
+export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))

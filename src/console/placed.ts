@@ -77,7 +77,7 @@ function askingFor(detail: Placed): Placed[] {
 export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
-export const partsIn = (path: string): string[] => path.slice(1).split('/')
+const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')

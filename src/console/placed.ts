@@ -1,4 +1,4 @@
-import { fieldsOf, type Values } from '../actions/index.ts'
+import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
 import { allows } from '../lib/web/admin-auth.ts'

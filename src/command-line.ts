@@ -6,10 +6,10 @@ import {
   type CliContext,
   demoCommands,
   explainCommand,
+  importCommand,
   jsTicketCommand,
   migrateCommand,
   openContext,
-  operatorCommands,
   purgeCommand,
   reportFailure,
   resealCommand,
@@ -18,7 +18,6 @@ import {
   settingsCommand,
   signingKeyCommands,
   type Terminal,
-  userCommands,
 } from './cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/index.ts'
@@ -41,12 +40,10 @@ export function programOf(context: CliContext): Command {
     })
 
   // One file a group of commands; a further group is one line here.
-  userCommands(program, context)
   signingKeyCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
-  actionCommands(program, context, ALL_ACTIONS)
-  operatorCommands(program, context)
+  actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })
   auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)

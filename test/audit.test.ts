@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signIn } from '../src/account/sign-in.ts'
 import { enqueue } from '../src/db/jobs-store.ts'
 import { rotateSigningKeys } from '../src/oidc/index.ts'
 import { createOperator, disableOperator } from '../src/operators/index.ts'
@@ -145,6 +146,20 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     return () => client.admin('POST', '/users', { ...USER, user_id, passport: user_id })
   }),
   'POST /admin/v1/users/block': operator('user_blocked', onUser('/block')),
+  'POST /admin/v1/users/end-session': operator(
+    'user_sessions_ended',
+    async () => {
+      const user_id = `u${newState()}`
+      await client.admin('POST', '/users', { ...USER, user_id, passport: user_id })
+      await signIn(world.deps, { passport: user_id, password: USER.password, address: '127.0.0.1' })
+      const { sessions } = (await client.admin('GET', `/users/${USER.cid}/${user_id}/sessions`)) as {
+        sessions: { session_id: string }[]
+      }
+      const { session_id } = sessions[0] ?? {}
+      return () => client.admin('POST', '/users/end-session', { cid: USER.cid, user_id, session_id })
+    },
+    { sessions: 1 },
+  ),
   'POST /admin/v1/users/unblock': operator('user_unblocked', onUser('/unblock')),
   'POST /admin/v1/partners': operator(
     'partner_created',

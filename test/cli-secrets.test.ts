@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/account/sign-in.ts'
 import { generateSecret } from '../src/lib/crypto/generated-secret.ts'
+import { signInOperator } from '../src/operators/index.ts'
 import { findPartner } from '../src/partners/partner.ts'
 import { gatehouse, gatehouseWith } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
@@ -39,6 +40,26 @@ describe('gatehouse user create', () => {
     expect(code).toBe(0)
     expect(stderr).toMatch(/--password is visible to everybody.*--password-stdin/)
     expect(stderr).not.toContain('seen-by-everybody')
+  })
+})
+
+describe('gatehouse operator set-password', () => {
+  it('takes a password over standard input, and offers no option that others could see', async () => {
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    await gatehouse(settings, 'operator', 'create', '--name', 'ada', '--role', 'viewer')
+    const set = (...options: string[]) =>
+      gatehouseWith('twelve and more\n', settings, 'operator', 'set-password', 'ada', ...options)
+    expect(await set('--password', 'twelve and more')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--password +is not an option/),
+    })
+    const done = await set('--password-stdin')
+    expect(done).toMatchObject({ code: 0, stderr: '' })
+    expect(done.stdout).not.toContain('twelve')
+    const signIn = { name: 'ada', code: '', address: '127.0.0.1' }
+    expect(await signInOperator(world.deps, { ...signIn, password: 'twelve and more' })).toMatchObject({
+      pending: true,
+    })
   })
 })
 

@@ -116,6 +116,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'partner-calls',
     'partner-reach',
     'partners',
+    'people',
     'registry',
     'sandbox',
   ],

@@ -5,6 +5,7 @@ export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION } from './kept-store.ts'
 export { ACCOUNT_MESSAGES } from './messages.ts'
 export { OWN_SESSIONS } from './own-sessions.ts'
 export { resetPassword } from './password.ts'
+export { PERSON_SESSIONS } from './person-sessions.ts'
 export { OWN_PROFILE } from './profile.ts'
 export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie } from './session.ts'
@@ -28,4 +29,4 @@ export {
   showUser,
   unblockUser,
 } from './user.ts'
-export { maskedUser, routingKeyOf, type UserKey, userKey, userPathInput } from './wire.ts'
+export { maskedUser, routingKeyOf, type UserKey, userKey } from './wire.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import { momentKey, pageInput } from '../db/page.ts'
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
@@ -22,7 +23,7 @@ interface OwnSession {
   readonly userAgent: string | null
 }
 
-const idOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
+export const sessionIdOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session in a list\n', sessionHash).toString('base64url')
 
 /** The person's sessions that work, this one first. */
@@ -30,19 +31,23 @@ async function ownSessions({ db, keys, clock }: Deps, person: SignedIn): Promise
   const found = await sessionsOfUser(db, person, clock.now())
   const shown = found.map(({ sessionHash, ...session }) => ({
     ...session,
-    id: idOf(keys, sessionHash),
+    id: sessionIdOf(keys, sessionHash),
     isThis: sessionHash.equals(person.sessionHash),
   }))
   return [...shown.filter(({ isThis }) => isThis), ...shown.filter(({ isThis }) => !isThis)]
 }
 
+/** The live session of a person that a list has called so. */
+export async function findNamedSession({ db, keys, clock }: Deps, person: UserRowKey, id: string) {
+  const known = everyKey(keys)
+  const found = await sessionsOfUser(db, person, clock.now())
+  return found.find(({ sessionHash }) => known.some((key) => equalSecrets(id, sessionIdOf(key, sessionHash))))
+}
+
 /** The person ends one of their sessions. Throws 20007 (404) for any other id, another person's too. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
   deps.db.tx(async (db) => {
-    const keys = everyKey(deps.keys)
-    const named = ({ sessionHash }: { sessionHash: Buffer }) =>
-      keys.some((key) => equalSecrets(id, idOf(key, sessionHash)))
-    const found = (await sessionsOfUser(db, person, deps.clock.now())).find(named)
+    const found = await findNamedSession({ ...deps, db }, person, id)
     if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
     await recordEnd({ ...deps, db }, person, 1)
     return { isThis: found.sessionHash.equals(person.sessionHash) }
@@ -61,7 +66,7 @@ function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: 
   return recordAudit(deps, { event: 'user_sessions_ended', actor, routingKey, cid, userId, detail: { sessions } })
 }
 
-const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
+export const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and of what was tried, newest first. */
 const signInsOf = operation(

@@ -1,8 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
-import { userRoutes } from './admin-routes.ts'
 import { forgottenPages } from './forgotten-routes.ts'
 import { passwordPages } from './password-routes.ts'
 import { accountPages } from './routes.ts'
@@ -23,5 +21,4 @@ export const accountRoom: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   const { upstream } = deps
   if (upstream) await app.register(upstreamPages, { deps: { ...deps, upstream } })
   else await app.register(ownPages, { deps })
-  await app.register(operatorRoutes(userRoutes), { deps })
 }

@@ -7,18 +7,25 @@ import { askForContact, confirmContact, pendingContacts, wayTo } from './contact
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
-import { newUser } from './wire.ts'
+import { newUser, type User } from './wire.ts'
 
 /** What a person changes of their own profile. What other systems of the platform keep (PROFILE_OWNED) stays as it is. */
 
 const profileForm = newUser.pick({ name: true, gender: true, big_avatar_url: true }).partial().strip()
 
-/** Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. */
+/**
+ * Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. The mail address is
+ * what one signs in with, so it is the provider's where people sign in there.
+ */
 function editableFields({ config }: Deps): readonly ProfileField[] {
-  return PROFILE_FIELDS.filter((field) => !config.PROFILE_OWNED.includes(field)).filter(
-    (field) => (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined,
-  )
+  return PROFILE_FIELDS.filter((field) => {
+    if (config.PROFILE_OWNED.includes(field) || (field === 'mail' && config.UPSTREAM_ISSUER)) return false
+    return (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined
+  })
 }
+
+/** The person's own profile, whole: operators get it masked. Undefined for somebody who was erased meanwhile. */
+const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> => findUser(db, session)
 
 /** Changes name, gender and picture; false where the address of a new picture is not https. */
 const editProfile = operation(
@@ -56,6 +63,7 @@ const editProfile = operation(
 
 /** What people do about their own profile. */
 export const OWN_PROFILE = {
+  show: ownProfile,
   editable: editableFields,
   edit: editProfile,
   pending: pendingContacts,

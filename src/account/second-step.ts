@@ -3,7 +3,14 @@ import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
+import {
+  type DerivedKeys,
+  decryptSecret,
+  encryptSecret,
+  equalSecrets,
+  everyKey,
+  type Keys,
+} from '../lib/crypto/keys.ts'
 import type { TotpEnrolment } from '../lib/crypto/totp.ts'
 import { AMR } from './amr.ts'
 import { codeGuesses } from './code-guesses.ts'
@@ -17,14 +24,17 @@ import { lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /**
- * The second step of a sign-in. What stands between the two is no session: a signed text that says whose password was
- * right, when, and which password that was. It ends with the password, and with everything that an operator ends.
+ * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
+ * right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the password, and
+ * with everything that an operator ends.
  */
 
 /** Seconds from the password to the code. */
-export const SECOND_STEP_S = 600
+const SECOND_STEP_S = 600
 
-const signed = z.object({
+const SEALED_AS = 'second step'
+
+const kept = z.object({
   cid: z.number(),
   userId: z.string(),
   passport: z.string(),
@@ -33,9 +43,6 @@ const signed = z.object({
   password: z.string(),
 })
 
-const macOf = (key: DerivedKeys, text: string): string =>
-  hmacSha256(key.form, `second step\n${text}`).toString('base64url')
-
 const markOf = (key: DerivedKeys, passwordHash: string): string =>
   hmacSha256(key.form, `password\n${passwordHash}`).toString('base64url')
 
@@ -43,8 +50,7 @@ const markOf = (key: DerivedKeys, passwordHash: string): string =>
 export function beginSecondStep({ keys, clock }: Deps, passport: string, credential: Credential): string {
   const { cid, userId, passwordHash } = credential
   const content = { cid, userId, passport, at: clock.now().getTime(), password: markOf(keys, passwordHash) }
-  const text = Buffer.from(JSON.stringify(content)).toString('base64url')
-  return `${text}.${macOf(keys, text)}`
+  return encryptSecret(keys, JSON.stringify(content), SEALED_AS).toString('base64url')
 }
 
 export interface SecondStep extends UserRowKey {
@@ -54,15 +60,23 @@ export interface SecondStep extends UserRowKey {
   readonly isPassword: (passwordHash: string | undefined) => boolean
 }
 
+function opened(keys: Keys, text: string) {
+  try {
+    return kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS)))
+  } catch {
+    return undefined
+  }
+}
+
 /** Undefined for what is forged or too old; costs no statement. */
-export function openSecondStep({ keys, clock }: Deps, kept: string | undefined): SecondStep | undefined {
-  const [text = '', mac = ''] = (kept ?? '').split('.', 2)
-  const key = everyKey(keys).find((one) => equalSecrets(mac, macOf(one, text)))
-  if (!key) return undefined
-  const { cid, userId, passport, at, password } = signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {
+  const found = opened(keys, text ?? '')
+  if (!found) return undefined
+  const { cid, userId, passport, at, password } = found
   const began = fromEpochMilliseconds(at)
   if (addSeconds(began, SECOND_STEP_S) <= clock.now()) return undefined
-  const isPassword = (hash: string | undefined) => hash !== undefined && equalSecrets(password, markOf(key, hash))
+  const isPassword = (hash: string | undefined) =>
+    hash !== undefined && everyKey(keys).some((key) => equalSecrets(password, markOf(key, hash)))
   return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
 }
 

@@ -1,7 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
-import { SECOND_STEP_S } from './second-step.ts'
 
 /** What the pages of signing in keep in the browser, besides the session. */
 
@@ -14,6 +13,6 @@ export const FORGOTTEN = '/sign-in/forgotten'
 export const deviceCookieOf = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_device', path: '/sign-in', maxAgeS: DEVICE_LIFETIME_S })
 
-/** Whose password was right, until the second step is done. */
+/** Whose password was right, until the second step is done; ends with the browser, which others may use too. */
 export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
-  ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in', maxAgeS: SECOND_STEP_S })
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in' })

@@ -112,17 +112,12 @@ export const routingKeyOf = (cid: number, userId: string): number => sha256(`${c
 /** With a reason the personal data is shown, and the audit log keeps both. */
 export const showUserInput = userKey.extend({ reason: readingReason.optional() })
 export type ShowUserInput = z.output<typeof showUserInput>
-export const userPathInput = z.strictObject({
-  cid: z.coerce.number().int().min(0).max(2_147_483_647),
-  user_id: userKey.shape.user_id,
-  reason: readingReason.optional(),
-})
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
   ...userKey.shape,
   passport: newPassport,
-  password: newPassword,
+  password: newPassword.meta({ secret: true }),
   name: visibleLine(100),
   gender: z.enum(['0', '1', '2']).default('0'),
   big_avatar_url: webUrl,

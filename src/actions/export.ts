@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { type Action, cellOf } from '../lib/action.ts'
+import type { Action } from '../lib/action.ts'
+import type { Clock } from '../lib/clock.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { cellOf } from '../lib/list-columns.ts'
 import type { Download } from '../lib/web/download.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import { rowsIn, type Values } from './values.ts'
@@ -16,11 +18,17 @@ const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; c
 /** What one export reads at most: a search may have pages with few rows, or none. */
 const MOST = { rows: 100_000, pages: 1_000 } as const
 
+/** Whose language the texts are in, and what time it is. */
+interface Reader {
+  readonly t: Translate
+  readonly deps: { readonly clock: Clock }
+}
+
 /** A page of the list: what stands in `page` besides its filters. */
 type Read = (page: Readonly<Record<string, string>>) => Promise<Values>
 
 /** A download; throws what the first page throws, before anything is sent. */
-export async function exportOf(action: Action, format: ExportFormat, t: Translate, read: Read): Promise<Download> {
+export async function exportOf(action: Action, format: ExportFormat, reader: Reader, read: Read): Promise<Download> {
   const { rows = '' } = action.list ?? {}
   const ofLimit: Read = (page) => read({ limit: '1000', ...page })
   const first = await ofLimit({})
@@ -28,7 +36,7 @@ export async function exportOf(action: Action, format: ExportFormat, t: Translat
     // Excel reads UTF-8 only where the file says so.
     if (format === 'csv') yield '\ufeff'
     let left: number = MOST.rows
-    for await (const line of linesOf(action, format, t, pagesOf(ofLimit, first, MOST.pages))) {
+    for await (const line of linesOf(action, format, reader, pagesOf(ofLimit, first, MOST.pages))) {
       yield line
       if (--left < 0) return
     }
@@ -50,16 +58,19 @@ export async function* pagesOf(read: Read, first?: Values, most = Number.POSITIV
 export async function* linesOf(
   { list }: Action,
   format: ExportFormat,
-  t: Translate,
+  { t, deps }: Reader,
   pages: AsyncIterable<Values>,
 ): AsyncGenerator<string> {
   if (!list) return
+  const now = deps.clock.now()
   const isTold = (name: string) => list.columns.some((one) => one.name === name && one.onTerminalOnly)
   const columns = list.columns.filter(({ name, onPagesOnly }) => !(onPagesOnly && isTold(name)))
   if (format === 'csv') yield csvLine(columns.map(({ name }) => name))
   for await (const output of pages) {
     for (const row of rowsIn(output, list.rows))
-      yield format === 'csv' ? csvLine(columns.map((column) => cellOf(column, row, t))) : `${stringifyLossless(row)}\n`
+      yield format === 'csv'
+        ? csvLine(columns.map((column) => cellOf(column, row, t, now)))
+        : `${stringifyLossless(row)}\n`
   }
 }
 

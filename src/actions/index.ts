@@ -5,4 +5,4 @@ export { EXPORT_FORMATS, type ExportFormat, exportOf, exportQuery, linesOf, page
 export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.ts'
 export { PERMISSIONS, ROUTE_ROLES } from './permissions.ts'
 export { choiceOf, hintOf, labelOf } from './texts.ts'
-export { pairsOf, rowsIn, shownOnce, tableOf, type Values } from './values.ts'
+export { numberIfOne, pairsOf, rowsIn, shownOnce, tableOf, type Values, withCounts } from './values.ts'

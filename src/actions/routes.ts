@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, isElevated, namesIn, partsOf, routesOf } from '../lib/action.ts'
-import { InvalidInput, parseInput } from '../lib/json/input.ts'
+import { InvalidInput } from '../lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../lib/web/admin-auth.ts'
+import { partsOfFile, sendDownload } from '../lib/web/download.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { typedFields } from './fields.ts'
+import { fieldsOf, typedFields } from './fields.ts'
+import { numberIfOne } from './values.ts'
 
 /** The routes of all actions, below /admin/v1. */
 export function actionRoutes<Deps>(
@@ -21,9 +23,14 @@ export function actionRoutes<Deps>(
     const answer =
       (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
       async (request: FastifyRequest, reply: Reply) => {
-        const given = inputOf(request, action, readsQuery, fixed)
-        await refuseElevated(request, action, given)
-        const output = await perform(depsFor(request), given)
+        const input = inputOf(request, action, readsQuery, fixed)
+        const { elevated, file } = action
+        if (elevated && isElevated(action, Object(input))) await app.requireRole(request, elevated.role, elevated.what)
+        const output = await perform(depsFor(request), input)
+        if (file) {
+          noteForLog(request, { code: 0 })
+          return sendDownload(reply, { ...file, parts: partsOfFile(output) })
+        }
         const shown = action.masked && !seesPeople(request) ? action.masked(output) : output
         return answerLossless(request, reply, { ...shown, ...warningsIn(request, action, output) })
       }
@@ -33,6 +40,7 @@ export function actionRoutes<Deps>(
         method,
         url: partsOf(route).path,
         config: method === 'GET' ? reads : {},
+        ...(action.bodyLimit ? { bodyLimit: action.bodyLimit } : {}),
         handler: answer(action.perform, method === 'GET', fixed),
       })
     }
@@ -52,24 +60,29 @@ function warningsIn(request: FastifyRequest, { warnings }: Action, output: objec
 
 type Reply = Parameters<typeof answerLossless>[1]
 
-/** Fields that only a higher role may give; what is wrong with the input is said first. */
-async function refuseElevated(request: FastifyRequest, action: Action, given: unknown): Promise<void> {
-  if (!action.elevated || !isElevated(action, parseInput(action.input, given))) return
-  await request.server.requireRole(request, action.elevated.role, action.elevated.what)
-}
-
 /** Whether it can be asked for without a body. */
 const needsNoBody = (action: Action): boolean =>
   partsOf(action.route).method !== 'PATCH' && typedFields(action).every(({ required }) => !required)
 
 /** What the path, and the query or the body, say. A field of the path is not said again. */
 function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean, fixed: object): unknown {
-  const given: unknown = readsQuery ? query : (body ?? (needsNoBody(action) ? {} : undefined))
+  const given: unknown = readsQuery ? withNumbers(action, query) : (body ?? (needsNoBody(action) ? {} : undefined))
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isRecord) return given
   const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
   if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
-  return { ...given, ...(params as object), ...fixed }
+  return { ...given, ...withNumbers(action, params), ...fixed }
+}
+
+/** An address has texts alone. */
+function withNumbers(action: Action, texts: unknown): object {
+  const numbers = new Set(fieldsOf(action).flatMap(({ name, kind }) => (kind === 'number' ? [name] : [])))
+  return Object.fromEntries(
+    Object.entries(Object(texts)).map(([name, text]) => [
+      name,
+      numbers.has(name) && typeof text === 'string' ? numberIfOne(text) : text,
+    ]),
+  )
 }
 
 /** Which app or partner a request is about, for the log. */

@@ -18,6 +18,24 @@ export function tableOf(value: unknown): readonly Values[] | undefined {
   return areTexts ? entries.map(([key, text]) => ({ key, value: text })) : undefined
 }
 
+/** A number of digits; anything else stays a text, which the schema refuses. */
+export const numberIfOne = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
+
+/** Every field of an output; counts by name, as `rows: {grants: 2}`, one by one with the field that they are `in`. */
+export const withCounts = (
+  entries: readonly (readonly [name: string, value: unknown])[],
+): { readonly name: string; readonly value: unknown; readonly in?: string }[] =>
+  entries.flatMap(([name, value]) =>
+    isCounts(value)
+      ? Object.entries(value).map(([what, amount]) => ({ name: what, value: amount, in: name }))
+      : [{ name, value }],
+  )
+
+const isCounts = (value: unknown): value is Readonly<Record<string, number>> =>
+  Object(value) === value &&
+  Object.values(value as object).length > 0 &&
+  Object.values(value as object).every((amount) => typeof amount === 'number')
+
 /** The rows of a list's output. */
 export const rowsIn = (output: Values, name: string): Values[] => {
   const rows = output[name]

@@ -11,7 +11,6 @@ export interface Permission {
 
 const viewer = (route?: string, command?: string) => row('viewer', route, command)
 const support = (route?: string, command?: string) => row('support', route, command)
-const editor = (route?: string, command?: string) => row('editor', route, command)
 const admin = (route?: string, command?: string) => row('admin', route, command)
 
 const row = (role: Role, route?: string, command?: string): Permission => ({
@@ -20,28 +19,9 @@ const row = (role: Role, route?: string, command?: string): Permission => ({
   ...(command ? { command } : {}),
 })
 
-const OPERATOR = '/operators/:name'
-
 /** Of the operations that are not rows yet. */
 export const WRITTEN: readonly Permission[] = [
   viewer('GET /openapi.json'),
-
-  viewer('GET /users', 'user list'),
-  viewer('GET /users/:cid/:user_id', 'user show'),
-  support('GET /users/:cid/:user_id/accesses', 'user accesses'),
-  support('GET /users/deletion-requests', 'user deletion-requests'),
-  admin('GET /users/erase'),
-  admin('POST /users/erase', 'user erase'),
-  support('GET /users/:cid/:user_id/export', 'user export'),
-  editor('POST /users', 'user create'),
-  editor('POST /users/import', 'user import'),
-  editor('POST /users/reset-password', 'user reset-password'),
-  viewer('GET /users/:cid/:user_id/factors', 'user factors'),
-  editor('POST /users/remove-factors', 'user remove-factors'),
-  editor('POST /users/block', 'user block'),
-  editor('POST /users/unblock', 'user unblock'),
-  viewer('GET /users/end-sessions'),
-  support('POST /users/end-sessions', 'user end-sessions'),
 
   viewer('GET /audit', 'audit list'),
   support('GET /audit/export', 'audit export'),
@@ -55,17 +35,6 @@ export const WRITTEN: readonly Permission[] = [
   viewer('GET /signing-keys', 'signing-key list'),
   admin('POST /signing-keys/rotate', 'signing-key rotate'),
   admin('POST /signing-keys/retire', 'signing-key retire'),
-
-  admin('GET /operators', 'operator list'),
-  admin(`GET ${OPERATOR}`, 'operator show'),
-  admin('POST /operators', 'operator create'),
-  admin(`POST ${OPERATOR}/role`, 'operator set-role'),
-  admin(`POST ${OPERATOR}/disable`, 'operator disable'),
-  admin(`POST ${OPERATOR}/enable`, 'operator enable'),
-  admin(`POST ${OPERATOR}/tokens`, 'operator new-token'),
-  admin(`POST ${OPERATOR}/tokens/revoke`, 'operator revoke-token'),
-  admin(`POST ${OPERATOR}/password`, 'operator set-password'),
-  admin(`POST ${OPERATOR}/reset-totp`, 'operator reset-totp'),
 
   // Only on the machine of the service, which has its database: whoever can do that is an admin.
   admin(undefined, 'migrate'),

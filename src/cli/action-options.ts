@@ -23,6 +23,7 @@ export function addOption(command: Command, action: Action<ServiceDeps>, field: 
   ].join('')
   if (secret) {
     command.option(`--${flag}-stdin`, t('command.from_stdin', { field: help }))
+    if (action.secretAsOption) command.option(`--${flag} <${flag}>`, t('command.visible'))
     return
   }
   const option = new Option(kind === 'switch' ? `--${flag}` : `--${flag} <${flag.split('-').at(-1)}>`, help)
@@ -55,12 +56,11 @@ export async function secretsTyped(
 ): Promise<Values> {
   const typed: Record<string, unknown> = {}
   for (const { name, flag } of fields.filter(({ secret }) => secret)) {
-    typed[name] = await readSecret(terminal, {
-      field: flag,
-      question: labelOf(t, action, name),
-      fromInput: options[new Option(`--${flag}-stdin`).attributeName()] === true,
-      twice: true,
-    })
+    const seen = options[new Option(`--${flag}`).attributeName()]
+    if (seen !== undefined) terminal.stderr.write(`${t('command.was_visible', { flag })}\n`)
+    const fromInput = options[new Option(`--${flag}-stdin`).attributeName()] === true
+    const asked = { field: flag, question: labelOf(t, action, name), fromInput, twice: true }
+    typed[name] = seen ?? (await readSecret(terminal, asked))
   }
   return typed
 }

@@ -1,10 +1,12 @@
-import { rowsIn, shownOnce, tableOf, type Values } from '../actions/index.ts'
+import { rowsIn, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import { type Action, type Column, cellOf } from '../lib/action.ts'
+import type { Action } from '../lib/action.ts'
+import { systemClock } from '../lib/clock.ts'
+import { type Column, cellOf } from '../lib/list-columns.ts'
 import { translator } from '../lib/web/locale.ts'
 import type { Terminal } from './context.ts'
 import { aligned, printable, readable } from './text.ts'
-import { ownText } from './texts.ts'
+import { printedText } from './texts.ts'
 
 /** The output of an action for a person. */
 
@@ -13,19 +15,25 @@ const t = translator('en')
 export const textOf =
   ({ id, list, lines, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
-    const own = ownText(id)
+    const own = printedText(id)
     if (own) return own(output)
     const told = lines?.(output)
-    if (told) return [...linesText(told), ...onceText(output, onlyOnce)].join('\n\n')
+    if (told) return [...linesText(told), ...onceText(id, output, onlyOnce)].join('\n\n')
     if (list) return listText(list.rows, list.columns, output)
     const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
-    return [...recordText(kept), ...onceText(output, onlyOnce)].join('\n\n')
+    return [...recordText(kept), ...onceText(id, output, onlyOnce)].join('\n\n')
   }
 
-function onceText(output: Values, onlyOnce: readonly string[]): string[] {
-  const secrets = shownOnce(onlyOnce, output)
-  return secrets.length > 0 ? [aligned(secrets.map((name) => [name, readable(output[name])])), t('command.once')] : []
+function onceText(id: string, output: Values, onlyOnce: readonly string[]): string[] {
+  const once = shownOnce(onlyOnce, output)
+  return once.length > 0 ? [...recordText(once.map((name) => [name, output[name]])), ownText(id, 'once')] : []
 }
+
+const SHARED = { once: 'command.once', would: 'command.would' } as const
+
+/** The action's own text, else the one that all share. */
+const ownText = (id: string, what: keyof typeof SHARED): string =>
+  t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
 
 /** Cells as a table, and each sentence as a paragraph. */
 function linesText(lines: readonly (readonly unknown[] | string)[]): string[] {
@@ -41,7 +49,7 @@ export function warn({ stderr }: Terminal, { warnings }: Action<ServiceDeps>, ou
 
 /** A field a line, and below them each list of objects as a table. */
 function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
-  const facts = entries.filter(([, value]) => !tableOf(value)).map(([name, value]) => [name, readable(value)])
+  const facts = withCounts(entries.filter(([, value]) => !tableOf(value)))
   const tables = entries.flatMap(([name, value]) => {
     const table = tableOf(value)
     if (!table) return []
@@ -49,17 +57,22 @@ function recordText(entries: readonly (readonly [string, unknown])[]): string[] 
     const rows = table.map((row) => columns.map((column) => readable(row[column])))
     return [`${name}\n${aligned([columns.map((column) => column.toUpperCase()), ...rows])}`]
   })
-  return [aligned(facts), ...tables]
+  return [...(facts.length > 0 ? [factsText(facts)] : []), ...tables]
 }
 
-export const foreseenText = (output: Values): string =>
-  `${t('command.would')}\n${aligned(Object.entries(output).map(([name, value]) => [name, readable(value)]))}\n${t('command.repeat')}`
+const factsText = (facts: readonly { readonly name: string; readonly value: unknown }[]): string =>
+  aligned(facts.map(({ name, value }) => [name, readable(value)]))
+
+export const foreseenText =
+  ({ id }: Action<ServiceDeps>) =>
+  (output: Values): string =>
+    `${ownText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
 
 function listText(name: string, all: readonly Column<object>[], output: Values): string {
   const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
-  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t))))
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t, systemClock.now()))))
   const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
   return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
 }

@@ -3,22 +3,36 @@ import type { Command } from 'commander'
 import { type Field, fieldsOf, linesOf, pagesOf, pagingOf, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf } from '../lib/action.ts'
+import { systemClock } from '../lib/clock.ts'
 import { InvalidInput } from '../lib/json/input.ts'
+import { partsOfFile } from '../lib/web/download.ts'
 import { translator } from '../lib/web/locale.ts'
 import { addOption, addPaging, secretsTyped, typedValue } from './action-options.ts'
 import { foreseenText, textOf, warn } from './action-text.ts'
 import type { CliContext } from './context.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
-import { askRemote } from './remote.ts'
+import { askRemote, streamRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
 import { printableJson } from './text.ts'
 
 const t = translator('en')
 
+/** What a command does that does more than one call, by the id of its action. */
+export type OwnCommands = Readonly<Record<string, (command: Command, context: CliContext) => void>>
+
 /** The commands of all actions that have one. */
-export function actionCommands(program: Command, context: CliContext, actions: readonly Action<ServiceDeps>[]): void {
+export function actionCommands(
+  program: Command,
+  context: CliContext,
+  actions: readonly Action<ServiceDeps>[],
+  own: OwnCommands = {},
+): void {
   for (const action of actions) {
-    if (action.command) defineAction(commandOf(program, action.command), context, action)
+    if (!action.command) continue
+    const command = commandOf(program, action.command).description(t(`action.${action.id}.about`))
+    const define = own[action.id]
+    if (define) define(command, context)
+    else defineAction(command, context, action)
   }
 }
 
@@ -36,7 +50,6 @@ function commandOf(program: Command, words: string): Command {
 function defineAction(command: Command, context: CliContext, action: Action<ServiceDeps>): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
-  command.description(t(`action.${action.id}.about`))
   // In brackets for commander, so that a missing one is reported together with all other problems.
   for (const name of named) command.argument(`[${name}]`)
   const isNeeded = (name: string): boolean => fields.some((field) => field.name === name && field.required)
@@ -62,16 +75,17 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
       const { all, csv } = command.opts()
       if (all || csv) {
         const pages = pagesOf((page) => ask({ ...typed, ...page }))
-        return printAll(context, linesOf(action, csv ? 'csv' : 'ndjson', t, pages))
+        return printAll(context, linesOf(action, csv ? 'csv' : 'ndjson', { t, deps: { clock: systemClock } }, pages))
       }
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
       })
       warn(context.terminal, action, output)
-      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText)
+      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
       if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
     }
     const { remote } = context
+    if (action.file) return printFile(context, action, typed)
     if (!remote) {
       const perform = isSure ? action.perform : (action.foresee ?? action.perform)
       const bar = progressBar(context.terminal.stderr)
@@ -82,6 +96,15 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
     const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
     await carryOut((given) => askRemote<Values>(remote, { route, fields: given }))
   })
+}
+
+/** Everything of a file, as it comes. */
+async function printFile({ remote, terminal, withDeps }: CliContext, action: Action<ServiceDeps>, fields: Values) {
+  const write = async (parts: AsyncIterable<string | Buffer>): Promise<void> => {
+    for await (const part of parts) if (!terminal.stdout.write(part)) await once(terminal.stdout, 'drain')
+  }
+  if (remote) return write(await streamRemote(remote, { route: action.route, fields }))
+  return withDeps(async (deps) => write(partsOfFile(await action.perform(deps, fields))))
 }
 
 type Ask = (given: Values) => Promise<Values>

@@ -40,13 +40,8 @@ interface Row {
 type Send = (some: InputOf<typeof importUsers>) => Promise<OutputOf<typeof importUsers>>
 
 /** `gatehouse user import FILE`: CSV or NDJSON. Users that exist with the same data are skipped, so it can be run again. */
-export function importCommand(user: Command, context: CliContext): void {
-  const command = user
-    .command('import')
-    .description('create users from a file: CSV with a header row, or NDJSON; - reads standard input')
-    .argument('[file]')
-    .usage('<file> [options]')
-    .option('--dry-run', 'say what would be done, and every problem')
+export function importCommand(command: Command, context: CliContext): void {
+  command.argument('[file]').usage('<file> [options]').option('--dry-run', 'say what would be done, and every problem')
   const input = z.strictObject({ file: z.string(), dry_run: z.boolean().default(false) })
   const inputFrom = ({ dryRun }: Readonly<Record<string, unknown>>, file: string | undefined) => ({
     file,

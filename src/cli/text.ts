@@ -34,8 +34,8 @@ export function readable(value: unknown): string {
   return value === null || value === undefined ? '-' : String(value)
 }
 
-/** The value of `--number 5`, for the schema to check: anything that is not a number stays text. */
-export const numberIfOne = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
+/** For the value of `--number 5`. */
+export { numberIfOne } from '../actions/index.ts'
 
 /** The value of an option that takes JSON, for the schema to check: anything that is not stays text. */
 export const jsonIfOne = (text: string): unknown => {

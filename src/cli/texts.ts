@@ -17,5 +17,5 @@ const TEXTS = {
   traffic_show: trafficText,
 } satisfies Readonly<Record<string, (output: never) => string>>
 
-export const ownText = (id: string): ((output: object) => string) | undefined =>
+export const printedText = (id: string): ((output: object) => string) | undefined =>
   Object.hasOwn(TEXTS, id) ? (TEXTS[id as keyof typeof TEXTS] as (output: object) => string) : undefined

@@ -1,35 +1,30 @@
-import {
-  choiceOf,
-  hintOf,
-  type Field as InputField,
-  labelOf,
-  shownOnce,
-  typedFields,
-  type Values,
-} from '../actions/index.ts'
+import { fieldsOf, type Field as InputField, labelOf, type Values, withCounts } from '../actions/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
+import { partsOfFile } from '../lib/web/download.ts'
+import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
+import { formField } from './form-field.ts'
+import type { Action, Fact, Field, Made, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
   adds,
   detailOf,
+  fieldsFor,
   formPath,
   homeOf,
   isOfList,
   keysIn,
   linkTo,
   listOf,
-  offeredFor,
+  offeredForRow,
   type Placed,
   type Places,
   perform,
   recordIn,
   titleOf,
 } from './placed.ts'
-import { factsOf, tablesOf } from './record-parts.ts'
-import { count, stateCell, text, yesNo } from './texts.ts'
+import { at, count, text } from './texts.ts'
 
 /** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
 export class StaleForm extends InvalidInput {}
@@ -39,8 +34,8 @@ export function formPage(places: Places, change: Placed): Action {
   const list = listOf(places, change)
   const home = homeOf(places, change)
   const detail = home?.list || isOfList(change, list) ? undefined : home
-  const fieldsOfForm = () =>
-    typedFields(change).filter(({ name }) => !change.about.includes(name) && !(name in change.fixed))
+  const asks = ({ role }: PageContext) =>
+    fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> => ({
     ...keysIn(change, context),
@@ -48,15 +43,16 @@ export function formPage(places: Places, change: Placed): Action {
   })
   return {
     path: formPath(change, list),
-    operation: change.route,
+    operation: change.operation,
     title: titleOf(change),
-    ...(isEdit ? { button: 'console.save' } : {}),
-    back: (context) => backOf(detail ?? list, keysIn(change, context)),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
+    exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
+    back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
       const record = await recordOf(context)
       const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
-      const others = detail || !list ? [] : offeredFor(places, list, record).filter(({ id }) => id !== change.id)
+      const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
       return {
         ...nameIn(record),
         says: [context.t(aboutOf(change))],
@@ -64,17 +60,27 @@ export function formPage(places: Places, change: Placed): Action {
           ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
           ...numbersOf(change, { ...foreseen }, context),
         ],
-        fields: fieldsOfForm().map((field) => formFieldOf(change, field, record, context, suggested)),
+        fields: [
+          ...asks(context).map((field) => formFieldOf(change, field, record, context, suggested)),
+          ...retypedField(change, record, context),
+        ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
         others: others.map((one) => linkTo(places, one, record, context)),
       }
     },
     run: async (context) => {
-      const fields = fieldsOfForm()
+      const fields = asks(context)
+      const keys = keysIn(change, context)
       const record = isEdit || change.form ? await recordOf(context) : {}
-      const typed = isEdit ? editedIn(fields, record, context) : typedIn(change, fields, record, context)
-      const output = await perform(change, context, { ...typed, ...keysIn(change, context) })
-      return toldOf(change, output, context) ?? madeIn(places, change, output)
+      const typed = isEdit
+        ? editedIn(fields, record, context)
+        : typedIn(change, fields, record, withoutRetyped(change, keys, context))
+      if (change.file) {
+        const parts = await change.perform(context.deps, { ...typed, ...keys })
+        return { ...change.file, parts: partsOfFile(parts) }
+      }
+      const output = await perform(change, context, { ...typed, ...keys })
+      return resultOf(change, output, context) ?? madeIn(places, change, output)
     },
   }
 }
@@ -84,29 +90,32 @@ const nameIn = ({ name, title }: Values): { about?: string } => {
   return typeof about === 'string' ? { about } : {}
 }
 
-/** What no later page shows again: secrets, what the output means. */
-function toldOf(change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
-  const { t } = context
-  const once = shownOnce(change.once, output)
-  const warnings = change.warnings?.of(output) ?? []
-  const values = [
-    ...once.map((name) => ({ name, cells: [{ text: String(output[name]), isCode: true }] })),
-    ...warnings.map(({ field, problem }) => ({ name: field, cells: [{ text: problem, isEnglish: true as const }] })),
-  ]
-  if (values.length > 0) return { note: t(once.length > 0 ? 'console.once.note' : 'console.warned'), values }
-  const verdict = change.verdict?.(output)
-  if (!verdict) return undefined
-  const told = { ...(change.told?.(output) ?? output) }
-  const facts = factsOf(change, told, context)
-  return { tone: verdict.tone, note: t(verdict.text), values: facts, tables: tablesOf(change, told, context) }
-}
-
 function madeIn(places: Places, change: Placed, output: Values): Made | undefined {
   const list = listOf(places, change)
-  const page = list && adds(change, list) ? detailOf(places, list) : undefined
+  const page = list && adds(change, list) ? detailOf(places, list, output) : undefined
   if (!page) return undefined
   const [record] = recordIn(page, output)
   return page.about.every((name) => name in record) ? { address: addressOf(page, page.path, record) } : undefined
+}
+
+const RETYPED = 'typed'
+
+/** One more field, for what cannot be undone. */
+const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): Field[] =>
+  retyped
+    ? [
+        {
+          ...{ name: RETYPED, label: t('console.retype', { field: retyped }), kind: 'text', required: true },
+          hint: t('console.retype.hint', { field: retyped, value: String(record[retyped]) }),
+        },
+      ]
+    : []
+
+function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext): PageContext {
+  if (!retyped) return context
+  const { [RETYPED]: typed, ...fields } = context.fields
+  if (typed === String(keys[retyped]).trim()) return { ...context, fields }
+  throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
 }
 
 /** The field of a form that says which state of the record it was made for. */
@@ -116,7 +125,7 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   const { name, initially } = field
   if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
   const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
-  const shown = formField(change, field, context, values[name] ?? initially)
+  const shown = formField(change, field, context, values[name] ?? initially ?? record[name])
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 
@@ -167,42 +176,9 @@ const factOf = (change: Placed, name: string, record: Values, context: PageConte
   fact(change, name, decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name], context)
 
 const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
-  Object.entries(foreseen)
-    .filter(([name]) => !change.about.includes(name))
-    .map(([name, value]) =>
-      typeof value === 'number'
-        ? { name: labelOf(context.t, change, name), cells: [text(count(value))] }
-        : fact(change, name, value, context),
-    )
-
-const KINDS = {
-  text: 'text',
-  number: 'number',
-  date: 'date',
-  switch: 'choice',
-  list: 'lines',
-  pairs: 'lines',
-  json: 'lines',
-} as const
-
-export function formField(action: Placed, field: InputField, { t }: PageContext, value: unknown): Field {
-  const { name, kind, choices, required, most, secret } = field
-  // A browser asks for a day by itself.
-  const hint = action.list && kind === 'date' ? undefined : hintOf(t, action, name)
-  const texts =
-    kind === 'switch'
-      ? [true, false].map((choice) => [String(choice), yesNo(choice, t).text] as const)
-      : kind === 'list'
-        ? []
-        : choices.map((choice) => [choice, choiceOf(t, action, name, choice) ?? stateCell(choice, t).text] as const)
-  return {
-    name,
-    label: labelOf(t, action, name),
-    kind: secret ? 'password' : texts.length > 0 ? 'choice' : KINDS[kind],
-    ...(texts.length > 0 ? { choices: texts } : {}),
-    ...(required ? { required } : {}),
-    ...(hint === undefined ? {} : { hint }),
-    ...(most === undefined ? {} : { most }),
-    value: shownText(field, value),
-  }
-}
+  withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))
+    .filter(({ value, in: group }) => group === undefined || value !== 0)
+    .map(({ name, value, in: group }) => ({
+      name: labelIn(change, name, group, context),
+      cells: [typeof value === 'number' ? text(count(value)) : cellFor(name, value, context.t)],
+    }))

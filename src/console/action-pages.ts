@@ -1,20 +1,22 @@
-import { ACTIONS, exportOf, isPaged, labelOf, rowsIn, typedFields, type Values } from '../actions/index.ts'
-import { type Column, cellOf } from '../lib/action.ts'
-import { formField, formPage } from './action-form.ts'
-import { given, linkedCell } from './action-values.ts'
-import type { ActionLink, Cell, DetailPage, ListPage, PageContext, Section, Table } from './page-model.ts'
+import { ACTIONS, exportOf, isPaged, type Values } from '../actions/index.ts'
+import { formPage } from './action-form.ts'
+import { listTable, withChanges } from './action-tables.ts'
+import { given } from './action-values.ts'
+import { formField } from './form-field.ts'
+import type { ActionLink, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,
-  detailOf,
+  below,
+  fieldsFor,
   isOfList,
   keysIn,
   linkTo,
+  mayGive,
   offeredFor,
   type Placed,
   type Places,
-  partsIn,
   perform,
   placesOf,
   recordIn,
@@ -22,7 +24,7 @@ import {
   titleOf,
 } from './placed.ts'
 import { factsOf, tablesOf, textsOf } from './record-parts.ts'
-import { at, link, text } from './texts.ts'
+import { at, link } from './texts.ts'
 
 /** What a section shows that follows from no action. */
 interface Own {
@@ -61,22 +63,26 @@ function listPage(places: Places, list: Placed): ListPage {
     title: titleOf(list),
     lead: aboutOf(list),
     ...(list.recordsLook ? { recordsLook: true } : {}),
-    filters: (context) => typedFields(list).map((filter) => formField(list, filter, context, undefined)),
+    filters: (context) => {
+      const filters = fieldsFor(list, context.role).map((filter) => formField(list, filter, context, undefined))
+      const about = list.about.filter((name) => !(name in context.params))
+      return filters.length > 0 ? [...about.map((name) => hiddenField(name, context)), ...filters] : []
+    },
     ...(isPaged(list)
       ? {
           exported: (context, format) =>
-            exportOf(list, format, context.t, (page) => perform(list, context, { ...askedOf(list, context), ...page })),
+            exportOf(list, format, context, (page) => perform(list, context, { ...askedOf(list, context), ...page })),
         }
       : {}),
     read: async (context) => {
-      const filters = typedFields(list)
+      const filters = fieldsFor(list, context.role)
       const asked = askedOf(list, context)
       // A list that must be asked for something is not asked before the form is filled in.
       if (filters.length > 0 && Object.keys(context.fields).length === 0 && !list.input.safeParse(asked).success)
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
       const output = await perform(list, context, asked)
       const next = typeof output.next === 'string' ? output.next : null
-      return { table: tableOf(places, list, output, context), next }
+      return { table: listTable(places, list, output, context), next }
     },
     actions: (context) => [
       ...ofAll.map((change) => linkTo(places, change, context.params, context)),
@@ -86,53 +92,35 @@ function listPage(places: Places, list: Placed): ListPage {
 }
 
 /** What the address of a list asks for. */
-const askedOf = (list: Placed, context: PageContext): Values => ({
-  ...given(typedFields(list), context.fields),
-  ...keysIn(list, context),
-})
-
-/** The first list of a section leads to those of no record. */
-const besideOf = (places: Places, list: Placed, { t }: PageContext): ActionLink[] =>
-  places.lists
-    .filter((other) => list === places.lists[0] && other !== list && !recordPageOf(places, other))
-    .map((other) => ({ operation: other.route, href: addressOf(other, other.path, {}), text: t(titleOf(other)) }))
-
-function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
-  const { t } = context
-  const { columns: all = [], rows: name = '' } = page.list ?? {}
-  const columns = all.filter(({ onTerminalOnly }) => !onTerminalOnly)
-  const found = rowsIn(output, name)
-  const detail = detailOf(places, page)
-  const records = found.map((row) => ({ ...context.params, ...row }))
-  const changes = records.map((record) =>
-    detail ? [] : offeredFor(places, page, record).filter(({ route }) => mayDo(context.role, route)),
-  )
-  const hasChanges = changes.some((offered) => offered.length > 0)
-  return {
-    head: [
-      ...columns.map((column) => labelOf(t, page, column.name)),
-      ...(hasChanges ? [t('console.field.change')] : []),
-    ],
-    rows: found.map((row, index) => {
-      const record = records[index] ?? row
-      const [first = text(''), ...others] = columns.map((column) => columnCell(column, row, record, t))
-      if (detail && (page.list?.opens?.(row) ?? true))
-        return [{ ...first, href: addressOf(detail, detail.path, record) }, ...others]
-      if (!hasChanges) return [first, ...others]
-      // The page of the first one leads to the others.
-      const [change, ...more] = (changes[index] ?? []).map((one) => linkTo(places, one, record, context))
-      const titles = [change, ...more].map((one) => one?.text).join(' / ')
-      return [first, ...others, change ? link(titles, change.href) : text('–')]
-    }),
-    none: typeof output.next === 'string' ? t('console.nothing_yet') : t('console.nothing_matches'),
-  }
+function askedOf(list: Placed, context: PageContext): Values {
+  const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
+  return { ...given(fieldsFor(list, context.role), Object.fromEntries(said)), ...keysIn(list, context) }
 }
 
-function columnCell(column: Column<object>, row: Values, record: Values, t: PageContext['t']): Cell {
-  const cell = linkedCell(column.name, cellOf(column, row, t), t)
-  const tone = column.tone?.(row)
-  const page = column.page?.(record)
-  return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...partsIn(page)) } : {}) }
+const hiddenField = (name: string, { fields }: PageContext): Field => ({
+  ...{ name, label: '', kind: 'hidden', value: fields[name] ?? '' },
+})
+
+/** A link to a list, or to the page of a record. */
+const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink => ({
+  operation: page.operation,
+  href: addressOf(page, page.path, record),
+  text: t(titleOf(page)),
+})
+
+/** A list below a record leads to that, and the first list of a section to the others. */
+function besideOf(places: Places, list: Placed, context: PageContext): ActionLink[] {
+  const above = recordPageOf(places, list)
+  const keys = keysIn(list, context)
+  const others = places.lists.filter(
+    (other) => list === places.lists[0] && other !== list && !recordPageOf(places, other),
+  )
+  return [
+    ...(above
+      ? [{ ...pageLink(above, keys, context), text: `${context.t(titleOf(above))}: ${Object.values(keys).join('/')}` }]
+      : []),
+    ...others.map((other) => pageLink(other, {}, context)),
+  ].map((shown) => ({ ...shown, isSecond: true }))
 }
 
 async function readRecord(
@@ -141,30 +129,39 @@ async function readRecord(
   context: PageContext,
   moreTables: NonNullable<Own['tables']>[string] = async () => [],
 ) {
-  const { t } = context
+  const { t, deps, role } = context
   const keys = keysIn(detail, context)
-  const [record, beside] = recordIn(detail, await perform(detail, context, keys))
-  const below = places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route)
+  const [record, rest] = recordIn(detail, await perform(detail, context, keys))
+  const beside = await detail.showBeside?.(deps, keys)
   const seeAlso = [
-    ...below
-      .filter(({ route }) => mayDo(context.role, route))
-      .map((list) => link(t(titleOf(list)), addressOf(list, list.path, record))),
-    ...(detail.related?.(record) ?? [])
-      .filter(({ operation }) => mayDo(context.role, operation))
-      .map(({ text: key, path, query }) => link(t(key), `${at(path.slice(1))}?${queryText(query)}`)),
+    ...below(places, detail).map((page) => pageLink(page, record, context)),
+    ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({
+      operation,
+      text: t(key),
+      href: `${at(path.slice(1))}?${queryText(query)}`,
+    })),
   ]
+    .filter(({ operation }) => mayDo(role, operation))
+    .map(({ text: name, href }) => link(name, href))
+  const shown = { ...record, ...beside }
+  const tables = [...tablesOf(detail, shown, context), ...tablesOf(detail, rest, context)].map(({ of, shown: table }) =>
+    withChanges(
+      places,
+      detail,
+      of.map((row) => ({ ...row, ...keys })),
+      table,
+      context,
+    ),
+  )
   return {
     title: `${t(titleOf(detail))}: ${nameOf(record, keys)}`,
+    ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [
-      ...factsOf(detail, record, context),
+      ...factsOf(detail, shown, context),
       ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
     ],
-    tables: [
-      ...tablesOf(detail, record, context),
-      ...tablesOf(detail, beside, context),
-      ...(await moreTables(context, record)),
-    ],
-    texts: textsOf(detail, record, context),
+    tables: [...tables, ...(await moreTables(context, record))],
+    texts: textsOf(detail, shown, context),
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }

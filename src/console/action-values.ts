@@ -1,4 +1,4 @@
-import { type Field, pairsOf, type Values } from '../actions/index.ts'
+import { type Field, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { LocalizedText } from '../lib/localized-text.ts'
 import type { Translate } from '../lib/web/locale.ts'
@@ -24,7 +24,11 @@ export function cellFor(name: string, value: unknown, t: Translate): Cell {
     : value instanceof Object
       ? stringifyLossless(value)
       : String(value)
-  return { text: shown.slice(0, LONGEST), ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
+  return {
+    text: shown.slice(0, LONGEST),
+    ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}),
+    ...(name === 'app_key' ? { href: at('apps', shown) } : {}),
+  }
 }
 
 const LONGEST = 1_000
@@ -74,7 +78,7 @@ const lines = (typed: string): string[] =>
 function valueTyped({ kind }: Field, typed: string): unknown {
   switch (kind) {
     case 'number':
-      return /^-?\d+$/.test(typed) ? Number(typed) : typed
+      return numberIfOne(typed)
     case 'switch':
       return typed === 'true' ? true : typed === 'false' ? false : typed
     case 'list':

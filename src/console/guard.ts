@@ -108,7 +108,7 @@ function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Rol
   return sendConsolePage(request, reply.code(403), 'console/forbidden', shown)
 }
 
-export interface ConsolePageOptions extends Omit<PageOptions, 'scripts'> {
+export interface ConsolePageOptions extends PageOptions {
   /** The current section in the navigation. */
   readonly section?: string
 }

@@ -17,6 +17,8 @@ export interface Cell {
   readonly isCode?: boolean
   /** ISO 8601: the moment that the first line feed of `text` stands for. */
   readonly at?: string
+  /** It has a button that copies it. */
+  readonly isCopied?: boolean
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
 }
@@ -44,6 +46,8 @@ export interface ActionLink {
   readonly text: string
   /** It ends something that cannot be brought back: shown apart. */
   readonly isDangerous?: true
+  /** It leads elsewhere, and changes nothing. */
+  readonly isSecond?: true
 }
 
 export interface Field {
@@ -143,6 +147,8 @@ export interface Action extends Place {
   /** Of the page; its button says the same, unless it has a text of its own. */
   readonly title: string
   readonly button?: string
+  /** Fields whose text counts to the last space: passwords. */
+  readonly exactly?: readonly string[]
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
   readonly confirm: (context: PageContext) => Promise<Confirmation>

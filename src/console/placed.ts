@@ -1,7 +1,7 @@
-import { fieldsOf, type Values } from '../actions/index.ts'
+import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { type Action, namesIn, partsOf, routesOf } from '../lib/action.ts'
-import { allows } from '../lib/web/admin-auth.ts'
+import { allows, type Role } from '../lib/web/admin-auth.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
 import { at } from './texts.ts'
@@ -16,6 +16,10 @@ export interface Placed extends Action<ServiceDeps> {
   readonly about: readonly string[]
   /** What its path says, of a route that stands for several. */
   readonly fixed: Readonly<Record<string, string>>
+  /** What its page needs the role for, where that is more than the route. */
+  readonly operation: string
+  /** Its page asks for these fields, without which it shows nothing. */
+  readonly asks: readonly string[]
 }
 
 export interface Places {
@@ -30,14 +34,36 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
     routesOf(action).map(({ route, fixed }): Placed => {
       const { method, path } = partsOf(route)
       const { page = { path, about: namesIn(path) } } = action
-      return { ...action, route, method, path: page.path, about: page.about, fixed }
+      return { ...action, route, method, path: page.path, about: page.about, fixed, operation: route, asks: [] }
     }),
   )
   return {
     lists: placed.filter(({ list }) => list),
-    details: placed.filter(({ method, list }) => method === 'GET' && !list),
-    changes: placed.filter(({ method }) => method !== 'GET'),
+    details: placed.filter(isRecord),
+    changes: [
+      ...placed.filter(({ method, file, hasNoForm }) => (method !== 'GET' || file) && !hasNoForm),
+      ...placed.filter(isRecord).flatMap(askingFor),
+    ],
   }
+}
+
+const isRecord = ({ method, list, file }: Placed): boolean => method === 'GET' && !list && !file
+
+/** The page that asks for what only a higher role may give, and then shows the record once. */
+function askingFor(detail: Placed): Placed[] {
+  const { elevated } = detail
+  if (!elevated?.page) return []
+  const asked = Object.fromEntries(elevated.fields.map((name) => [name, '']))
+  return [
+    {
+      ...detail,
+      id: `${detail.id}_more`,
+      path: elevated.page,
+      operation: elevated.what,
+      asks: elevated.fields,
+      perform: (deps, given) => detail.perform(deps, { ...asked, ...(given as object) }),
+    },
+  ]
 }
 
 /** One of several says which by the text of that value. */
@@ -56,13 +82,38 @@ export const partsIn = (path: string): string[] => path.slice(1).split('/')
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
 
-/** The page of one record of this list. */
-export const detailOf = ({ details }: Places, list: Placed): Placed | undefined =>
-  details.find(({ path }) => withoutNames(path) === list.path)
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
-/** The page that something below a record belongs to. */
-export const recordPageOf = ({ details }: Places, { path }: Placed): Placed | undefined =>
-  details.filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
+/** The page of one record of this list; of a list that mixes records, of the one that a row names. */
+export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed | undefined =>
+  details.find(
+    ({ path, about }) => (about.length > 0 && isInQuery(path) ? folderOf(path) : withoutNames(path)) === list.path,
+  ) ??
+  (list.about.length === 0 && !list.list?.columns.some(({ page }) => page)
+    ? details.find(({ about }) => about.length > 0 && about.every((name) => name in row))
+    : undefined)
+
+const isInQuery = (path: string): boolean => namesIn(path).length === 0
+
+/** Of pages that name the record in their query: whether one is in the folder of the other. */
+const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
+  detail.about.length > 0 &&
+  isInQuery(detail.path) &&
+  folderOf(detail.path) === folderOf(path) &&
+  detail.about.every((name) => about.includes(name))
+
+/** The page that something about a record belongs to; it is the first one of its record. */
+export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
+  details.filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0] ??
+  details.find((detail) => isBeside(detail, page))
+
+/** Pages and lists about the record of this page. */
+export const below = (places: Places, detail: Placed): Placed[] => [
+  ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
+  ...places.details.filter(
+    (other) => other !== detail && places.details.find((one) => isBeside(one, other)) === detail,
+  ),
+]
 
 /** The list that a change adds to, or whose rows it changes. */
 export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
@@ -71,8 +122,9 @@ export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined 
 const isBelow = (path: string) => (page: Placed) => path === page.path || path.startsWith(`${page.path}/`)
 
 /** The page, of a record or a list, that offers a change. */
-export const homeOf = ({ details, lists }: Places, { path }: Placed): Placed | undefined =>
-  [...details, ...lists].filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
+export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undefined =>
+  details.find((detail) => isBeside(detail, page)) ??
+  [...details, ...lists].filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0]
 
 /** Whether it adds a record to a list. */
 export const adds = (change: Placed, list: Placed | undefined): boolean =>
@@ -117,11 +169,31 @@ export const offeredFor = (places: Places, page: Placed, record: Values): Placed
       homeOf(places, change)?.route === page.route &&
       !isOfList(change, listOf(places, change)) &&
       change.about.every((name) => name in record) &&
-      (change.offered?.(record) ?? true),
+      (change.offered?.({ ...record, ...change.fixed }) ?? true),
   )
 
+/** Whether it is about something of a record, as one of its tokens, which rows of a table name. */
+const isOfRow = (change: Placed, record: Placed | undefined): boolean =>
+  record !== undefined && !record.list && !change.about.every((name) => record.about.includes(name))
+
+/** Those of a row of this list, or of a table on this page. */
+export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
+  const record = page.list ? recordPageOf(places, page) : page
+  const ofRecord = record ? offeredFor(places, record, row).filter((change) => isOfRow(change, record)) : []
+  return page.list ? [...offeredFor(places, page, row), ...ofRecord] : ofRecord
+}
+
+/** The fields that this role may give, without those of the page's address. */
+export const fieldsFor = (action: Placed, role: Role): Field[] =>
+  typedFields(action).filter(
+    ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),
+  )
+
+export const mayGive = ({ elevated }: Placed, name: string, role: Role): boolean =>
+  !elevated?.fields.includes(name) || allows(role, elevated.role)
+
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
-  operation: change.route,
+  operation: change.operation,
   href: addressOf(change, formPath(change, listOf(places, change)), record),
   text: t(titleOf(change)),
   ...(change.dangerous ? { isDangerous: true } : {}),

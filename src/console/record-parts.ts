@@ -28,14 +28,16 @@ export const factsOf = (action: Placed, record: Values, { t }: PageContext): Fac
 /** Columns of what has no field of its own (tableOf of src/actions). */
 const NAMED_BY = new Set(['key', 'value'])
 
-export const tablesOf = (action: Placed, record: Values, { t }: PageContext): Table[] =>
+/** Each with the rows that it shows. */
+export const tablesOf = (action: Placed, record: Values, { t }: PageContext) =>
   Object.entries(record).flatMap(([name, value]) => {
     const table = tableFor(action, name, value)
     if (!table) return []
     const columns = action.tables?.[name] ?? Object.keys(table[0] ?? {})
-    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
+    const cells = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
     const head = columns.map((column) => labelOf(t, action, NAMED_BY.has(column) ? `${name}.${column}` : column))
-    return [{ title: labelOf(t, action, name), head, rows, none: '' }]
+    const shown: Table = { title: labelOf(t, action, name), head, rows: cells, none: '' }
+    return [{ of: table, shown }]
   })
 
 export const textsOf = (action: Placed, record: Values, { t }: PageContext): TextBlock[] =>

@@ -24,17 +24,17 @@ interface ShownProblem extends Problem {
   readonly isTranslated?: true
 }
 
-type ContextOf = (request: FastifyRequest) => PageContext
+type ContextOf = (request: FastifyRequest, exactly?: readonly string[]) => PageContext
 
 const contextFrom =
   (deps: ServiceDeps): ContextOf =>
-  (request) => ({
+  (request, exactly = []) => ({
     deps: onBehalfOf(deps, request),
     t: translator(localeOfRequest(request)),
     locale: localeOfRequest(request),
     role: whoIs(request).role,
     params: paramsOf(request),
-    fields: { ...formFields(request.query), ...formFields(request.body) },
+    fields: { ...formFields(request.query), ...formFields(request.body, exactly) },
   })
 
 /** Of the path. What the database cannot hold names nothing. */
@@ -161,7 +161,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
   app.get(action.path, { onRequest }, (request, reply) => confirm(request, reply))
 
   app.post(action.path, { onRequest }, async (request, reply) => {
-    const context = contextOf(request)
+    const context = contextOf(request, action.exactly)
     try {
       const back = action.back?.(context) ?? (await action.confirm(context)).back
       const once = await action.run(context)
@@ -169,7 +169,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
         const shown = { tone: 'plain', tables: [], texts: [], ...once, title: context.t(action.title), back }
-        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
+        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return doneAt(reply, back)
     } catch (error) {

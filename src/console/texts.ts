@@ -11,9 +11,6 @@ const ROLE_TEXTS: Readonly<Record<Role, string>> = {
 
 export const roleText = (role: Role, t: Translate): string => t(ROLE_TEXTS[role])
 
-export const roleChoices = (t: Translate): [string, string][] =>
-  Object.entries(ROLE_TEXTS).map(([role, key]) => [role, t(key)])
-
 /** The name and colour of each state of a record. */
 const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   active: ['console.state.active', 'good'],
@@ -51,6 +48,10 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   void: ['console.state.void', 'plain'],
   on_sale: ['console.state.on_sale', 'good'],
   off_sale: ['console.state.off_sale', 'plain'],
+  viewer: ['console.role.viewer', 'plain'],
+  support: ['console.role.support', 'plain'],
+  editor: ['console.role.editor', 'plain'],
+  admin: ['console.role.admin', 'plain'],
   sent: ['console.state.sent', 'good'],
   owner: ['sandbox.members.role.owner', 'plain'],
   developer: ['sandbox.members.role.developer', 'plain'],
@@ -63,9 +64,6 @@ export function stateCell(state: string, t: Translate): Cell {
   const [key, tone] = STATES[state] ?? []
   return key === undefined ? { text: state } : { text: t(key), tone: tone ?? 'plain' }
 }
-
-export const stateChoices = (states: readonly string[], t: Translate): [string, string][] =>
-  states.map((state) => [state, stateCell(state, t).text])
 
 export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })
@@ -85,9 +83,6 @@ export const yesNo = (value: boolean, t: Translate): Cell => ({ text: value ? t(
 
 /** 1,204 */
 export const count = (value: number): string => value.toLocaleString('en')
-
-/** At most a hundred thousand grants are counted. */
-export const countedGrants = (value: number): string => (value < 100_000 ? count(value) : `${count(value)}+`)
 
 /** The path of a page below /console, each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')

@@ -37,11 +37,15 @@ export const doneQuery = z.object({ done: z.literal('1') })
 
 export const pathParams = z.record(z.string(), z.string())
 
-/** Of a form or an address: each field once, as text, without NUL, which the database cannot hold. Empty ones count as not given. */
-export const formFields = (given: unknown): Record<string, string> =>
+/**
+ * Of a form or an address: each field once, as text, without NUL, which the database cannot hold, and without spaces around
+ * it but in those that are read `exactly`. Empty ones count as not given.
+ */
+export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(
     Object.entries(Object(given ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
-      const text = typeof value === 'string' ? value.replaceAll('\0', '').trim() : ''
+      const whole = typeof value === 'string' ? value.replaceAll('\0', '') : ''
+      const text = exactly.includes(name) ? whole : whole.trim()
       return text === '' || NOT_FIELDS.has(name) ? [] : [[name, text]]
     }),
   )

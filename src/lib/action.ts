@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { InvalidInput, parseInput } from './json/input.ts'
+import type { List, ListOf } from './list-columns.ts'
 import type { Role } from './web/admin-auth.ts'
-import type { Translate } from './web/locale.ts'
 import type { Problem } from './web/rescode.ts'
 
 /**
@@ -9,34 +9,6 @@ import type { Problem } from './web/rescode.ts'
  * of the console and its place in the API description (src/actions). Its texts are `action.<id>` and
  * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`.
  */
-
-/** What a list shows of a row, on the terminal, on a page and as CSV. */
-export interface Column<Row> {
-  /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
-  readonly name: string
-  /** Without it, the row's field of this name. */
-  of?(row: Row, t: Translate): unknown
-  /** Too much for a terminal. */
-  readonly onPagesOnly?: true
-  /** Pages say it by another column, or not at all. */
-  readonly onTerminalOnly?: true
-  /** Its colour on a page. */
-  tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
-  /** The page below /console that it leads to, of the row and what the address of the list says. */
-  page?(row: Readonly<Record<string, unknown>>): string
-}
-
-interface ListOf<Name, Row> {
-  /** The field of the output that has the rows; `next` beside it leads to the following page. */
-  readonly rows: Name
-  readonly columns: readonly Column<Row>[]
-  /** Whether a row has a page of its own, where not every one has. */
-  opens?(row: Row): boolean
-}
-
-type List<Output> = {
-  [Name in keyof Output & string]: Output[Name] extends readonly (infer Row)[] ? ListOf<Name, Row> : never
-}[keyof Output & string]
 
 /** What is the same for every schema and output. */
 interface Facts {
@@ -51,18 +23,32 @@ interface Facts {
   readonly each?: { readonly name: string; readonly values: readonly string[] }
   /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
   readonly page?: { readonly path: string; readonly about: readonly string[] }
+  /** What it takes is no form: the console does not offer it. */
+  readonly hasNoForm?: true
   /** It ends something that cannot be brought back: the console shows it apart. */
   readonly dangerous?: true
   /** The audit log records each look, so HEAD is not answered. */
   readonly recordsLook?: true
   /** Fields that only a higher role may give, and what the refusal calls that. */
   readonly elevated?: Elevated
+  /** The page below /console that follows it where the record is gone. */
+  readonly after?: string
+  /** The field of the record that has to be typed in the console to confirm it. */
+  readonly retyped?: string
+  /** Its output is the text of a file, in parts. */
+  readonly file?: { readonly name: string; readonly type: string }
+  /** Its secret may also be typed as an option of the command, for records that are thrown away. */
+  readonly secretAsOption?: true
+  /** Bytes of a body, where that is more than others have. */
+  readonly bodyLimit?: number
 }
 
 interface Elevated {
   readonly role: Role
   readonly fields: readonly string[]
   readonly what: string
+  /** Of the page of one record: the page below /console that asks for these fields. */
+  readonly page?: string
 }
 
 /** `input`: fields of the path, query and body together; refuses others. */
@@ -78,6 +64,8 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   masked?(output: Output): object
   /** What it would do, in numbers, which its page shows above the button. */
   readonly preview?: Preview<Input, Deps>
+  /** What its page shows besides. */
+  readonly beside?: (deps: Deps, input: Input) => Promise<object>
   /** Fields of the output that no later call shows again. */
   readonly once?: readonly (keyof Output & string)[]
   /** What the output means, by its text; after a bad one the command exits with 1. */
@@ -130,6 +118,7 @@ export interface Action<Deps = never> extends Facts {
   /** Parses what came from outside, and carries it out; throws InvalidInput. */
   perform(deps: Deps, given: unknown): Promise<object>
   foresee?(deps: Deps, given: unknown): Promise<object>
+  showBeside?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
   readonly list?: ListOf<string, object>
   readonly record?: string
@@ -151,7 +140,7 @@ const idOf = ({ route, command = route.toLowerCase().replace(/:\w+/g, 'one') }: 
   command.replace(/\W+/g, '_')
 
 export function action<Input extends object, Deps, Output extends object>(row: Row<Input, Deps, Output>): Action<Deps> {
-  const { run, preview, noSuch, ...facts } = row
+  const { run, preview, beside, noSuch, ...facts } = row
   const read = (given: unknown): Input => {
     try {
       return parseInput(row.input, given)
@@ -167,6 +156,7 @@ export function action<Input extends object, Deps, Output extends object>(row: R
       ...(preview.role ? { previewRole: preview.role } : {}),
       foresee: (deps: Deps, given: unknown) => preview.run(deps, read(given)),
     }),
+    ...(beside && { showBeside: (deps: Deps, given: unknown) => beside(deps, read(given)) }),
   }
 }
 
@@ -182,10 +172,6 @@ export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
   each
     ? each.values.map((value) => ({ route: route.replace(`:${each.name}`, value), fixed: { [each.name]: value } }))
     : [{ route, fixed: {} }]
-
-/** What a column shows of a row. */
-export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate): unknown =>
-  of ? of(row, t) : (row as Readonly<Record<string, unknown>>)[name]
 
 /** Whether an input has a field that only a higher role may give. */
 export const isElevated = ({ elevated }: Pick<Facts, 'elevated'>, input: object): boolean =>

@@ -1,4 +1,4 @@
-import { addSeconds, utcDate } from './clock.ts'
+import { addSeconds, fromEpochMilliseconds, utcDate } from './clock.ts'
 
 /** Offsets from GMT that places on earth have, in minutes. */
 const ZONES = [
@@ -38,4 +38,34 @@ export function addDays(date: string, days: number): string {
   return utcDate(year, month, day + days)
     .toISOString()
     .slice(0, 10)
+}
+
+/** Whether this names a time zone that we know, as `Asia/Shanghai`. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][\w/+-]{0,63}$/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+/** `yyyy-MM-ddTHH:mm:ss` there. */
+function localTime(at: Date, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  return format.format(at).replace(' ', 'T')
+}
+
+/** `yyyy-MM-dd` there. */
+export const localDate = (at: Date, timeZone: string): string => localTime(at, timeZone).slice(0, 10)
+
+/** When a day begins there. Twice, as the offset of the first guess may be that of another time of the year. */
+export function startOfDay(date: string, timeZone: string): Date {
+  const midnight = Date.parse(`${date}T00:00:00Z`)
+  let start = midnight
+  for (let guess = 0; guess < 2; guess++) {
+    const ahead = Date.parse(`${localTime(fromEpochMilliseconds(start), timeZone)}Z`) - start
+    start = midnight - ahead
+  }
+  return fromEpochMilliseconds(start)
 }

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { action, type Column } from '../lib/action.ts'
+import { action } from '../lib/action.ts'
+import type { Column } from '../lib/list-columns.ts'
 import { maskedMail } from '../lib/web/admin-auth.ts'
 import { listMembers, removeMemberByMail } from './change.ts'
 import { inviteMember } from './invite.ts'

@@ -1,15 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { contractAnswer } from '../lib/failure.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { sendErrorPage } from '../lib/web/page.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
-import { revocationRoutes } from './admin-routes.ts'
 import type { TokenDeps } from './deps.ts'
 import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
-/** A1–A3, the operators' view of grants, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
+/** A1–A3, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
 export const oauthRoom: FastifyPluginAsync<{ deps: TokenDeps }> = async (app, { deps }) => {
   const native = deps.config.ENVELOPE_HTTP_STATUS === 'native'
   await app.register(
@@ -25,5 +23,4 @@ export const oauthRoom: FastifyPluginAsync<{ deps: TokenDeps }> = async (app, { 
     },
     { prefix: '/oauth/v2' },
   )
-  await app.register(operatorRoutes(revocationRoutes), { deps })
 }

@@ -91,9 +91,6 @@ const cidInQuery = z
   )
   .pipe(userKey.shape.cid)
 
-/** One user, by both halves of the key. */
-export const userQuery = userKey.extend({ cid: cidInQuery })
-
 /** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
 export const grantFilter = z
   .strictObject({

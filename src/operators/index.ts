@@ -8,14 +8,8 @@ export {
 } from './admin-token-session.ts'
 export { OperatorSignInRefused } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
-export {
-  createOperator,
-  disableOperator,
-  enableOperator,
-  listOperators,
-  setOperatorRole,
-  showOperator,
-} from './operator.ts'
+export { createOperator, disableOperator, setOperatorRole } from './manage.ts'
+export { OPERATOR_ACTIONS } from './operator.ts'
 export { findOperatorSession } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
 export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts'

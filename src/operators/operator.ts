@@ -1,108 +1,112 @@
-import { randomUUID } from 'node:crypto'
-import { recordAudit } from '../audit/index.ts'
-import type { Db } from '../db/sql.ts'
+import { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { operation } from '../lib/json/input.ts'
-import { nameTaken, noSuchOperator } from './errors.ts'
-import { refuseWithoutAdmin } from './last-admin.ts'
-import * as store from './store.ts'
-import { issueOperatorToken } from './token.ts'
-import { liveTokens } from './token-store.ts'
+import { action } from '../lib/action.ts'
 import {
-  type IssuedOperatorToken,
-  type NewOperator,
-  newOperator,
-  type OneOperator,
-  type OperatorRow,
-  oneOperator,
-  type RoleChange,
-  roleChange,
-  type ShownOperator,
-} from './wire.ts'
+  createOperator,
+  disableOperator,
+  enableOperator,
+  listOperators,
+  setOperatorRole,
+  showOperator,
+} from './manage.ts'
+import { setOperatorPassword } from './sign-in.ts'
+import { newOperatorToken, revokeOperatorToken } from './token.ts'
+import { resetTotp } from './totp.ts'
+import { oneOperator } from './wire.ts'
 
-/** Every operator, oldest first, with the tokens that are accepted. */
-export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ShownOperator[]> {
-  const operators = await store.findOperators(db)
-  const tokens = await liveTokens(db, clock.now())
-  return operators.map(({ operator_id, ...operator }) => ({
-    ...operator,
-    tokens: tokens.flatMap(({ operator_id: owner, ...token }) => (owner === operator_id ? [token] : [])),
-  }))
-}
-
-/** A new operator with a first token, which no later call can show again. A name in use is bad input (20007). */
-export const createOperator = operation(
-  newOperator,
-  (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & IssuedOperatorToken> =>
-    deps.db.tx(async (db) => {
-      const inside = { ...deps, db }
-      const operator_id = randomUUID()
-      if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
-      await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
-      const made = await issueOperatorToken(inside, await existing(db, name), { token_name: 'first', role, days })
-      return { ...(await shown(inside, name)), ...made }
-    }),
-)
-
-const existing = async (db: Db, name: string): Promise<OperatorRow> => {
-  const found = await store.lockOperator(db, name)
-  if (!found) throw noSuchOperator()
-  return found
-}
-
-async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
-  const found = (await listOperators(deps)).find((one) => one.name.toLowerCase() === name.toLowerCase())
-  if (!found) throw noSuchOperator()
-  return found
-}
-
-/** Throws 20007 (404) for an unknown name, as all below. */
-export const showOperator = operation(
-  oneOperator,
-  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name),
-)
-
-/** `change` returns what was before and is now; undefined if nothing changes. */
-const changeOperator = (
-  deps: Deps,
-  name: string,
-  event: `operator_${string}`,
-  change: (db: Db, operator: OperatorRow) => Promise<object | undefined>,
-): Promise<ShownOperator> =>
-  deps.db.tx((db) =>
-    refuseWithoutAdmin(deps, db, async () => {
-      const inside = { ...deps, db }
-      const operator = await existing(db, name)
-      const detail = await change(db, operator)
-      if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
-      return shown(inside, operator.name)
-    }),
-  )
-
-/** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
-export const setOperatorRole = operation(
-  roleChange,
-  (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
-    changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
-      if (operator.role === role) return undefined
-      await store.setRole(db, operator.operator_id, role)
-      return { before: { role: operator.role }, after: { role } }
-    }),
-)
-
-const setStatus = (status: ShownOperator['status'], event: 'operator_disabled' | 'operator_enabled') =>
-  operation(
-    oneOperator,
-    (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-      changeOperator(deps, name, event, async (db, operator) => {
-        if (operator.status === status) return undefined
-        await store.setStatus(db, operator.operator_id, status)
-        return { before: { status: operator.status }, after: { status } }
-      }),
-  )
-
-/** Tokens are refused and sessions over, at once. */
-export const disableOperator = setStatus('disabled', 'operator_disabled')
-
-/** Tokens that have not expired are accepted again. */
-export const enableOperator = setStatus('active', 'operator_enabled')
+/** What admins do with those who operate the service. */
+export const OPERATOR_ACTIONS = [
+  action({
+    route: 'GET /operators',
+    command: 'operator list',
+    role: 'admin',
+    input: z.strictObject({}),
+    run: async (deps: Deps) => ({ operators: await listOperators(deps) }),
+    list: {
+      rows: 'operators',
+      columns: [
+        { name: 'name' },
+        { name: 'role' },
+        { name: 'status' },
+        { name: 'has_totp' },
+        { name: 'tokens', of: ({ tokens }) => tokens.length },
+        { name: 'created_at' },
+      ],
+    },
+  }),
+  action({
+    route: 'GET /operators/:name',
+    command: 'operator show',
+    role: 'admin',
+    input: oneOperator,
+    run: showOperator,
+    related: ({ name }) => [
+      { operation: 'GET /audit', text: 'action.operator_show.did', path: '/audit', query: { actor: name } },
+      { operation: 'GET /audit', text: 'console.field.history', path: '/audit', query: { target: `operator:${name}` } },
+    ],
+  }),
+  action({
+    route: 'POST /operators',
+    command: 'operator create',
+    role: 'admin',
+    input: createOperator.input,
+    run: createOperator,
+    once: ['token'],
+  }),
+  action({
+    route: 'POST /operators/:name/role',
+    command: 'operator set-role',
+    role: 'admin',
+    input: setOperatorRole.input,
+    run: setOperatorRole,
+  }),
+  action({
+    route: 'POST /operators/:name/password',
+    command: 'operator set-password',
+    role: 'admin',
+    input: setOperatorPassword.input,
+    run: setOperatorPassword,
+  }),
+  action({
+    route: 'POST /operators/:name/tokens',
+    command: 'operator new-token',
+    role: 'admin',
+    input: newOperatorToken.input,
+    run: newOperatorToken,
+    once: ['token'],
+  }),
+  action({
+    route: 'POST /operators/:name/tokens/revoke',
+    command: 'operator revoke-token',
+    role: 'admin',
+    page: { path: '/operators/:name/tokens/revoke', about: ['name', 'token_id'] },
+    input: revokeOperatorToken.input,
+    run: revokeOperatorToken,
+  }),
+  action({
+    route: 'POST /operators/:name/reset-totp',
+    command: 'operator reset-totp',
+    role: 'admin',
+    dangerous: true,
+    input: oneOperator,
+    run: resetTotp,
+    offered: ({ has_totp }) => has_totp === true,
+  }),
+  action({
+    route: 'POST /operators/:name/disable',
+    command: 'operator disable',
+    role: 'admin',
+    dangerous: true,
+    input: oneOperator,
+    run: disableOperator,
+    offered: ({ status }) => status === 'active',
+  }),
+  action({
+    route: 'POST /operators/:name/enable',
+    command: 'operator enable',
+    role: 'admin',
+    input: oneOperator,
+    run: enableOperator,
+    offered: ({ status }) => status !== 'active',
+  }),
+]

@@ -1,5 +1,5 @@
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
-import { operatorAdminRoutes } from './routes.ts'
+import { settingsRoute } from './routes.ts'
 
-/** Named operators with roles; the only routes are those for admins. */
-export const operatorsRoom = operatorRoutes(operatorAdminRoutes)
+/** Named operators with roles. */
+export const operatorsRoom = operatorRoutes(settingsRoute)

@@ -51,7 +51,7 @@ export const oneToken = oneOperator.extend({ token_id: z.uuid('must be the id of
 export type OneToken = z.output<typeof oneToken>
 
 /** Longer than for partners' members: an operator can do more harm. */
-export const newPassword = oneOperator.extend({ password: newPasswordOf(12) })
+export const newPassword = oneOperator.extend({ password: newPasswordOf(12).meta({ secret: true }) })
 export type NewPassword = z.output<typeof newPassword>
 
 export const operatorToken = z.object({

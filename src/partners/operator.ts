@@ -43,6 +43,10 @@ function masked<P extends Pick<Partner, 'contacts'>>(partner: P): P {
   return { ...partner, contacts: Object.fromEntries(contacts) }
 }
 
+type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
+
+const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
+
 /** What operators do with partners. `testCallWith`: how a call with a new secret is tried. */
 export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
   action({
@@ -108,8 +112,7 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
       setContact(deps, partner_id, contact),
     once: ['webhook_secret'],
     warnings,
-    form: ({ contacts = {}, role }: PartnerRecord & { role?: unknown }) =>
-      CONTACT_ROLES.flatMap((name) => (name === role ? [contacts[name]] : []))[0] ?? {},
+    form: (record: ContactRecord) => contactIn(record) ?? {},
   }),
   action({
     ...changes,
@@ -121,6 +124,7 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
     run: (deps: Deps, { partner_id, role }: OnePartner & { role: ContactRole }) =>
       rotateWebhookSecret(deps, partner_id, role),
     once: ['webhook_secret'],
+    offered: (record: ContactRecord) => typeof contactIn(record)?.webhook_url === 'string',
   }),
   action({
     ...changes,

@@ -13,8 +13,6 @@ export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok
 /** How the routes and the command line, which cannot know the room that calls partners, are given the test call. */
 export type TestCallWith<Given extends Deps = Deps> = (deps: Given) => TestCall
 
-export const noTestCall: TestCallWith = () => async () => ({ ok: false, detail: 'test calls are not available yet' })
-
 /**
  * A new clientSecret that verifies the partner's calls at once, as does the one that signs ours; any other ends. Ours
  * stay signed with the current one until `switchSigning`, after which it works for `overlap_s` seconds more.

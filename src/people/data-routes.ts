@@ -1,8 +1,9 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type {} from '@fastify/cookie'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { askToSignIn, isFresh } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
+import { addDays, isTimeZone, localDate, startOfDay } from '../lib/time-zone.ts'
 import { sendDownload } from '../lib/web/download.ts'
 import { JSON_TYPE } from '../lib/web/envelope.ts'
 import { translator } from '../lib/web/locale.ts'
@@ -17,11 +18,23 @@ import { appsByKey } from './known-apps.ts'
 
 const READS = '/account/reads'
 const DATA = '/account/data'
-const DAY_S = 86_400
 const DAYS_A_PAGE = 31
 
-/** The day (UTC) before which reads are listed; anything unusable counts as not given. */
-const readsQuery = z.object({ before: z.iso.date().optional() }).catch({})
+/** The day before which reads are listed; anything unusable counts as not given. */
+const readsQuery = z
+  .object({
+    before: z.iso
+      .date()
+      .regex(/^[2-9]/)
+      .optional(),
+  })
+  .catch({})
+
+/** The reader's, as local-time.js has set it, so that days are those of the times below them; undefined without it. */
+function timeZoneOf({ cookies }: FastifyRequest): string | undefined {
+  const given = cookies.gatehouse_time_zone ?? ''
+  return isTimeZone(given) ? given : undefined
+}
 
 /** What there is about the person: who has read it, and all of it. */
 export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -32,13 +45,15 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     forPerson(READS, async ({ request, person, page }) => {
       await app.accessLedger.flushOf(person)
       const t = translator(localeOfRequest(request))
-      const { before } = readsQuery.parse(request.query)
-      const end = before ? fromEpochMilliseconds(Date.parse(before)) : addSeconds(deps.clock.now(), DAY_S)
-      const begin = addSeconds(end, -DAYS_A_PAGE * DAY_S)
-      const { days, more } = await readsByDay(deps.db, person, { begin, end })
+      const zone = timeZoneOf(request)
+      const { before = addDays(localDate(deps.clock.now(), zone ?? 'UTC'), 1) } = readsQuery.parse(request.query)
+      const first = addDays(before, -DAYS_A_PAGE)
+      const dates = Array.from({ length: DAYS_A_PAGE }, (_, at) => addDays(first, at))
+      const starts = [...dates, before].map((date) => startOfDay(date, zone ?? 'UTC')) as [Date, ...Date[]]
+      const { days, more } = await readsByDay(deps.db, person, starts)
       const apps = await appsByKey(deps, [...new Set(days.map(({ app_key }) => app_key))])
-      const listed = days.map(({ day, app_key, kind, reads, last_at }) => ({
-        day,
+      const listed = days.map(({ place, app_key, kind, reads, last_at }) => ({
+        day: dates[place] ?? '',
         app: apps.get(app_key)?.name ?? app_key,
         logoUrl: apps.get(app_key)?.logo_url ?? null,
         text: readInWords(kind, reads, t),
@@ -46,13 +61,15 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       }))
       const byDay = [...new Set(listed.map(({ day }) => day))].map((day) => ({
         day,
+        title: zone ? day : t('account.reads.utc_day', { day }),
         reads: listed.filter((one) => one.day === day),
       }))
-      const older = more ? begin.toISOString().slice(0, 10) : null
+      const older = more ? first : null
       return page('reads', 'people/reads', {
         byDay,
         older,
-        isNewest: !before,
+        isNewest: readsQuery.parse(request.query).before === undefined,
+        zone: zone ?? '',
         days: String(deps.config.ACCESS_LEDGER_DAYS),
       })
     }),

@@ -1,12 +1,13 @@
-import type { z } from 'zod'
-import { routingKeyOf, showUser, type UserKey, userPathInput } from '../account/index.ts'
+import { z } from 'zod'
+import { routingKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { listAudit, recordAudit } from '../audit/index.ts'
 import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
+import { readingReason } from '../lib/json/input.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
 /** Personal data is read with a reason only. */
-export const exportedUser = userPathInput.required({ reason: true })
+export const exportedUser = z.strictObject({ ...userKey.shape, reason: readingReason })
 export type ExportedUser = z.output<typeof exportedUser>
 
 const AT_ONCE = 500

@@ -1,3 +1,2 @@
-export { eraseDue, listDeletionRequests } from './deletion.ts'
-export { countErasable, type Erasable, eraseUser, type Receipt } from './erase.ts'
-export { exportedUser, exportUser } from './export.ts'
+export { eraseDue } from './deletion.ts'
+export { PEOPLE_ACTIONS } from './operator.ts'

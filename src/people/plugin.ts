@@ -1,8 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
-import { peopleRoutes } from './admin-routes.ts'
 import { appsRoutes } from './apps-routes.ts'
 import { dataRoutes } from './data-routes.ts'
 import { profileRoutes } from './profile-routes.ts'
@@ -14,5 +11,4 @@ export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   await app.register(dataRoutes, { deps })
   await app.register(securityRoutes, { deps })
   await app.register(profileRoutes, { deps })
-  await app.register(operatorRoutes(peopleRoutes), { deps: withShareOf(deps, 'operators') })
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { askToSignIn, isFresh, OWN_PROFILE, showUser } from '../account/index.ts'
+import { askToSignIn, isFresh, OWN_PROFILE, type SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
@@ -32,12 +32,15 @@ const NOT_CONFIRMED = {
 export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const forPerson = await accountGuard(app, deps)
 
+  async function ownProfile(person: SignedIn) {
+    const found = await OWN_PROFILE.show(deps, person)
+    if (!found) throw invalidRequest('no such user', { status: 404 })
+    return found
+  }
+
   async function show({ request, person, page }: PersonRequest, alert = '') {
     const { cid, userId } = person
-    const { passport, name, gender, big_avatar_url, phone_number, created_at } = await showUser(deps, {
-      cid,
-      user_id: userId,
-    })
+    const { passport, name, gender, big_avatar_url, phone_number, created_at } = await ownProfile(person)
     const { done } = pageQuery.parse(request.query)
     return page('profile', 'people/profile', {
       ...{ cid: String(cid), userId, passport, gender, name, avatar: big_avatar_url, phone: phone_number },
@@ -88,7 +91,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         if (!(await isFresh(deps, person))) return askToSignIn(reply, PROFILE, true)
         const locale = localeOfRequest(request)
         const form = OWN_PROFILE.ask.input.safeParse({ ...Object(request.body), kind })
-        const { passport, phone_number } = await showUser(deps, { cid: person.cid, user_id: person.userId })
+        const { passport, phone_number } = await ownProfile(person)
         if (!form.success || form.data.value === (kind === 'phone' ? phone_number : passport)) {
           reply.code(400)
           return show(given, translator(locale)(UNFIT[kind]))

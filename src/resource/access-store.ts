@@ -101,8 +101,8 @@ const total = z.object({
 export type TotalReads = z.output<typeof total>
 
 const dayOfReads = z.object({
-  /** `2026-05-06`, in UTC. */
-  day: z.string(),
+  /** Which of the days that were asked for. */
+  place: z.number(),
   app_key: z.string(),
   kind,
   reads: z.number(),
@@ -112,22 +112,29 @@ const dayOfReads = z.object({
 /** Rows of a page: a month of twenty apps that read both each day. */
 const MOST_DAYS = 1_300
 
-/** By day (UTC), app and kind, the newest first; `more`: whether something was read before. */
+/**
+ * By day, app and kind, the newest first. `starts` says when each day begins, the last one when the last day ends; an hour is of
+ * the day in which something was read in it last. `more`: whether something was read before.
+ */
 export async function readsByDay(
   db: Db,
   { routingKey, cid, userId }: UserRowKey,
-  { begin, end }: { readonly begin: Date; readonly end: Date },
+  starts: readonly [Date, ...Date[]],
 ): Promise<{ days: z.output<typeof dayOfReads>[]; more: boolean }> {
   const ofPerson = sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
+  const begin = starts[0]
   const days = await db.listWithCustomPlan(
     dayOfReads,
-    sql`select (hour at time zone 'utc')::date::text as day, app_key, kind, sum(reads)::int as reads, max(last_at) as last_at
-        from data_access where ${ofPerson} and hour >= date_trunc('day', ${begin}::timestamptz, 'utc') and hour < ${end}
-        group by 1, app_key, kind order by day desc, last_at desc, app_key, kind limit ${MOST_DAYS}`,
+    sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::int as reads,
+          max(last_at) as last_at
+        from data_access
+        where ${ofPerson} and hour > ${begin}::timestamptz - interval '1 hour' and hour < ${starts.at(-1)}
+          and last_at >= ${begin} and last_at < ${starts.at(-1)}
+        group by 1, app_key, kind order by place desc, last_at desc, app_key, kind limit ${MOST_DAYS}`,
   )
   const before = await db.listWithCustomPlan(
     z.object({}),
-    sql`select from data_access where ${ofPerson} and hour < date_trunc('day', ${begin}::timestamptz, 'utc') limit 1`,
+    sql`select from data_access where ${ofPerson} and hour < ${begin} and last_at < ${begin} limit 1`,
   )
   return { days, more: before.length > 0 }
 }

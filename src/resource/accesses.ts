@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { routingKeyOf, showUser, userPathInput } from '../account/index.ts'
+import { routingKeyOf, showUser, userKey } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import { momentKey, pageInput } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { type Access, accessesOfUser } from './access-store.ts'
 
 /** Whose, and which page of them. */
-export const accessFilter = userPathInput
-  .omit({ reason: true })
-  .extend(pageInput(z.tuple([momentKey, z.string().max(128), z.enum(['profile', 'phone'])])))
+export const accessFilter = userKey.extend(
+  pageInput(z.tuple([momentKey, z.string().max(128), z.enum(['profile', 'phone'])])),
+)
 export type AccessFilter = z.output<typeof accessFilter>
 
 /**

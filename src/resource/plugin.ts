@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { type AccessLedger, openAccessLedger } from './access-ledger.ts'
-import { accessRoutes, resourceRoutes } from './routes.ts'
+import { resourceRoutes } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,5 +23,4 @@ export const resourceRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     deps,
     prefix: '/oauth/v2/api/resource',
   })
-  await app.register(operatorRoutes(accessRoutes), { deps: withShareOf(deps, 'operators') })
 }

@@ -1,15 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { parseInput } from '../lib/json/input.ts'
 import type { Scope } from '../lib/scope.ts'
-import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess, envelopeErrorHandler } from '../lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
-import { accessFilter, listAccesses } from './accesses.ts'
 import { type FoundAccessToken, readWithToken, verifyAccessToken } from './bearer.ts'
 import { resourceFailure } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
@@ -45,13 +42,4 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
 function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
   if (phone_number === null) throw resourceFailure('no_phone_number')
   return { phone_number }
-}
-
-/** Operators look at which app has read a user's data. */
-export function accessRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
-  const recorded = { readsQuery: true, answersHead: false } as const
-  app.get('/users/:cid/:user_id/accesses', { config: recorded }, async (request, reply) => {
-    const wanted = parseInput(accessFilter, { ...Object(request.query), ...Object(request.params) })
-    return answerSuccess(request, reply, await listAccesses(depsFor(request), wanted))
-  })
 }

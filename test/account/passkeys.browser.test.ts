@@ -182,6 +182,63 @@ describe('a passkey', () => {
   })
 })
 
+describe('the steps of a sign-in, after its page is shown', () => {
+  /** What a person does: taps and fields that are filled. */
+  const counted = { taps: 0, fields: 0 }
+  const tap = async (selector: string) => {
+    counted.taps++
+    await page.click(selector)
+  }
+  const type = async (selector: string, text: string) => {
+    counted.fields++
+    await page.fill(selector, text)
+  }
+  beforeEach(() => Object.assign(counted, { taps: 0, fields: 0 }))
+  const begin = async (hint = '') => {
+    await context.clearCookies()
+    await page.goto(`${origin}/sign-in?return_to=%2Faccount${hint}`)
+  }
+  const arrive = () => page.waitForURL((url) => url.pathname === '/account')
+
+  it('are one tap with a passkey, and no field', async () => {
+    await addPasskey()
+    await page.addInitScript(() => {
+      Object.assign(window.PublicKeyCredential, { isConditionalMediationAvailable: async () => false })
+    })
+    await begin()
+    await tap('form[data-passkey] button')
+    await arrive()
+    expect(counted).toEqual({ taps: 1, fields: 0 })
+  })
+
+  it('are two fields with an authenticator where the username is known, as from an app: password and code', async () => {
+    await signIn(user)
+    await page.click('form[action$="/authenticator"] button')
+    const secret = (await page.textContent('#secret')) ?? ''
+    const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    await page.fill('#code', show())
+    await page.click('form[action$="/confirm"] button')
+    await page.waitForSelector('.codes')
+    for (const [hint, fields] of [
+      [`&login_hint=${user.passport}`, 2],
+      ['', 3],
+    ] as const) {
+      world.clock.advance(60)
+      Object.assign(counted, { taps: 0, fields: 0 })
+      await begin(hint)
+      if (!hint) await type('#passport', user.passport)
+      await type('#password', user.password)
+      await tap('form[action="/sign-in"] button')
+      await page.waitForSelector('#code')
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('code')
+      await type('#code', show())
+      await tap('form[action="/sign-in/code"] button')
+      await arrive()
+      expect(counted, hint).toEqual({ taps: 2, fields })
+    }
+  })
+})
+
 describe('an answer of a passkey', () => {
   beforeEach(async () => {
     await addPasskey()

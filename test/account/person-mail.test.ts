@@ -115,7 +115,7 @@ describe('the deletion of an account', () => {
     const { cid, user_id } = user
     await expect(
       world.deps.db.tx(async (db) => {
-        const { eraseUser } = await import('../../src/people/index.ts')
+        const { eraseUser } = await import('../../src/people/erase.ts')
         await eraseUser({ ...world.deps, db }, { cid, user_id })
         throw new Error('undone')
       }),

@@ -133,7 +133,8 @@ export async function fill(world: World): Promise<Filled> {
 export function addressOf(path: string, filled: Filled, name = 'somebody'): string {
   const params: Record<string, string> = { ...filled, name, kid: 'none' }
   const query = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
+  if (path === '/users/end-session') query.set('session_id', 'x'.repeat(43))
   if (path === '/grants/revoke') query.set('grant_id', filled.grant_id)
   const filledIn = path.replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
-  return `/console${filledIn}${/^\/(?:users\/|grants\/)/.test(path) ? `?${query}` : ''}`
+  return `/console${filledIn}${/^\/(?:users\/(?!new$|deletion-requests$)|grants\/)/.test(path) ? `?${query}` : ''}`
 }

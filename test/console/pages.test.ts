@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signInOperator } from '../../src/operators/index.ts'
 import { showPartner } from '../../src/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
@@ -121,7 +122,7 @@ describe('a change', () => {
 
   it('ends everything of a user or an app at once, and says before how much that is', async () => {
     const asked = await support.get(addressOf('/users/end-sessions', filled))
-    expect(asked.text).toContain('0 browser sessions, and 0 tokens of 0 micro-apps')
+    expect(asked.text).toMatch(/<dt>Tokens concerned<\/dt><dd>0<[\s\S]*<dt>Browser sessions concerned<\/dt><dd>0</)
     expect((await change('/users/end-sessions', {}, support)).rows).toMatchObject([
       { event: 'user_sessions_ended', user_id: USER.user_id },
     ])
@@ -135,12 +136,19 @@ describe('a change', () => {
 
   it('of operators: made, with a password, a role, a token; disabled', async () => {
     const made = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
-    expect(made.text).toMatch(/ghop_\w+/)
+    expect(made.text).toMatch(/<code data-copy="Copy" data-copied="Copied">ghop_\w+/)
     const taken = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
     expect(taken.status).toBe(400)
     expect(taken.text).toContain('is already taken')
     const page = '/console/operators/grace'
-    expect((await admin.submit(`${page}/password`)).text).toMatch(/<code>\w{20}<\/code>/)
+    const short = await admin.submit(`${page}/password`, { password: 'too short' })
+    expect(short.status).toBe(400)
+    expect(short.text).toMatch(/<input id="field-password" name="password" type="password" value=""/)
+    const password = ' all of it, spaces too '
+    expect((await admin.submit(`${page}/password`, { password })).status).toBe(303)
+    const signIn = { name: 'grace', code: '', address: '127.0.0.1' }
+    await expect(signInOperator(world.deps, { ...signIn, password: password.trim() })).rejects.toThrow()
+    expect(await signInOperator(world.deps, { ...signIn, password })).toMatchObject({ pending: true })
     expect((await admin.submit(`${page}/role`, { role: 'support' })).status).toBe(303)
     expect((await admin.submit(`${page}/tokens`, { token_name: 'laptop', role: 'viewer', days: '1' })).text).toMatch(
       /ghop_/,

@@ -148,7 +148,16 @@ it('members are invited and removed', async () => {
 it('its notices, certificates and breakers are lists, and lead to the partner and its traffic', async () => {
   expect((await viewer.get(`${PAGE}/notices`)).status).toBe(403)
   expect((await viewer.get(PAGE)).text).not.toContain('/notices')
-  expect((await support.get(`${PAGE}/notices?kind=consume`)).status).toBe(200)
+  await world.pool.query(
+    `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
+     select gen_random_uuid(), $1, partner_id, client_id, '/mtp/api/order/consume/notice',
+       '{"id": "partner-id-missing", "values": {}}', '{}', '{}', '{}', true
+     from partner`,
+    [world.clock.now()],
+  )
+  const notices = await support.get(`${PAGE}/notices?kind=consume&ui_locales=zh-CN`)
+  expect(notices.text).toMatch(/href="\/console\/traffic\/7001\/rejected\/[\w-]+"[\s\S]*缺少/)
+  expect(notices.text).toContain(`href="${PAGE}"`)
   await world.pool.query(
     `insert into partner_certificate (partner_id, origin, ends_at, seen_at) values (7001, 'https://a.example', $1, $1)`,
     [world.clock.now()],

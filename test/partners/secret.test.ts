@@ -3,13 +3,7 @@ import { addSeconds } from '../../src/lib/clock.ts'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/partners/partner.ts'
-import {
-  noTestCall,
-  retireSecret,
-  rotatePartnerSecret,
-  switchSigning,
-  type TestCall,
-} from '../../src/partners/secret.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from '../../src/partners/secret.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
@@ -113,8 +107,9 @@ describe('switchSigning', () => {
     await expect(switchTo(partner_id, fails)).rejects.toMatchObject(
       message(`${refused}: the partner answered 300 BA verification failed`),
     )
-    await expect(switchTo(partner_id, noTestCall(world.deps))).rejects.toMatchObject(
-      message(`${refused}: test calls are not available yet`),
+    const cannot: TestCall = async () => ({ ok: false, detail: 'no URL is registered for heartbeat' })
+    await expect(switchTo(partner_id, cannot)).rejects.toMatchObject(
+      message(`${refused}: no URL is registered for heartbeat`),
     )
     const breaks: TestCall = () => Promise.reject(new Error('broken'))
     await expect(switchTo(partner_id, breaks)).rejects.toThrow('broken')

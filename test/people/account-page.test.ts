@@ -71,14 +71,50 @@ describe('the apps of a person', () => {
     for (let n = 0; n < 3; n++) dataOf(await client.userInfo(access_token))
     const page = await textOf(browser, '/account/reads?ui_locales=en')
     expect(page).toContain(
-      '2026-05-06 S Star & Theatre Your basic information 3 times, last on 2026-05-06 10:34:20 UTC',
+      '2026-05-06 (UTC) S Star & Theatre Your basic information 3 times, last on 2026-05-06 10:34:20 UTC',
     )
     expect(page).not.toContain('Older')
-    await world.pool.query("update data_access set hour = '2026-03-01T23:00:00Z' where user_id = $1", [someone.user_id])
+    await world.pool.query(
+      "update data_access set hour = '2026-03-01T23:00:00Z', last_at = '2026-03-01T23:30:00Z' where user_id = $1",
+      [someone.user_id],
+    )
     expect(await textOf(browser, '/account/reads')).toContain('Nothing so far. Older')
     expect(await textOf(browser, '/account/reads?before=2026-04-06')).toContain('Nothing in that month. Older')
-    expect(await textOf(browser, '/account/reads?before=2026-03-06')).toContain('2026-03-01 S Star & Theatre')
+    expect(await textOf(browser, '/account/reads?before=2026-03-06')).toContain('2026-03-01 (UTC) S Star & Theatre')
     expect((await browser.open('/account/reads?before=0000-00-00')).status).toBe(200)
+  })
+})
+
+describe('days of reads', () => {
+  const daysOn = async (browser: Browser, zone: string, path = '/account/reads?ui_locales=en') => {
+    browser.cookies.set('gatehouse_time_zone', encodeURIComponent(zone))
+    const { status, text } = await browser.open(path)
+    expect(status).toBe(200)
+    return [...text.matchAll(/<h2 id="day-[^>]*>([^<]+)/g)].map(([, day]) => day)
+  }
+
+  it('are those of the reader’s own time, as the times below them are', async () => {
+    const someone = await client.makeUser()
+    const browser = await client.signedIn(someone, app)
+    await world.pool.query(
+      `insert into data_access (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
+       select routing_key, cid, user_id, date_trunc('hour', at::timestamptz), $1, 'phone', 1, at::timestamptz
+       from user_profile, unnest(array['2026-05-05T15:59:59Z', '2026-05-05T16:00:00Z', '2026-05-05T18:31:00Z',
+         '2026-04-06T02:00:00Z', '2026-04-06T05:00:00Z']) as at
+       where user_id = $2`,
+      [app.app_key, someone.user_id],
+    )
+    expect(await daysOn(browser, 'UTC')).toEqual(['2026-05-05', '2026-04-06'])
+    expect(await daysOn(browser, 'Asia/Shanghai')).toEqual(['2026-05-06', '2026-05-05', '2026-04-06'])
+    expect(await daysOn(browser, 'Asia/Kolkata')).toEqual(['2026-05-06', '2026-05-05', '2026-04-06'])
+    const page = await textOf(browser, '/account/reads')
+    expect(page).toMatch(/2026-05-06 .* once, last on 2026-05-05 18:31:00 UTC/)
+    expect(await daysOn(browser, 'America/New_York')).toEqual(['2026-05-05', '2026-04-06'])
+    expect(await daysOn(browser, 'America/New_York', '/account/reads?before=2026-04-06')).toEqual(['2026-04-05'])
+    for (const unknown of ['Nowhere/City', '+08:00; drop', '%', 'x'.repeat(500)])
+      expect(await daysOn(browser, unknown)).toEqual(['2026-05-05 (UTC)', '2026-04-06 (UTC)'])
+    for (const before of ['0001-01-01', '9999-12-31', '1969-12-31'])
+      expect((await browser.open(`/account/reads?before=${before}`)).status).toBe(200)
   })
 })
 
@@ -97,7 +133,7 @@ describe('the data of a person', () => {
     expect(rows).toEqual([{ actor: 'user', actor_name: `${user.cid}/${user.user_id}` }])
     const profile = await textOf(browser, '/account/profile')
     expect(profile).toContain(user.passport)
-    expect(profile).not.toContain('13900000000')
+    expect(profile).toContain('13900000000')
   })
 })
 

@@ -201,10 +201,12 @@ describe('an erasure', () => {
   it('on the command line says the numbers first, and prints a receipt', async () => {
     const { user } = await makePerson()
     const first = await cli('user', 'erase', ...keyOf(user))
-    expect(first.stdout).toMatch(/^would be permanently deleted; repeat with --yes to do it\n\ncodes +2\n/)
+    expect(first.stdout).toMatch(
+      /^This would be deleted for good:\n[\s\S]*\ncodes +2\n[\s\S]*\nRepeat with --yes to do it\.\n$/,
+    )
     const done = await cli('user', 'erase', ...keyOf(user), '--yes')
     expect(done.stdout).toMatch(
-      /^receipt [0-9a-f-]{36}: .* was erased at .*\n\ndeleted:\ncodes +2\n[\s\S]*\nkept:\naudit log: /,
+      /\nreceipt_id +[0-9a-f-]{36}\nerased_at +\S+\ncodes +2\n[\s\S]*\nstays\nWHAT +WHY\naudit log +it shows/,
     )
     expect(await cli('user', 'erase', ...keyOf(user), '--yes')).toMatchObject({ code: 1, stderr: 'no such user\n' })
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { OWN_PROFILE } from '../../src/account/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { TASKS } from '../../src/jobs/tasks.ts'
 import type { Browser } from '../acceptance/browser.ts'
@@ -93,6 +94,26 @@ describe('name, picture and gender', () => {
       [user.user_id],
     )
     expect(rows).toEqual([{ detail: { fields: ['name', 'gender', 'avatar'] } }])
+  })
+
+  it('are shown to the person as they are, and a form that is sent as it came changes nothing', async () => {
+    const user = await client.makeUser({
+      passport: `own${++serial}@example.com`,
+      name: 'Lin Yue',
+      big_avatar_url: 'https://pictures.example/lin.png',
+      phone_number: '13800000001',
+      gender: '2',
+    })
+    const browser = await signedIn(user)
+    const before = await kept(user)
+    const { text } = await browser.open('/account/profile')
+    const typedIn = (name: string) => new RegExp(`name="${name}" [^>]*value="([^"]*)"`).exec(text)?.[1] ?? ''
+    const fields = { name: 'Lin Yue', gender: '2', big_avatar_url: typedIn('big_avatar_url') }
+    expect([text.includes('value="Lin Yue"'), fields.big_avatar_url]).toEqual([true, before.avatar])
+    expect(await page(browser)).toContain('13800000001')
+    expect((await browser.send('POST', '/account/profile', fields)).status).toBe(303)
+    expect(await kept(user)).toEqual(before)
+    expect((await ask(browser, 'phone', '13800000001')).status).toBe(400)
   })
 
   it('that do not fit are refused by their name, and nothing is changed', async () => {
@@ -304,6 +325,12 @@ describe('PROFILE_OWNED', () => {
     } finally {
       await owned.close()
     }
+  })
+
+  it('has the mail address where people sign in at a provider of the platform', () => {
+    const upstream = { ...world.deps.config, UPSTREAM_ISSUER: 'https://id.example' }
+    expect(OWN_PROFILE.editable(world.deps)).toEqual(['name', 'avatar', 'gender', 'phone', 'mail'])
+    expect(OWN_PROFILE.editable({ ...world.deps, config: upstream })).toEqual(['name', 'avatar', 'gender', 'phone'])
   })
 
   it('offers no new number where nothing can be sent to it', async () => {

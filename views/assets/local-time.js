@@ -24,4 +24,14 @@
   window.addEventListener('afterprint', () => showEach((time) => time.dataset.local))
   new MutationObserver(localize).observe(document.body, { childList: true, subtree: true })
   localize()
+
+  // Pages of the account that are made of days: the server is told where the reader is, and such a page is asked for again.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (!zone || !location.pathname.startsWith('/account')) return
+  const cookie = `gatehouse_time_zone=${encodeURIComponent(zone)}`
+  // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API
+  document.cookie = `${cookie}; path=/account; samesite=lax${location.protocol === 'https:' ? '; secure' : ''}`
+  const shown = document.querySelector('[data-time-zone]')?.dataset.timeZone
+  const isFirst = performance.getEntriesByType('navigation')[0]?.type !== 'reload'
+  if (shown !== undefined && shown !== zone && isFirst && document.cookie.includes(cookie)) location.reload()
 })()

@@ -2,18 +2,16 @@ import { sectionOf } from '../action-pages.ts'
 import type { Section } from '../page-model.ts'
 import { auditLog } from './audit.ts'
 import { keys } from './keys.ts'
-import { operators } from './operators.ts'
 import { orderTimeline } from './order-timeline.ts'
 import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
 import { traffic } from './traffic.ts'
-import { users } from './users.ts'
 
 /** In the order of the navigation. */
 export const SECTIONS: readonly Section[] = [
   sectionOf('apps'),
-  users,
+  sectionOf('users'),
   sectionOf('grants'),
   sectionOf('partners', { tables: { '/partners/:partner_id': runTable }, details: [runPage] }),
   sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
@@ -21,7 +19,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('jobs'),
   auditLog,
   requests,
-  operators,
+  sectionOf('operators'),
   keys,
   settings,
 ]

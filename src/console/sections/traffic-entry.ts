@@ -68,7 +68,7 @@ async function readOne(context: PageContext) {
       {
         operation: PERSONAL_DATA,
         href: `${trafficLink(partner_id, entry.kind, entry.id)}/unmask`,
-        text: t('console.users.unmask'),
+        text: t('action.user_show_more'),
       },
     ],
   }
@@ -140,7 +140,7 @@ const reasonInput = z.object({ reason: readingReason })
 export const unmask: Action = {
   path: '/traffic/:partner_id/:kind/:id/unmask',
   operation: PERSONAL_DATA,
-  title: 'console.users.unmask',
+  title: 'action.user_show_more',
   confirm: async (context) => {
     const { partner_id, kind, id } = idOf(context)
     return {
@@ -153,7 +153,7 @@ export const unmask: Action = {
     const { reason } = parseInput(reasonInput, { reason: context.fields.reason ?? '' })
     const { entry, blocks, partner_id } = await entryOf(context, false)
     await recordReading(context.deps, partner_id, entry, reason)
-    return { note: context.t('console.users.unmasked'), values: [], texts: blocks }
+    return { note: context.t('action.user_show_more.once'), values: [], texts: blocks }
   },
 }
 

@@ -9,6 +9,12 @@ export interface Download {
   readonly parts: AsyncIterable<string>
 }
 
+/** The output of an action that is a file. */
+export function partsOfFile(output: object): AsyncIterable<string> {
+  if (!(Symbol.asyncIterator in output)) throw new Error('not the parts of a file')
+  return output as AsyncIterable<string>
+}
+
 /** Sends it as it is made: 64 KiB wait at most for a reader that is slow. */
 export const sendDownload = (reply: FastifyReply, { name, type, parts }: Download): FastifyReply =>
   reply

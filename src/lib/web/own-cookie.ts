@@ -6,7 +6,8 @@ export interface CookieSettings {
   readonly name: string
   /** Below which path it is sent on plain http; under https it is `/`, which `__Host-` demands. */
   readonly path?: string
-  readonly maxAgeS: number
+  /** How long browsers keep it; otherwise until they are closed. */
+  readonly maxAgeS?: number
 }
 
 /** One cookie that this service sets and reads. */
@@ -31,7 +32,7 @@ export function ownCookie(publicUrl: string, { name: plain, path = '/', maxAgeS 
     name,
     read: (request) => request.cookies[name],
     set: (reply, value) => {
-      reply.setCookie(name, value, { ...options, maxAge: maxAgeS })
+      reply.setCookie(name, value, maxAgeS === undefined ? options : { ...options, maxAge: maxAgeS })
     },
     clear: (reply) => {
       reply.clearCookie(name, options)

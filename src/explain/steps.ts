@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { CheckSequence } from '../lib/failure.ts'
+import { ROOT } from '../lib/root.ts'
 import type { Locale } from '../lib/web/locale.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
 
@@ -41,7 +42,7 @@ export const CHECK_SEQUENCES: Readonly<Record<Endpoint, CheckSequence>> = {
 }
 
 const CHINESE: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL('../../views/locales/checks.zh-CN.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('views/locales/checks.zh-CN.json', ROOT), 'utf8'),
 )
 
 /** A check for a page: the documents, which have it in English, write it as Markdown. */

@@ -16,9 +16,10 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'app-events': ['registry', 'outbound'],
   oauth: ['account', 'registry', 'app-events', 'audit', 'throttle'],
   resource: ['oauth', 'account', 'registry', 'audit', 'throttle'],
-  people: ['oauth', 'account', 'registry', 'app-events', 'resource', 'explain', 'audit', 'throttle'],
+  refusals: ['account', 'registry', 'throttle'],
+  people: ['oauth', 'account', 'registry', 'app-events', 'resource', 'refusals', 'audit', 'throttle'],
   metrics: [],
-  explain: ['account', 'audit', 'mtp', 'mws', 'oauth', 'orders', 'partners', 'registry', 'throttle'],
+  explain: ['account', 'audit', 'mtp', 'mws', 'oauth', 'orders', 'partners', 'refusals', 'registry', 'throttle'],
   developer: ['oauth', 'resource', 'oidc', 'throttle'],
   outbound: [],
   oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'audit', 'throttle'],
@@ -81,7 +82,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'throttle',
   ],
   jobs: [
-    'explain',
+    'refusals',
     'people',
     'audit',
     'account',
@@ -248,7 +249,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   failed_attempt: 'throttle',
   rate_count: 'throttle',
   worker_lease: 'jobs',
-  refused_request: 'explain',
+  refused_request: 'refusals',
   installation: 'db',
 }
 

@@ -8,5 +8,3 @@ export {
   oneRequest,
 } from './explain.ts'
 export { withoutOthersWords } from './masked.ts'
-export { openRefusalRecorder } from './refusals.ts'
-export { EXPLAIN_RETENTION, REFUSALS_OF_PERSON } from './store.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../../src/account/index.ts'
-import { openRefusalRecorder } from '../../src/explain/index.ts'
+import { openRefusalRecorder } from '../../src/refusals/index.ts'
 import { ROWS_OF_PERSON } from '../../src/people/store.ts'
 import { openAccessLedger } from '../../src/resource/access-ledger.ts'
 import { type App, Client, dataOf, envelopeOf, type User } from '../acceptance/client.ts'

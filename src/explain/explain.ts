@@ -11,10 +11,17 @@ import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../
 import { listGrants, tokensWithPrefix } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
+import {
+  findRefused,
+  parseTokenPrefix,
+  type RefusedRow,
+  refusedAfter,
+  refusedOfApp,
+  refusedOfUser,
+  refusedWithToken,
+} from '../refusals/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
 import { type RefusingCheck, refusingCheckOf } from './steps.ts'
-import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
-import { parseTokenPrefix } from './token-prefix.ts'
 
 /** PostgreSQL cannot hold the character 0. */
 const NO_NUL = /^[^\0]*$/

@@ -8,6 +8,4 @@ export {
 } from './explain.ts'
 export { withoutOthersWords } from './masked.ts'
 export { EXPLAIN_ACTIONS } from './operator.ts'
-export { openRefusalRecorder } from './refusals.ts'
 export { checkText } from './steps.ts'
-export { EXPLAIN_RETENTION, REFUSALS_OF_PERSON } from './store.ts'

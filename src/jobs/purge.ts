@@ -6,7 +6,6 @@ import { AUDIT_RETENTION } from '../audit/index.ts'
 import { keepPurged } from '../db/installation.ts'
 import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
-import { EXPLAIN_RETENTION } from '../explain/index.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { MEMBER_RETENTION } from '../members/index.ts'
 import { HISTORY_RETENTION } from '../metrics/index.ts'
@@ -18,6 +17,7 @@ import { OPERATOR_RETENTION } from '../operators/index.ts'
 import { ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { REACH_RETENTION } from '../partner-reach/index.ts'
+import { REFUSAL_RETENTION } from '../refusals/index.ts'
 import { ACCESS_RETENTION } from '../resource/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
 import { UPSTREAM_RETENTION } from '../upstream/index.ts'
@@ -39,7 +39,7 @@ export const RETENTION: readonly Retention[] = [
   ...CALL_RETENTION,
   ...REACH_RETENTION,
   ...ORDER_RETENTION,
-  ...EXPLAIN_RETENTION,
+  ...REFUSAL_RETENTION,
   ...AUDIT_RETENTION,
   ...OPERATOR_RETENTION,
   ...HISTORY_RETENTION,

@@ -96,7 +96,7 @@ describe('a list from the network', () => {
       'account/wire.ts': 1,
       // Of an ID token that has been verified, within its limit of bytes.
       'upstream/claims.ts': 1,
-      'explain/refusals.ts': 1,
+      'refusals/record.ts': 1,
     }
     const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !own.test(file) && !file.startsWith('demo/'),

@@ -4,7 +4,7 @@ import type { PersonalRows, UserRowKey } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
-export const EXPLAIN_RETENTION: readonly Retention[] = [
+export const REFUSAL_RETENTION: readonly Retention[] = [
   { table: 'refused_request', key: ['routing_key', 'request_id'], column: 'at', keptS: () => 30 * DAY_S },
 ]
 

@@ -1,0 +1,14 @@
+/** What area A has refused, kept for those who ask why. */
+
+export { openRefusalRecorder } from './record.ts'
+export {
+  findRefused,
+  REFUSAL_RETENTION,
+  REFUSALS_OF_PERSON,
+  type RefusedRow,
+  refusedAfter,
+  refusedOfApp,
+  refusedOfUser,
+  refusedWithToken,
+} from './store.ts'
+export { parseTokenPrefix } from './token-prefix.ts'

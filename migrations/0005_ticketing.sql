@@ -34,7 +34,7 @@ create table ticket_order (
   partner_deal_id   text not null,
   partner_order_id  text,
   sandbox           boolean not null default false,
-  state             text not null,            -- one of ORDER_STATES in src/orders/states.ts
+  state             text not null,            -- one of ORDER_STATES in src/ticketing/orders/states.ts
   state_since       timestamptz not null,
   revision          int not null default 0,   -- counts the states, so that a late answer cannot decide about a newer one
   last_code         int,                      -- what the partner answered to the last create or pay
@@ -69,7 +69,7 @@ create table refund (
   partner_id      bigint not null,
   refund_id       text not null, -- the platform's serial
   order_id        bigint not null references ticket_order,
-  state           text not null, -- one of REFUND_STATES in src/orders/states.ts
+  state           text not null, -- one of REFUND_STATES in src/ticketing/orders/states.ts
   refund_quantity int not null check (refund_quantity > 0),
   vouchers        text[] not null default '{}',
   refund_price    numeric(12, 2) not null,

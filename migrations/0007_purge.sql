@@ -1,4 +1,4 @@
--- What the purge (src/jobs/purge.ts) walks, oldest first; tokens, codes, sessions and rejected calls have theirs.
+-- What the purge (src/operations/jobs/purge.ts) walks, oldest first; tokens, codes, sessions and rejected calls have theirs.
 --
 -- Dates only grow, so each insert goes to the last page of the index. Measured on 500,000 rows: a notice costs 24 µs
 -- instead of 19 (of some hundreds with what it does), a grant 13 instead of 11 and that only when a user consents.

@@ -4,7 +4,7 @@ create table sandbox_run (
   run_id        uuid primary key,
   partner_id    bigint not null references partner on delete cascade,
   number        int not null,           -- 1, 2, … of this partner
-  choice        jsonb not null,         -- see src/test-plan/choice.ts
+  choice        jsonb not null,         -- see src/sandbox/test-plan/choice.ts
   current_step  text,                   -- the step that a person stands at; null once the last one was left
   last_seq      int not null default 0, -- of its events
   created_at    timestamptz not null,
@@ -37,7 +37,7 @@ create table sandbox_event (
   seq        int not null,
   attempt_id uuid not null references sandbox_attempt on delete cascade,
   at         timestamptz not null,
-  kind       text not null, -- one of the kinds in src/certification/event.ts
+  kind       text not null, -- one of the kinds in src/sandbox/certification/event.ts
   data       jsonb not null,
   primary key (run_id, seq)
 );

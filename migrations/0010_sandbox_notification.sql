@@ -9,7 +9,7 @@ create table sandbox_notification (
   channel         text not null check (channel in ('mail', 'webhook')),
   name            text not null,
   address         text not null,        -- of mail, or the webhook's URL
-  facts           jsonb not null,       -- see src/sandbox/notify/wire.ts
+  facts           jsonb not null,       -- see src/sandbox/portal/notify/wire.ts
   state           text not null check (state in ('waiting', 'sent', 'failed')),
   attempts        int not null default 0,
   last_error      text,                 -- for the partner to read

@@ -8,6 +8,6 @@ update signature_test set verified = true where source = 'pasted' or mistakes = 
 drop index signature_test_partner;
 create index signature_test_partner on signature_test (partner_id, verified, test_id);
 
--- What a call is taken with all the same, by name (src/mws/diagnose/warnings.ts).
+-- What a call is taken with all the same, by name (src/ticketing/mws/diagnose/warnings.ts).
 alter table signature_test add column warnings text[] not null default '{}';
 alter table notice add column warnings text not null default ''; -- names with spaces between them

@@ -1,4 +1,4 @@
--- What callers did in the current window of each rate (src/throttle/rates.ts), summed over all processes. The subject is
+-- What callers did in the current window of each rate (src/platform/throttle/rates.ts), summed over all processes. The subject is
 -- a keyed hash, so no address and no app_key is kept for this. Counts of a minute need not outlive a crash of the
 -- database, so they are spared the write-ahead log. Half of each page is left free for the updates that a row gets.
 create unlogged table rate_count (

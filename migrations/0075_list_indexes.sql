@@ -1,4 +1,4 @@
--- Lists are read in pages (src/db/page.ts), each order and each filter by an index. None of these columns changes where it is
+-- Lists are read in pages (src/platform/db/page.ts), each order and each filter by an index. None of these columns changes where it is
 -- hot: a user, a micro-app and a grant are written once, and so are the indexed columns of an order but for the partner's id.
 create index user_profile_created on user_profile (created_at, cid, user_id);
 create index user_profile_name on user_profile (lower(name) text_pattern_ops);

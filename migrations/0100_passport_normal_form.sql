@@ -1,4 +1,4 @@
--- Passports are compared in their normal form (src/lib/precis.ts), and shown as they were typed: `passport` becomes that form,
+-- Passports are compared in their normal form (src/platform/lib/precis.ts), and shown as they were typed: `passport` becomes that form,
 -- `passport_shown` keeps the other where it differs. Of several that become equal one row does, the others stay as they are
 -- and are found as they were typed. What is read comes first, so that the table is locked for a moment only.
 create temporary table normal_passport as

@@ -1,4 +1,4 @@
--- In the order in which requests lock these tables (src/resource/store.ts): the grant, then the app.
+-- In the order in which requests lock these tables (src/authorization/resource/store.ts): the grant, then the app.
 alter table user_grant
   add column acr text,                               -- of the sign-in, where the authorization request asked for it
   add column silent boolean not null default false;  -- of a request that showed no consent page

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import './lib/navigator.ts'
+import './platform/lib/navigator.ts'
 
 // `… | head` closes the pipe while there is more to print: nobody is interested in the rest.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

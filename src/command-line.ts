@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { ALL_ACTIONS } from './actions/index.ts'
+import { ALL_ACTIONS } from './operations/actions/index.ts'
 import {
   actionCommands,
   type CliContext,
@@ -14,9 +14,9 @@ import {
   sandboxCommands,
   secretCommands,
   type Terminal,
-} from './cli/index.ts'
+} from './operations/cli/index.ts'
 import { openDemoPartner, removeDemo } from './demo/index.ts'
-import { DEMO_PRODUCTS } from './sandbox/index.ts'
+import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
 /**
  * The operator's command line: the operations of the admin routes, on the service's own database, or with GATEHOUSE_URL and

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openContext, reportFailure } from './cli/index.ts'
+import { openContext, reportFailure } from './operations/cli/index.ts'
 import { orderTalk } from './demo/index.ts'
 
 /** `npm run demo:order`, while the demo runs in another terminal. */

@@ -1,6 +1,6 @@
-import './lib/navigator.ts'
+import './platform/lib/navigator.ts'
 import closeWithGrace from 'close-with-grace'
-import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './config/index.ts'
+import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './platform/config/index.ts'
 import type { Service } from './process/index.ts'
 
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */

@@ -1,4 +1,4 @@
-import { openContext, reportFailure, runMigrations } from './cli/index.ts'
+import { openContext, reportFailure, runMigrations } from './operations/cli/index.ts'
 
 /** `npm run migrate`, for those who set MIGRATE=off. */
 await runMigrations(openContext(process), false).catch((error: unknown) => {

@@ -6,13 +6,13 @@ import { ARROWS, BELOW_ALL, foreignTables, OWNERS, tablesOfMigrations } from './
 /** The rules of ARCHITECTURE that a machine can hold. A failure prints the forbidden arrow. */
 
 /** Of what is above the rooms, what the rest may see. */
-const SHARED = ['src/deps.ts']
+const SHARED = ['src/platform/deps.ts']
 /** Aim at 200; more where one flow would be cut. */
 const MAX_LINES = 300
 /** Names that a door exports, types among them: the widest one as it is. Aim at twenty; lower this when you can. */
 const MAX_NAMES = 36
 
-/** Sources by path, such as `src/oauth/routes.ts`. */
+/** Sources by path, such as `src/authorization/oauth/routes.ts`. */
 type Sources = Readonly<Record<string, string>>
 
 const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
@@ -89,7 +89,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'a table of another room': (path, source) => foreignTables(path, source),
   'a routes file reaches past its operations': (path, _source, imports) =>
     named(path, 'routes')
-      ? imports.filter((to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith('src/db/') || to === 'pg')
+      ? imports.filter((to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith('src/platform/db/') || to === 'pg')
       : [],
   'an operation knows about the web': (path, _source, imports) =>
     isRoom(roomOf(path)) && roomOf(path) !== 'demo' && !named(path, 'plugin', 'routes', 'guard')
@@ -105,9 +105,9 @@ const RULES: Readonly<Record<string, Rule>> = {
       ? [...withoutComments(source).matchAll(/\b(?:select|returning)\s+\*|\b[a-z_]+\.\*/g)].map(([found]) => found)
       : [],
   'the environment outside of config/index.ts': (path, source) =>
-    path !== 'src/config/index.ts' && /\bprocess\.env\b/.test(withoutComments(source)) ? ['process.env'] : [],
+    path !== 'src/platform/config/index.ts' && /\bprocess\.env\b/.test(withoutComments(source)) ? ['process.env'] : [],
   'the time outside of lib/clock.ts': (path, source) =>
-    path === 'src/lib/clock.ts'
+    path === 'src/platform/lib/clock.ts'
       ? []
       : [...withoutComments(source).matchAll(/\bDate\.now\b|\bnew Date\(/g)].map(([found]) => found),
   // It lives as long as the process, so it is made where Deps are made. A cache that nothing can observe says that it is one.
@@ -119,7 +119,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ].flatMap(([, before = '', call = '']) => (['return', '=>'].includes(before) ? [] : [`${before} ${call}`])),
   // A file of the build is made of many. What packages hold is found from anywhere.
   'a place told from that of a source': (path, source) =>
-    path === 'src/lib/root.ts'
+    path === 'src/platform/lib/root.ts'
       ? []
       : [...withoutComments(source).matchAll(/.*\bimport\.meta\b.*/g)]
           .map(([line]) => line.trim())
@@ -196,112 +196,112 @@ describe('the architecture', () => {
 describe('a breach is reported', () => {
   it.each<[string, Sources]>([
     [
-      'the body of a success that is not returned: src/oauth/routes.ts → { answerSuccess(request, reply',
-      { 'src/oauth/routes.ts': "app.get('/', async () => { answerSuccess(request, reply, {}) })" },
+      'the body of a success that is not returned: src/authorization/oauth/routes.ts → { answerSuccess(request, reply',
+      { 'src/authorization/oauth/routes.ts': "app.get('/', async () => { answerSuccess(request, reply, {}) })" },
     ],
     [
-      'the body of a success that is not returned: src/orders/routes.ts → { answerLossless(request, reply',
-      { 'src/orders/routes.ts': "app.get('/', async () => { answerLossless(request, reply, {}) })" },
+      'the body of a success that is not returned: src/ticketing/orders/routes.ts → { answerLossless(request, reply',
+      { 'src/ticketing/orders/routes.ts': "app.get('/', async () => { answerLossless(request, reply, {}) })" },
     ],
     [
-      'an arrow that the table does not have: src/account/sign-in.ts → src/oauth/wire.ts',
-      { 'src/account/sign-in.ts': "import { code } from '../oauth/wire.ts'" },
+      'an arrow that the table does not have: src/authorization/account/sign-in.ts → src/authorization/oauth/wire.ts',
+      { 'src/authorization/account/sign-in.ts': "import { code } from '../oauth/wire.ts'" },
     ],
     [
-      'an arrow that the table does not have: src/lib/clock.ts → src/account/user.ts',
-      { 'src/lib/clock.ts': "import type { User } from '../account/user.ts'" },
+      'an arrow that the table does not have: src/platform/lib/clock.ts → src/authorization/account/user.ts',
+      { 'src/platform/lib/clock.ts': "import type { User } from '../account/user.ts'" },
     ],
     [
-      'an arrow that the table does not have: src/db/sql.ts → src/oauth/store.ts',
-      { 'src/db/sql.ts': "await import('../oauth/store.ts')" },
+      'an arrow that the table does not have: src/platform/db/sql.ts → src/authorization/oauth/store.ts',
+      { 'src/platform/db/sql.ts': "await import('../oauth/store.ts')" },
     ],
     [
-      'an arrow that the table does not have: src/registry/host.ts → src/app.ts',
-      { 'src/registry/host.ts': "import {\n  buildApp,\n} from '../app.ts'" },
+      'an arrow that the table does not have: src/authorization/registry/host.ts → src/app.ts',
+      { 'src/authorization/registry/host.ts': "import {\n  buildApp,\n} from '../app.ts'" },
     ],
     [
-      'a room is entered past its door: src/orders/pay-order.ts → src/catalogue/pull-product.ts',
-      { 'src/orders/pay-order.ts': "import type { PullReport } from '../catalogue/pull-product.ts'" },
+      'a room is entered past its door: src/ticketing/orders/pay-order.ts → src/ticketing/catalogue/pull-product.ts',
+      { 'src/ticketing/orders/pay-order.ts': "import type { PullReport } from '../catalogue/pull-product.ts'" },
     ],
     [
-      'a room is entered past its door: src/process/start-service.ts → src/mtp/plugin.ts',
+      'a room is entered past its door: src/process/start-service.ts → src/ticketing/mtp/plugin.ts',
       { 'src/process/start-service.ts': "import { mtpRoom } from '../mtp/plugin.ts'" },
     ],
     [
-      'a table of another room: src/certification/run-store.ts → certification/run-store.ts names ticket_order, which orders owns',
-      { 'src/certification/run-store.ts': 'sql`select 1 from ticket_order`' },
+      'a table of another room: src/sandbox/certification/run-store.ts → certification/run-store.ts names ticket_order, which orders owns',
+      { 'src/sandbox/certification/run-store.ts': 'sql`select 1 from ticket_order`' },
     ],
     [
-      'a table of another room: src/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which history owns',
-      { 'src/catalogue/price-store.ts': 'sql`insert into record_change (at) values (now())`' },
+      'a table of another room: src/ticketing/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which history owns',
+      { 'src/ticketing/catalogue/price-store.ts': 'sql`insert into record_change (at) values (now())`' },
     ],
     [
-      'a routes file reaches past its operations: src/oauth/routes.ts → src/oauth/store.ts',
-      { 'src/oauth/routes.ts': "import { find } from './store.ts'" },
+      'a routes file reaches past its operations: src/authorization/oauth/routes.ts → src/authorization/oauth/store.ts',
+      { 'src/authorization/oauth/routes.ts': "import { find } from './store.ts'" },
     ],
     [
-      'a routes file reaches past its operations: src/registry/admin-routes.ts → src/db/sql.ts',
-      { 'src/registry/admin-routes.ts': "import type { Db } from '../db/sql.ts'" },
+      'a routes file reaches past its operations: src/authorization/registry/admin-routes.ts → src/platform/db/sql.ts',
+      { 'src/authorization/registry/admin-routes.ts': "import type { Db } from '../db/sql.ts'" },
     ],
-    ['a routes file reaches past its operations: src/oauth/routes.ts → pg', { 'src/oauth/routes.ts': "import 'pg'" }],
+    ['a routes file reaches past its operations: src/authorization/oauth/routes.ts → pg', { 'src/authorization/oauth/routes.ts': "import 'pg'" }],
     [
-      'an operation knows about the web: src/oauth/exchange.ts → fastify',
-      { 'src/oauth/exchange.ts': "import type { FastifyRequest } from 'fastify'" },
-    ],
-    [
-      'an operation knows about the web: src/oauth/store.ts → @fastify/cookie',
-      { 'src/oauth/store.ts': "export * from '@fastify/cookie'" },
+      'an operation knows about the web: src/authorization/oauth/exchange.ts → fastify',
+      { 'src/authorization/oauth/exchange.ts': "import type { FastifyRequest } from 'fastify'" },
     ],
     [
-      'SQL outside of a store: src/oauth/exchange.ts → sql`…`',
-      { 'src/oauth/exchange.ts': 'db.one(row, sql`select 1`)' },
+      'an operation knows about the web: src/authorization/oauth/store.ts → @fastify/cookie',
+      { 'src/authorization/oauth/store.ts': "export * from '@fastify/cookie'" },
     ],
-    ['columns that are not named: src/oauth/store.ts → select *', { 'src/oauth/store.ts': 'sql`select * from t`' }],
-    ['columns that are not named: src/oauth/store.ts → t.*', { 'src/oauth/store.ts': 'sql`select 1, t.* from t`' }],
     [
-      'columns that are not named: src/db/jobs-store.ts → returning *',
-      { 'src/db/jobs-store.ts': 'sql`delete from t returning *`' },
+      'SQL outside of a store: src/authorization/oauth/exchange.ts → sql`…`',
+      { 'src/authorization/oauth/exchange.ts': 'db.one(row, sql`select 1`)' },
+    ],
+    ['columns that are not named: src/authorization/oauth/store.ts → select *', { 'src/authorization/oauth/store.ts': 'sql`select * from t`' }],
+    ['columns that are not named: src/authorization/oauth/store.ts → t.*', { 'src/authorization/oauth/store.ts': 'sql`select 1, t.* from t`' }],
+    [
+      'columns that are not named: src/platform/db/jobs-store.ts → returning *',
+      { 'src/platform/db/jobs-store.ts': 'sql`delete from t returning *`' },
     ],
     [
       'SQL outside of a store: src/process/start-service.ts → pg',
       { 'src/process/start-service.ts': "import { Pool } from 'pg'" },
     ],
     [
-      'the environment outside of config/index.ts: src/lib/log.ts → process.env',
-      { 'src/lib/log.ts': 'process.env.PORT' },
+      'the environment outside of config/index.ts: src/platform/lib/log.ts → process.env',
+      { 'src/platform/lib/log.ts': 'process.env.PORT' },
     ],
-    ['the time outside of lib/clock.ts: src/oauth/exchange.ts → Date.now', { 'src/oauth/exchange.ts': 'Date.now()' }],
+    ['the time outside of lib/clock.ts: src/authorization/oauth/exchange.ts → Date.now', { 'src/authorization/oauth/exchange.ts': 'Date.now()' }],
     ['the time outside of lib/clock.ts: src/app.ts → new Date(', { 'src/app.ts': 'const at = new Date()' }],
     [
-      'state of the process outside of Deps: src/mtp/notice.ts → inFlight',
-      { 'src/mtp/notice.ts': 'const inFlight = new WeakMap<Db, Work>()\nconst begin = () => inFlight.set(db, work)' },
+      'state of the process outside of Deps: src/ticketing/mtp/notice.ts → inFlight',
+      { 'src/ticketing/mtp/notice.ts': 'const inFlight = new WeakMap<Db, Work>()\nconst begin = () => inFlight.set(db, work)' },
     ],
     [
-      'state of the process outside of Deps: src/mws/searches.ts → searches',
-      { 'src/mws/searches.ts': 'class Searches {}\n/** One for all. */\nexport const searches = new Searches()' },
+      'state of the process outside of Deps: src/ticketing/mws/searches.ts → searches',
+      { 'src/ticketing/mws/searches.ts': 'class Searches {}\n/** One for all. */\nexport const searches = new Searches()' },
     ],
     [
-      'state of the process outside of Deps: src/outbound/resolve.ts → turns',
-      { 'src/outbound/resolve.ts': "import { Turns } from '../lib/turns.ts'\nconst turns = new Turns({ most: 1 })" },
+      'state of the process outside of Deps: src/platform/outbound/resolve.ts → turns',
+      { 'src/platform/outbound/resolve.ts': "import { Turns } from '../lib/turns.ts'\nconst turns = new Turns({ most: 1 })" },
     ],
     [
-      `a door that is too wide: src/orders/index.ts → ${MAX_NAMES + 1} names, ${MAX_NAMES} at most: let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it`,
+      `a door that is too wide: src/ticketing/orders/index.ts → ${MAX_NAMES + 1} names, ${MAX_NAMES} at most: let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it`,
       {
-        'src/orders/index.ts': `export type { A } from './a.ts'\nexport const b = 1\nexport { ${'c, '.repeat(MAX_NAMES - 1)} } from './c.ts'`,
+        'src/ticketing/orders/index.ts': `export type { A } from './a.ts'\nexport const b = 1\nexport { ${'c, '.repeat(MAX_NAMES - 1)} } from './c.ts'`,
       },
     ],
     [
-      'a door that is too wide: src/orders/index.ts → export *: name what others may use',
-      { 'src/orders/index.ts': "export * from './wire.ts'" },
+      'a door that is too wide: src/ticketing/orders/index.ts → export *: name what others may use',
+      { 'src/ticketing/orders/index.ts': "export * from './wire.ts'" },
     ],
     [
-      'a place told from that of a source: src/lib/text.ts → const VIEWS = new URL("../../views", import.meta.url)',
-      { 'src/lib/text.ts': 'const VIEWS = new URL("../../views", import.meta.url)' },
+      'a place told from that of a source: src/platform/lib/text.ts → const VIEWS = new URL("../../views", import.meta.url)',
+      { 'src/platform/lib/text.ts': 'const VIEWS = new URL("../../views", import.meta.url)' },
     ],
     ['a file that is too long: src/app.ts → 301 lines', { 'src/app.ts': 'line\n'.repeat(301) }],
     [
-      'a cycle: src/lib/a.ts → src/lib/b.ts → src/lib/a.ts',
-      { 'src/lib/a.ts': "import './b.ts'", 'src/lib/b.ts': "export { a } from './a.ts'" },
+      'a cycle: src/platform/lib/a.ts → src/platform/lib/b.ts → src/platform/lib/a.ts',
+      { 'src/platform/lib/a.ts': "import './b.ts'", 'src/platform/lib/b.ts': "export { a } from './a.ts'" },
     ],
   ])('%s', (breach, sources) => {
     expect(breaches(sources)).toContain(breach)
@@ -310,14 +310,14 @@ describe('a breach is reported', () => {
   it('and nothing is reported for what is allowed, or only spoken of in a comment', () => {
     expect(
       breaches({
-        'src/oauth/routes.ts':
+        'src/authorization/oauth/routes.ts':
           "import type { FastifyInstance } from 'fastify'\nimport { exchange } from './exchange.ts'",
-        'src/oauth/exchange.ts': "import { spend } from './store.ts'\nimport { user } from '../account/index.ts'",
-        'src/oauth/store.ts': "import { sql } from '../db/sql.ts'\nsql`select 1`",
-        'src/lib/log.ts': '/** like process.env */\n// Date.now() and sql`x`\n/* new Date() */',
-        'src/config/index.ts': 'process.env',
-        'src/lib/clock.ts': 'new Date()',
-        'src/oauth/known.ts':
+        'src/authorization/oauth/exchange.ts': "import { spend } from './store.ts'\nimport { user } from '../account/index.ts'",
+        'src/authorization/oauth/store.ts': "import { sql } from '../db/sql.ts'\nsql`select 1`",
+        'src/platform/lib/log.ts': '/** like process.env */\n// Date.now() and sql`x`\n/* new Date() */',
+        'src/platform/config/index.ts': 'process.env',
+        'src/platform/lib/clock.ts': 'new Date()',
+        'src/authorization/oauth/known.ts':
           "/** Cache: of few. */\nconst known = new Map()\nknown.set('a', 1)\nconst NAMES = new Set(['a'])",
         'src/app.ts': 'line\n'.repeat(200),
       }),
@@ -353,10 +353,10 @@ describe('acceptance tests', () => {
   it('are seen to do so', () => {
     const sources = {
       'test/acceptance/a.test.ts': "import { b } from '../b.ts'\nimport { run } from '../own-postgres.ts'",
-      'test/b.ts': "import type { C } from '../src/lib/c.ts'",
-      'test/own-postgres.ts': "import { run } from '../src/db/run.ts'",
-      'test/other.test.ts': "import { run } from '../src/db/run.ts'",
+      'test/b.ts': "import type { C } from '../src/platform/lib/c.ts'",
+      'test/own-postgres.ts': "import { run } from '../src/platform/db/run.ts'",
+      'test/other.test.ts': "import { run } from '../src/platform/db/run.ts'",
     }
-    expect(importsOfTheApp(sources)).toEqual(['test/acceptance/a.test.ts → test/b.ts → src/lib/c.ts'])
+    expect(importsOfTheApp(sources)).toEqual(['test/acceptance/a.test.ts → test/b.ts → src/platform/lib/c.ts'])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPartner, findPartnerByClientId } from '../src/partners/partner.ts'
-import { switchSigning } from '../src/partners/secret.ts'
+import { findPartner, findPartnerByClientId } from '../src/ticketing/partners/partner.ts'
+import { switchSigning } from '../src/ticketing/partners/secret.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { generateSecret } from '../src/lib/crypto/generated-secret.ts'
+import { generateSecret } from '../src/platform/lib/crypto/generated-secret.ts'
 import { PROGRAM } from './cli-process.ts'
 import { gatehouse } from './cli-runner.ts'
 

@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream'
-import type { Terminal } from '../src/cli/context.ts'
+import type { Terminal } from '../src/operations/cli/context.ts'
 import { runCommand } from '../src/command-line.ts'
 import type { Outcome } from './cli-process.ts'
 

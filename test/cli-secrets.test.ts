@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { signIn } from '../src/account/sign-in.ts'
-import { generateSecret } from '../src/lib/crypto/generated-secret.ts'
-import { signInOperator } from '../src/operators/index.ts'
-import { findPartner } from '../src/partners/partner.ts'
+import { signIn } from '../src/authorization/account/sign-in.ts'
+import { generateSecret } from '../src/platform/lib/crypto/generated-secret.ts'
+import { signInOperator } from '../src/operations/operators/index.ts'
+import { findPartner } from '../src/ticketing/partners/partner.ts'
 import { gatehouse, gatehouseWith } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 

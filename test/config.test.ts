@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, withPorts } from '../src/config/index.ts'
-import { mountsOf } from '../src/config/mounts.ts'
+import { ConfigError, readConfig, withPorts } from '../src/platform/config/index.ts'
+import { mountsOf } from '../src/platform/config/mounts.ts'
 
 const PRODUCTION = { NODE_ENV: 'production', SECRET_KEY: 'x'.repeat(32) }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { storedText } from '../src/lib/localized-text.ts'
+import { storedText } from '../src/platform/lib/localized-text.ts'
 
 /** Where a test expects words, a text that is their English is equal, as it is and as it is stored: answers show it so. */
 

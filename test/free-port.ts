@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Ports below those that processes of a test choose themselves (src/lib/web/listen.ts) and that systems give to outgoing
+ * Ports below those that processes of a test choose themselves (src/platform/lib/web/listen.ts) and that systems give to outgoing
  * connections, and above 10080, to which no browser connects; each of four workers has its own.
  */
 const PORTS = 2_400

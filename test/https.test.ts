@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../src/config/index.ts'
+import { readConfig } from '../src/platform/config/index.ts'
 import { openWorld, type World } from './harness.ts'
 
 let https: World

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gatehouse } from './cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from './harness.ts'
 
-/** Lists of /admin/v1 in the form of src/db/page.ts: every row once, whatever is written meanwhile. */
+/** Lists of /admin/v1 in the form of src/platform/db/page.ts: every row once, whatever is written meanwhile. */
 
 let world: World
 beforeAll(async () => {

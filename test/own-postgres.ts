@@ -1,6 +1,6 @@
-import { attachEmbedded } from '../src/db/embedded/attach.ts'
-import { type EmbeddedServer, startEmbedded } from '../src/db/embedded/server.ts'
-import { openLog } from '../src/lib/log.ts'
+import { attachEmbedded } from '../src/platform/db/embedded/attach.ts'
+import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded/server.ts'
+import { openLog } from '../src/platform/lib/log.ts'
 
 /** PostgreSQL for tests that stop it, or look into the one of a running service: what acceptance tests are given of src/. */
 

@@ -1,3 +1,3 @@
-import { Refusal } from '../src/lib/web/rescode.ts'
+import { Refusal } from '../src/platform/lib/web/rescode.ts'
 
 Refusal.recordsStack = true

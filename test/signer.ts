@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 
 /**
  * A partner's client as its engineer would write it, from the contract alone: nothing of src/ is imported here, so an
- * error in src/mws/authenticate.ts cannot hide behind the same error in the tests. Each part can be got wrong.
+ * error in src/ticketing/mws/authenticate.ts cannot hide behind the same error in the tests. Each part can be got wrong.
  */
 export interface Signing {
   method: string

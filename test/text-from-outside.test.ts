@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMicroApp } from '../src/registry/index.ts'
+import { createMicroApp } from '../src/authorization/registry/index.ts'
 import { ALICE } from './account/people.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 import { newSandboxPartner, type SandboxPartner, sessionOf } from './sandbox/partners.ts'

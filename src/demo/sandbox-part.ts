@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
-import { demoActionFor } from '../sandbox/index.ts'
+import { parseLossless, stringifyLossless } from '../platform/lib/json/lossless.ts'
+import { demoActionFor } from '../sandbox/portal/index.ts'
 
 /** What the people at the demo partner do when a step of the sandbox waits for a notice. */
 

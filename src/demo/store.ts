@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, sql } from '../db/sql.ts'
+import { type Db, sql } from '../platform/db/sql.ts'
 
 // Any number that nothing else in this database uses as an advisory lock.
 const SEEDING = 7_001_001

@@ -1,8 +1,8 @@
-import type { OutputOf } from '../lib/json/input.ts'
-import { parseLossless } from '../lib/json/lossless.ts'
-import { beijingTime } from '../lib/time-zone.ts'
-import type { showOrder } from '../orders/index.ts'
-import type { CallRecord } from '../partner-calls/index.ts'
+import type { OutputOf } from '../platform/lib/json/input.ts'
+import { parseLossless } from '../platform/lib/json/lossless.ts'
+import { beijingTime } from '../platform/lib/time-zone.ts'
+import type { showOrder } from '../ticketing/orders/index.ts'
+import type { CallRecord } from '../ticketing/partner-calls/index.ts'
 import type { SentNotice } from './sandbox-part.ts'
 
 /** The fields that are shown, in this order. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { rawRequestError } from '../lib/web/bad-request.ts'
-import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from '../lib/web/envelope.ts'
-import type { Readiness } from '../lib/web/health.ts'
-import { httpServer } from '../lib/web/http-server.ts'
-import { unusablePort } from '../lib/web/listen.ts'
-import { noSuchPath } from '../lib/web/rescode.ts'
+import { rawRequestError } from '../platform/lib/web/bad-request.ts'
+import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from '../platform/lib/web/envelope.ts'
+import type { Readiness } from '../platform/lib/web/health.ts'
+import { httpServer } from '../platform/lib/web/http-server.ts'
+import { unusablePort } from '../platform/lib/web/listen.ts'
+import { noSuchPath } from '../platform/lib/web/rescode.ts'
 
 /** The app, as far as a request is handed to it. */
 interface Routing {

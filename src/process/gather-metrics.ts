@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../metrics/index.ts'
+import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../operations/metrics/index.ts'
 
 /**
  * With HTTP_PROCESSES > 1 a scrape reaches one process, which asks the one that has started it, which asks them all. A

@@ -11,7 +11,7 @@ import { ADMIN_TOKEN, type RunningProcess, type System, startSystem } from './sy
 
 /** `/metrics` of the real service with two server processes, and the dashboard and the alerts that are made of it. */
 
-const FOLDER = new URL('../../src/metrics/', import.meta.url).pathname
+const FOLDER = new URL('../../src/operations/metrics/', import.meta.url).pathname
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo'
 
 let system: System

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOperator } from '../../src/operators/index.ts'
+import { createOperator } from '../../src/operations/operators/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { ALICE } from './people.ts'
 

@@ -1,4 +1,4 @@
-import type { NewUser } from '../../src/account/wire.ts'
+import type { NewUser } from '../../src/authorization/account/wire.ts'
 
 export const ALICE: NewUser = {
   cid: 1,

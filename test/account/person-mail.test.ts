@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { TASKS } from '../../src/jobs/tasks.ts'
-import { eraseDue } from '../../src/people/index.ts'
+import { TASKS } from '../../src/operations/jobs/tasks.ts'
+import { eraseDue } from '../../src/authorization/people/index.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -115,7 +115,7 @@ describe('the deletion of an account', () => {
     const { cid, user_id } = user
     await expect(
       world.deps.db.tx(async (db) => {
-        const { eraseUser } = await import('../../src/people/erase.ts')
+        const { eraseUser } = await import('../../src/authorization/people/erase.ts')
         await eraseUser({ ...world.deps, db }, { cid, user_id })
         throw new Error('undone')
       }),

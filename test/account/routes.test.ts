@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createUser } from '../../src/account/user.ts'
+import { createUser } from '../../src/authorization/account/user.ts'
 import { openWorld, type World } from '../harness.ts'
 import { ALICE, FORM, form } from './people.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { routingKeyOf } from '../../src/account/wire.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 
 describe('the routing key', () => {
   it('is the first two bytes of SHA-256 of cid:user_id', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endSession, findSession, startSession } from '../../src/account/session.ts'
-import { blockUser, createUser } from '../../src/account/user.ts'
+import { endSession, findSession, startSession } from '../../src/authorization/account/session.ts'
+import { blockUser, createUser } from '../../src/authorization/account/user.ts'
 import { openWorld, type World } from '../harness.ts'
 import { ALICE } from './people.ts'
 

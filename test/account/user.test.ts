@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { signIn } from '../../src/account/sign-in.ts'
-import { blockUser, createUser, listUsers, unblockUser } from '../../src/account/user.ts'
-import { newUser, routingKeyOf, userFilter, userKey } from '../../src/account/wire.ts'
-import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
+import { signIn } from '../../src/authorization/account/sign-in.ts'
+import { blockUser, createUser, listUsers, unblockUser } from '../../src/authorization/account/user.ts'
+import { newUser, routingKeyOf, userFilter, userKey } from '../../src/authorization/account/wire.ts'
+import { InvalidInput, parseInput } from '../../src/platform/lib/json/input.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { ALICE, BOB } from './people.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { recordAudit, sealAudit, verifyAudit } from '../../src/audit/index.ts'
-import { purge } from '../../src/jobs/purge.ts'
-import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { recordAudit, sealAudit, verifyAudit } from '../../src/platform/audit/index.ts'
+import { purge } from '../../src/operations/jobs/purge.ts'
+import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { openWorld, type World } from '../harness.ts'
 
 /** The chain of the audit log: what was removed or altered by hand shows. */

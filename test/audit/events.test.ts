@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { signIn } from '../../src/account/sign-in.ts'
-import { createUser } from '../../src/account/user.ts'
-import { newUser } from '../../src/account/wire.ts'
+import { signIn } from '../../src/authorization/account/sign-in.ts'
+import { createUser } from '../../src/authorization/account/user.ts'
+import { newUser } from '../../src/authorization/account/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, signIn as signInToSandbox } from '../sandbox/partners.ts'
 

@@ -11,7 +11,7 @@ export function newDataFolder(): string {
   return folder
 }
 
-/** With the cluster, which may be millions of tokens large and lie elsewhere (src/db/embedded/cluster.ts, under root). */
+/** With the cluster, which may be millions of tokens large and lie elsewhere (src/platform/db/embedded/cluster.ts, under root). */
 export function removeDataFolder(folder: string): void {
   const link = join(folder, 'postgres')
   if (existsSync(link)) {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { startEmbedded } from '../../src/db/embedded/server.ts'
-import { deriveKeys } from '../../src/lib/crypto/keys.ts'
-import { openLog } from '../../src/lib/log.ts'
+import { startEmbedded } from '../../src/platform/db/embedded/server.ts'
+import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
 import {
   type Connection,
   type Contestant,

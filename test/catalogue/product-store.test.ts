@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { exactEntry } from '../../src/catalogue/product-store.ts'
+import { exactEntry } from '../../src/ticketing/catalogue/product-store.ts'
 
 const row = z.object({ details: exactEntry })
 

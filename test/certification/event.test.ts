@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runEvent } from '../../src/certification/event.ts'
+import { runEvent } from '../../src/sandbox/certification/event.ts'
 
 const line = { seq: 1, attempt_id: 'a', step_id: 's', at: new Date(0) }
 

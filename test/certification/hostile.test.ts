@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startStep } from '../../src/certification/attempt.ts'
-import { eventsOfAttempt } from '../../src/certification/attempt-store.ts'
-import { showRun } from '../../src/certification/run.ts'
-import { updatePartner } from '../../src/partners/partner.ts'
-import { showEntry } from '../../src/sandbox/traffic/entry.ts'
+import { startStep } from '../../src/sandbox/certification/attempt.ts'
+import { eventsOfAttempt } from '../../src/sandbox/certification/attempt-store.ts'
+import { showRun } from '../../src/sandbox/certification/run.ts'
+import { updatePartner } from '../../src/ticketing/partners/partner.ts'
+import { showEntry } from '../../src/sandbox/portal/traffic/entry.ts'
 import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
 
 /** A partner whose answers are made to harm. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CheckId } from '../../src/checks/checks.ts'
+import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { type DemoMistake, MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'

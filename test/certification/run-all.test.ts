@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attemptsOf } from '../../src/certification/attempt-store.ts'
-import { showRun } from '../../src/certification/run.ts'
+import { attemptsOf } from '../../src/sandbox/certification/attempt-store.ts'
+import { showRun } from '../../src/sandbox/certification/run.ts'
 import { call } from '../sandbox/caller.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { textOf, type Visitor, visitor } from '../sandbox/pages/visitor.ts'

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { checkAcceptance } from '../../src/certification/acceptance.ts'
-import { startStep } from '../../src/certification/attempt.ts'
+import { checkAcceptance } from '../../src/sandbox/certification/acceptance.ts'
+import { startStep } from '../../src/sandbox/certification/attempt.ts'
 import {
   appendEvent,
   attemptsOf,
@@ -11,13 +11,13 @@ import {
   eventsAfter,
   eventsOfAttempt,
   insertAttempt,
-} from '../../src/certification/attempt-store.ts'
-import type { Waiting } from '../../src/certification/event.ts'
-import { currentRun, nextStep, showRun, startRun } from '../../src/certification/run.ts'
-import { listRuns } from '../../src/certification/run-progress.ts'
-import { STEPS } from '../../src/certification/steps/index.ts'
-import type { Step } from '../../src/certification/steps/step.ts'
-import { waitingIn } from '../../src/sandbox/pages/waiting.ts'
+} from '../../src/sandbox/certification/attempt-store.ts'
+import type { Waiting } from '../../src/sandbox/certification/event.ts'
+import { currentRun, nextStep, showRun, startRun } from '../../src/sandbox/certification/run.ts'
+import { listRuns } from '../../src/sandbox/certification/run-progress.ts'
+import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
+import type { Step } from '../../src/sandbox/certification/steps/step.ts'
+import { waitingIn } from '../../src/sandbox/portal/pages/waiting.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { type Lab, openLab, SIMPLE, SIMPLE_STEPS, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { EVERYTHING, useTickets } from '../sandbox/walk.ts'

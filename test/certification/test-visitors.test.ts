@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testVisitors } from '../../src/certification/steps/test-visitors.ts'
+import { testVisitors } from '../../src/sandbox/certification/steps/test-visitors.ts'
 
 const FACTORS = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]
 

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts'
-import { showOrder } from '../../src/orders/show-order.ts'
-import { updatePartner } from '../../src/partners/partner.ts'
+import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lossless.ts'
+import { showOrder } from '../../src/ticketing/orders/show-order.ts'
+import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
 
 /** What partners say about codes has to be what was issued, and what their numbers say. */

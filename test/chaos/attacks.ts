@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { authorizationHeader } from '../../src/lib/crypto/signing.ts'
+import { authorizationHeader } from '../../src/platform/lib/crypto/signing.ts'
 import type { Call } from './calls.ts'
 
 /** One caller who does all it can with one address, one partner's credentials and no others. */

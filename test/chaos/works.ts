@@ -1,5 +1,5 @@
 import { DEMO_PARTNER } from '../../src/demo/seed.ts'
-import { authorizationHeader } from '../../src/lib/crypto/signing.ts'
+import { authorizationHeader } from '../../src/platform/lib/crypto/signing.ts'
 import { userInfoAsks } from '../bench/asks.ts'
 import { BARE_TEXT } from '../bench/contestants/bare-answers.ts'
 import { seedNotices } from '../bench/fixtures/orders.ts'

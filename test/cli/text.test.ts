@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { print, reportFailure } from '../../src/cli/report.ts'
-import { aligned, printable, printableJson, printableLines } from '../../src/cli/text.ts'
+import { print, reportFailure } from '../../src/operations/cli/report.ts'
+import { aligned, printable, printableJson, printableLines } from '../../src/operations/cli/text.ts'
 
 /** What partners and users wrote reaches the operator's terminal as text alone. */
 

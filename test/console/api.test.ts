@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ALL_ACTIONS } from '../../src/actions/index.ts'
+import { ALL_ACTIONS } from '../../src/operations/actions/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type Filled, fill } from './filled.ts'
 import { type Person, signedIn } from './person.ts'

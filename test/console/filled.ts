@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { enqueue } from '../../src/db/jobs-store.ts'
+import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 
 /** One record of each kind, made over the admin API, with names and addresses that would run in a careless page. */

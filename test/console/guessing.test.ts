@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SECTIONS } from '../../src/console/sections/index.ts'
-import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { SECTIONS } from '../../src/operations/console/sections/index.ts'
+import { createOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'

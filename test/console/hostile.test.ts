@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECTIONS } from '../../src/console/sections/index.ts'
-import { createOperator, newOperatorToken } from '../../src/operators/index.ts'
+import { SECTIONS } from '../../src/operations/console/sections/index.ts'
+import { createOperator, newOperatorToken } from '../../src/operations/operators/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { timesOn } from '../times.ts'
 import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'

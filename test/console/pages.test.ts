@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { signInOperator } from '../../src/operators/index.ts'
-import { showPartner } from '../../src/partners/index.ts'
+import { signInOperator } from '../../src/operations/operators/index.ts'
+import { showPartner } from '../../src/ticketing/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
 import { shownForm as formShownTo, type Person, signedIn } from './person.ts'

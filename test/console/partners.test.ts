@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPartner } from '../../src/partners/index.ts'
+import { findPartner } from '../../src/ticketing/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { type Person, shownForm, signedIn } from './person.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ROLES, type Role } from '../../src/lib/web/admin-auth.ts'
+import { ROLES, type Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, HOSTILE, USER } from './filled.ts'
 import { type Person, signedInAs } from './person.ts'
@@ -118,7 +118,7 @@ describe('an erasure', () => {
   })
 
   it('has a text for every kind of rows and all that stays', async () => {
-    const { ROWS_OF_PERSON } = await import('../../src/people/store.ts')
+    const { ROWS_OF_PERSON } = await import('../../src/authorization/people/store.ts')
     const { default: texts } = await import('../../views/locales/en.json', { with: { type: 'json' } })
     const known: Record<string, string> = texts
     for (const { what } of ROWS_OF_PERSON) expect(known, what).toHaveProperty([`field.rows.${what}`])

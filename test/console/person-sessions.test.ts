@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { signIn } from '../../src/account/sign-in.ts'
-import { ROLES, type Role } from '../../src/lib/web/admin-auth.ts'
+import { signIn } from '../../src/authorization/account/sign-in.ts'
+import { ROLES, type Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
 import { type Person, signedInAs } from './person.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createOperator, disableOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { createOperator, disableOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOperator } from '../../src/operators/index.ts'
+import { createOperator } from '../../src/operations/operators/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, VISITOR } from './filled.ts'

@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest'
-import { awaitDatabase } from '../../src/db/await-database.ts'
-import { openLog } from '../../src/lib/log.ts'
+import { awaitDatabase } from '../../src/platform/db/await-database.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
 
 const log = openLog({ level: 'silent', pretty: false })
 const urlWith = (changes: Partial<Pick<URL, 'password' | 'pathname'>>): string =>

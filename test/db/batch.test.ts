@@ -2,12 +2,12 @@ import { type AddressInfo, createServer, connect as dial, type Server, type Sock
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { BATCH_LIMITS, type Batched, type BatchedWork, type BatchLimits } from '../../src/db/batch.ts'
-import { openPool } from '../../src/db/pool.ts'
-import { type Db, dbOf, sql } from '../../src/db/sql.ts'
-import { Overloaded } from '../../src/lib/concurrency-limit.ts'
-import { DatabaseUnavailable } from '../../src/lib/database-errors.ts'
-import { openLog } from '../../src/lib/log.ts'
+import { BATCH_LIMITS, type Batched, type BatchedWork, type BatchLimits } from '../../src/platform/db/batch.ts'
+import { openPool } from '../../src/platform/db/pool.ts'
+import { type Db, dbOf, sql } from '../../src/platform/db/sql.ts'
+import { Overloaded } from '../../src/platform/lib/concurrency-limit.ts'
+import { DatabaseUnavailable } from '../../src/platform/lib/database-errors.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
 
 /** Requests that share a statement, against a real PostgreSQL. Rows of one statement carry one transaction id. */

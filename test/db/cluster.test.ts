@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { locateBinaries, makeForEverybody, unprivilegedOwner } from '../../src/db/embedded/binaries.ts'
-import { ensureCluster } from '../../src/db/embedded/cluster.ts'
+import { locateBinaries, makeForEverybody, unprivilegedOwner } from '../../src/platform/db/embedded/binaries.ts'
+import { ensureCluster } from '../../src/platform/db/embedded/cluster.ts'
 
 const owner = unprivilegedOwner()
 // Nobody else may enter a folder that mkdtemp makes.

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { claimDataDir } from '../../src/db/embedded/lock.ts'
+import { claimDataDir } from '../../src/platform/db/embedded/lock.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-lock-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))

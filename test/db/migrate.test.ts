@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf } from '../../src/db/migrate.ts'
-import { openPool } from '../../src/db/pool.ts'
-import { dbOf } from '../../src/db/sql.ts'
-import { openLog } from '../../src/lib/log.ts'
+import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf } from '../../src/platform/db/migrate.ts'
+import { openPool } from '../../src/platform/db/pool.ts'
+import { dbOf } from '../../src/platform/db/sql.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { openPool } from '../../src/db/pool.ts'
-import { dbOf, sql } from '../../src/db/sql.ts'
-import { openLog } from '../../src/lib/log.ts'
+import { openPool } from '../../src/platform/db/pool.ts'
+import { dbOf, sql } from '../../src/platform/db/sql.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
 import { freshDatabase } from '../harness.ts'
 
 async function poolOn(addressOf: (url: string) => string = (url) => url): Promise<Pool> {

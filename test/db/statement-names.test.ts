@@ -3,9 +3,9 @@ import { describe, expect, it, vi } from 'vitest'
 
 /** Sessions may be handed from one process to another by a pooler: a name must mean the same statement in both. */
 
-async function anotherProcess(): Promise<typeof import('../../src/db/sql.ts')> {
+async function anotherProcess(): Promise<typeof import('../../src/platform/db/sql.ts')> {
   vi.resetModules()
-  return import('../../src/db/sql.ts')
+  return import('../../src/platform/db/sql.ts')
 }
 
 it('the same statement has the same name in each process, and no other has', async () => {

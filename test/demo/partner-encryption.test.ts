@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { levelPriceNotice } from '../../src/mtp/wire.ts'
-import { readNotice } from '../../src/mws/index.ts'
+import { levelPriceNotice } from '../../src/ticketing/mtp/wire.ts'
+import { readNotice } from '../../src/ticketing/mws/index.ts'
 import { aesDecrypted, aesEncrypted } from '../aes.ts'
 import { openPartner, PARTNER, type TestPartner } from './partner.ts'
 

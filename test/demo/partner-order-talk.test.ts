@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from '../../src/demo/index.ts'
 import { orderTalk } from '../../src/demo/order-talk.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
-import { listOrders } from '../../src/orders/show-order.ts'
+import { listOrders } from '../../src/ticketing/orders/show-order.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 

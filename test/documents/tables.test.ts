@@ -1,28 +1,28 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/actions/index.ts'
-import type { RunDeps } from '../../src/certification/index.ts'
-import { readConfig } from '../../src/config/index.ts'
-import { settings } from '../../src/config/schema.ts'
-import type { Fields, RecordField } from '../../src/db/record-fields.ts'
-import { INTERFACES } from '../../src/interfaces/index.ts'
-import { LENIENT_FIELDS } from '../../src/interfaces/read-answer.ts'
-import type { CheckSequence, FailureRow } from '../../src/lib/failure.ts'
-import { LIST_LIMITS } from '../../src/lib/json/shape.ts'
-import { translator } from '../../src/lib/web/locale.ts'
-import { RESCODES } from '../../src/lib/web/rescode.ts'
-import { MISTAKES } from '../../src/mws/diagnose/index.ts'
-import { WARNINGS } from '../../src/mws/diagnose/warnings.ts'
-import { OAUTH_CHECKS } from '../../src/oauth/check-sequences.ts'
-import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
-import { PARTNER_FIELDS } from '../../src/partners/fields.ts'
-import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
-import { apiRoutes } from '../../src/sandbox/api/routes.ts'
-import { docsAnchor } from '../../src/sandbox/docs/anchor.ts'
-import { conditionOf } from '../../src/sandbox/docs/conditions.ts'
-import { flattened } from '../../src/sandbox/docs/field.ts'
-import { requestOf } from '../../src/sandbox/docs/reference.ts'
+import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/operations/actions/index.ts'
+import type { RunDeps } from '../../src/sandbox/certification/index.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { settings } from '../../src/platform/config/schema.ts'
+import type { Fields, RecordField } from '../../src/platform/db/record-fields.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { LENIENT_FIELDS } from '../../src/ticketing/interfaces/read-answer.ts'
+import type { CheckSequence, FailureRow } from '../../src/platform/lib/failure.ts'
+import { LIST_LIMITS } from '../../src/platform/lib/json/shape.ts'
+import { translator } from '../../src/platform/lib/web/locale.ts'
+import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
+import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
+import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
+import { OAUTH_CHECKS } from '../../src/authorization/oauth/check-sequences.ts'
+import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
+import { PARTNER_FIELDS } from '../../src/ticketing/partners/fields.ts'
+import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
+import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
+import { docsAnchor } from '../../src/sandbox/portal/docs/anchor.ts'
+import { conditionOf } from '../../src/sandbox/portal/docs/conditions.ts'
+import { flattened } from '../../src/sandbox/portal/docs/field.ts'
+import { requestOf } from '../../src/sandbox/portal/docs/reference.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
@@ -169,7 +169,7 @@ describe('ARCHITECTURE', () => {
 })
 
 describe('the README of the signature tool', () => {
-  const path = 'src/mws/diagnose/README.md'
+  const path = 'src/ticketing/mws/diagnose/README.md'
   const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
     entries.map(({ name, explanation }) => rowOf(`\`${name}\``, explanation))
 
@@ -225,7 +225,7 @@ describe('the README of the headless API', () => {
     await app.register(apiRoutes, { deps: {} as RunDeps })
     await app.ready()
     await app.close()
-    const rows = rowsAfter('src/sandbox/api/README.md', 'calls').map((row) =>
+    const rows = rowsAfter('src/sandbox/portal/api/README.md', 'calls').map((row) =>
       (cellsOf(row)[0] ?? '').replace(/\?.*$/, '').replace(/\*(\w+)\*/g, ':$1'),
     )
     expect(rows.toSorted()).toEqual(routes.sort())

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { parseLossless } from '../../src/lib/json/lossless.ts'
+import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
 import { hostileAnswer } from './answers.ts'
 import { randomAt } from './random.ts'
 

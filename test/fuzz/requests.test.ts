@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { PATH } from '../../src/mws-wire/index.ts'
+import { PATH } from '../../src/ticketing/mws-wire/index.ts'
 import { Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { makeSeller } from '../acceptance/seller.ts'

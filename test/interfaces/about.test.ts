@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { echoesOf } from '../../src/interfaces/about.ts'
+import { echoesOf } from '../../src/ticketing/interfaces/about.ts'
 
 const ID = 8_985_652_356_562_370_001n
 const asked = (body: object) => ({ partnerId: 7001, body })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { levelPriceCalendar, priceCalendar, productPull, readAnswer } from '../../src/interfaces/index.ts'
+import { levelPriceCalendar, priceCalendar, productPull, readAnswer } from '../../src/ticketing/interfaces/index.ts'
 import { PRODUCT } from './product-example.ts'
 
 const day = (date: string, fields: object = {}) => ({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { fromEpochSeconds, fullJitter } from '../../src/lib/clock.ts'
-import { addDays, beijingDate, beijingTime } from '../../src/lib/time-zone.ts'
+import { fromEpochSeconds, fullJitter } from '../../src/platform/lib/clock.ts'
+import { addDays, beijingDate, beijingTime } from '../../src/platform/lib/time-zone.ts'
 
 it('Beijing is eight hours ahead, also over midnight and New Year', () => {
   const newYear = fromEpochSeconds(Date.UTC(2026, 11, 31, 16, 0, 0) / 1000)

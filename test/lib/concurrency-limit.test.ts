@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConcurrencyLimit, Overloaded } from '../../src/lib/concurrency-limit.ts'
+import { ConcurrencyLimit, Overloaded } from '../../src/platform/lib/concurrency-limit.ts'
 
 /** Work whose end the test decides. */
 function work() {

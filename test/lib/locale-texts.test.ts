@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ALL_ACTIONS, fieldsOf } from '../../src/actions/index.ts'
-import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
-import { STEPS } from '../../src/certification/steps/index.ts'
-import { CHECK_IDS } from '../../src/checks/checks.ts'
-import { readConfig } from '../../src/config/index.ts'
-import { settings } from '../../src/config/schema.ts'
-import { openApi } from '../../src/developer/openapi.ts'
-import { PROGRAMS } from '../../src/developer/quickstart.ts'
-import { INTERFACES } from '../../src/interfaces/index.ts'
-import { translator } from '../../src/lib/web/locale.ts'
-import { MEMBER_REFUSALS } from '../../src/members/errors.ts'
-import { MEMBER_ROLES } from '../../src/members/wire.ts'
-import { ORDER_STATES, REFUND_STATES, VOUCHER_STATES } from '../../src/orders/states.ts'
-import { ROWS_OF_PERSON } from '../../src/people/store.ts'
-import { SECRET_REFUSALS } from '../../src/sandbox/members/secret.ts'
-import { refusalText } from '../../src/sandbox/texts.ts'
-import { FUNCTION_IDS } from '../../src/test-plan/functions.ts'
+import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
+import { REFUSAL_REASONS } from '../../src/sandbox/certification/run-errors.ts'
+import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
+import { CHECK_IDS } from '../../src/sandbox/checks/checks.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { settings } from '../../src/platform/config/schema.ts'
+import { openApi } from '../../src/authorization/developer/openapi.ts'
+import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { translator } from '../../src/platform/lib/web/locale.ts'
+import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
+import { MEMBER_ROLES } from '../../src/ticketing/members/wire.ts'
+import { ORDER_STATES, REFUND_STATES, VOUCHER_STATES } from '../../src/ticketing/orders/states.ts'
+import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
+import { SECRET_REFUSALS } from '../../src/sandbox/portal/members/secret.ts'
+import { refusalText } from '../../src/sandbox/portal/texts.ts'
+import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 
 const views = new URL('../../views/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, views), 'utf8')
@@ -67,7 +67,7 @@ const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
 }
-/** What stays after an erasure (src/people/erase.ts). */
+/** What stays after an erasure (src/authorization/people/erase.ts). */
 const STAYS = ['audit_log', 'orders', 'members_of_partners', 'messages_to_apps', 'counts_of_failed_sign_ins', 'backups']
 
 /** Fields of outputs, of which actions have no schema, that pages of records and of changes have texts for. */
@@ -110,7 +110,7 @@ function keysOfField(id: string, name: string): string[] {
   ]
 }
 
-/** Keys that follow from an id (src/sandbox/texts.ts, src/developer/quickstart.ts). */
+/** Keys that follow from an id (src/sandbox/portal/texts.ts, src/authorization/developer/quickstart.ts). */
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),

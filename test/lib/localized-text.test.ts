@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { PARTNER_LIMITS } from '../../src/config/call-limits.ts'
-import { INTERFACES } from '../../src/interfaces/index.ts'
-import { readShape } from '../../src/lib/json/shape.ts'
+import { PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { readShape } from '../../src/platform/lib/json/shape.ts'
 import {
   type Detail,
   LocalizedText,
@@ -13,13 +13,13 @@ import {
   TEXTS,
   type TextId,
   withValues,
-} from '../../src/lib/localized-text.ts'
-import { translator } from '../../src/lib/web/locale.ts'
-import { exceededLimit } from '../../src/outbound/exceeded.ts'
-import { NOTICES } from '../../src/sandbox/docs/notices.ts'
-import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
-import { detailText, WORDS } from '../../src/sandbox/texts.ts'
-import { trafficTexts } from '../../src/sandbox/traffic/texts.ts'
+} from '../../src/platform/lib/localized-text.ts'
+import { translator } from '../../src/platform/lib/web/locale.ts'
+import { exceededLimit } from '../../src/platform/outbound/exceeded.ts'
+import { NOTICES } from '../../src/sandbox/portal/docs/notices.ts'
+import { explainMistake } from '../../src/sandbox/portal/mistake-texts.ts'
+import { detailText, WORDS } from '../../src/sandbox/portal/texts.ts'
+import { trafficTexts } from '../../src/sandbox/portal/traffic/texts.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 
 /** What is refused or fails is an id with values, worded for its reader. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { hashPassword, verifyPassword } from '../../src/lib/crypto/password.ts'
-import { newPasswordOf, parseInput } from '../../src/lib/json/input.ts'
-import { hasInvisible, isTypablePassword, normalName, normalPassword } from '../../src/lib/precis.ts'
+import { hashPassword, verifyPassword } from '../../src/platform/lib/crypto/password.ts'
+import { newPasswordOf, parseInput } from '../../src/platform/lib/json/input.ts'
+import { hasInvisible, isTypablePassword, normalName, normalPassword } from '../../src/platform/lib/precis.ts'
 
 describe('a password, by the examples of RFC 8265 §4.3', () => {
   it.each([

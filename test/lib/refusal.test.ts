@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { Overloaded } from '../../src/lib/concurrency-limit.ts'
-import { failureFactory } from '../../src/lib/failure.ts'
-import { Refusal, RescodeError } from '../../src/lib/web/rescode.ts'
+import { Overloaded } from '../../src/platform/lib/concurrency-limit.ts'
+import { failureFactory } from '../../src/platform/lib/failure.ts'
+import { Refusal, RescodeError } from '../../src/platform/lib/web/rescode.ts'
 
 describe.each([
   ['RescodeError', () => new RescodeError(20007, { what: 'state' })],

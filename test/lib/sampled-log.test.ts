@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { openLog } from '../../src/lib/log.ts'
-import { openSampledLog } from '../../src/lib/sampled-log.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
+import { openSampledLog } from '../../src/platform/lib/sampled-log.ts'
 
 function sampledTo(everyMs: number, level = 'info') {
   const lines: Record<string, unknown>[] = []

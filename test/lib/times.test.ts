@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { utcTime } from '../../src/lib/time-zone.ts'
+import { utcTime } from '../../src/platform/lib/time-zone.ts'
 import { timesOn } from '../times.ts'
 
 /** A time is printed in one place: views/when.eta, by utcTime. */
@@ -25,8 +25,8 @@ it('no source but time-zone.ts puts a time into words', () => {
   expect(sources.map(([path]) => path).sort()).toEqual([
     'src/demo/partner/delivery.ts', // the Date header of its calls
     'src/demo/partner/time.ts', // a seller's own program, in Beijing's time
-    'src/lib/crypto/signing.ts', // Date headers
-    'src/lib/time-zone.ts',
+    'src/platform/lib/crypto/signing.ts', // Date headers
+    'src/platform/lib/time-zone.ts',
   ])
 })
 

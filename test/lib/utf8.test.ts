@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkedUtf8, NotUtf8, placed, readUtf8 } from '../../src/lib/utf8.ts'
+import { checkedUtf8, NotUtf8, placed, readUtf8 } from '../../src/platform/lib/utf8.ts'
 
 const bytes = (...parts: (string | number[])[]): Buffer => Buffer.concat(parts.map((part) => Buffer.from(part)))
 /** "李雷" in GBK. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createOperator } from '../../src/operators/index.ts'
+import { createOperator } from '../../src/operations/operators/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner, signIn } from '../sandbox/partners.ts'

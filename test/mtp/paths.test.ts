@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mountsOf, pathMeant, spelled } from '../../src/config/mounts.ts'
-import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
-import { createPartner } from '../../src/partners/partner.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { mountsOf, pathMeant, spelled } from '../../src/platform/config/mounts.ts'
+import { formatHttpDate } from '../../src/platform/lib/crypto/signing.ts'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 

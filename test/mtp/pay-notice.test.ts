@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_ADDITIONAL } from '../../src/orders/additional.ts'
-import { showOrder } from '../../src/orders/show-order.ts'
+import { MAX_ADDITIONAL } from '../../src/ticketing/orders/additional.ts'
+import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
 import { historyOf, waitingJobs } from '../orders/orders.ts'
 import { ok, refusal, reset, status, worldWithSeller } from '../partner-calls/fake-seller.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { consumeNotice, dealChangeNotice, refundNotice } from '../../src/mtp/wire.ts'
-import { readNotice } from '../../src/mws/index.ts'
+import { consumeNotice, dealChangeNotice, refundNotice } from '../../src/ticketing/mtp/wire.ts'
+import { readNotice } from '../../src/ticketing/mws/index.ts'
 
 const read = (notice: z.ZodType, text: string) => readNotice(notice, Buffer.from(text))
 const body = (notice: z.ZodType, value: object) => read(notice, JSON.stringify({ partnerId: 7001, body: value }))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearestPath } from '../../src/mws-wire/index.ts'
+import { nearestPath } from '../../src/ticketing/mws-wire/index.ts'
 
 it.each([
   ['/mtp/api/order/consume', '/mtp/api/order/consume/notice'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { listTraffic } from '../../src/sandbox/traffic/list.ts'
-import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
+import { listTraffic } from '../../src/sandbox/portal/traffic/list.ts'
+import { trafficQuery } from '../../src/sandbox/portal/traffic/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'

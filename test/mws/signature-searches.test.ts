@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { SignatureSearches } from '../../src/mws/diagnose/signature-searches.ts'
+import { SignatureSearches } from '../../src/ticketing/mws/diagnose/signature-searches.ts'
 import { signatureOf } from '../signer.ts'
 import { CALL, PARTNER } from './diagnose/wrongly.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { authorizationHeader, sign, stringToSign } from '../../src/lib/crypto/signing.ts'
-import { parseAuthorization, verify } from '../../src/mws/authenticate.ts'
+import { authorizationHeader, sign, stringToSign } from '../../src/platform/lib/crypto/signing.ts'
+import { parseAuthorization, verify } from '../../src/ticketing/mws/authenticate.ts'
 import { signatureOf, signedHeaders } from '../signer.ts'
 import vectors from '../vectors.json' with { type: 'json' }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listSignatureTests } from '../../src/mws/signature-test.ts'
+import { listSignatureTests } from '../../src/ticketing/mws/signature-test.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
 import { type Signing, signatureOf } from '../signer.ts'

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPartner } from '../../src/partners/partner.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 import vectors from '../vectors.json' with { type: 'json' }

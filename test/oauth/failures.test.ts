@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contractAnswer, type FailureRow, failureFactory, NamedFailure, oauthErrorOf } from '../../src/lib/failure.ts'
-import { RescodeError } from '../../src/lib/web/rescode.ts'
-import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
-import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
-import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
+import { contractAnswer, type FailureRow, failureFactory, NamedFailure, oauthErrorOf } from '../../src/platform/lib/failure.ts'
+import { RescodeError } from '../../src/platform/lib/web/rescode.ts'
+import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
+import { OIDC_FAILURES } from '../../src/authorization/oidc/failures.ts'
+import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
 
 /** The tables of failures of A1–A5 and of the standard dialect, and that no operation says by itself what goes out. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { jsTicket } from '../../src/resource/wire.ts'
+import { jsTicket } from '../../src/authorization/resource/wire.ts'
 import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { injectWire } from '../acceptance/http.ts'

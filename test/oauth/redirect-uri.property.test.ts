@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkRedirectUri, withResponseParameters } from '../../src/oauth/redirect-uri.ts'
-import { hostMatches } from '../../src/registry/host.ts'
+import { checkRedirectUri, withResponseParameters } from '../../src/authorization/oauth/redirect-uri.ts'
+import { hostMatches } from '../../src/authorization/registry/host.ts'
 import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
 
 const app = CORPUS_APPS.plain

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkRedirectUri, withResponseParameters } from '../../src/oauth/redirect-uri.ts'
-import { hostMatches } from '../../src/registry/host.ts'
+import { checkRedirectUri, withResponseParameters } from '../../src/authorization/oauth/redirect-uri.ts'
+import { hostMatches } from '../../src/authorization/registry/host.ts'
 import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
 
 describe('a redirect_uri', () => {

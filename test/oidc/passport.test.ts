@@ -1,7 +1,7 @@
 import OAuth2Strategy from 'passport-oauth2'
 import OpenIDConnectStrategy from 'passport-openidconnect'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { settingsOf } from '../../src/developer/quickstart.ts'
+import { settingsOf } from '../../src/authorization/developer/quickstart.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { epochSeconds } from '../../src/lib/clock.ts'
+import { epochSeconds } from '../../src/platform/lib/clock.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'

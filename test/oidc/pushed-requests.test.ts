@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { purgeOftenTask } from '../../src/jobs/purge.ts'
-import { CRON_TASKS } from '../../src/jobs/tasks.ts'
+import { purgeOftenTask } from '../../src/operations/jobs/purge.ts'
+import { CRON_TASKS } from '../../src/operations/jobs/tasks.ts'
 import { Client, pkcePair } from '../acceptance/client.ts'
 import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { openMetrics } from '../../src/lib/metrics.ts'
+import { openMetrics } from '../../src/platform/lib/metrics.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
 /** What is for operators is answered on their listener only, and told nobody who came through another program. */

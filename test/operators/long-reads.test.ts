@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { recordAudit, sealAudit, verifyAudit } from '../../src/audit/index.ts'
+import { recordAudit, sealAudit, verifyAudit } from '../../src/platform/audit/index.ts'
 import { Client } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { signedIn } from '../console/person.ts'

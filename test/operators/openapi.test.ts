@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ALL_ACTIONS } from '../../src/actions/index.ts'
+import { ALL_ACTIONS } from '../../src/operations/actions/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
 /** The description of the operators' API, which is made of the actions. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sealAudit } from '../../src/audit/index.ts'
+import { sealAudit } from '../../src/platform/audit/index.ts'
 import {
   createOperator,
   disableOperator,
@@ -7,7 +7,7 @@ import {
   revokeOperatorToken,
   setOperatorPassword,
   setOperatorRole,
-} from '../../src/operators/index.ts'
+} from '../../src/operations/operators/index.ts'
 import { ADMIN_TOKEN, MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 

@@ -10,8 +10,8 @@ import {
   resetTotp,
   setOperatorPassword,
   signInOperator,
-} from '../../src/operators/index.ts'
-import { endOperatorSession } from '../../src/operators/session.ts'
+} from '../../src/operations/operators/index.ts'
+import { endOperatorSession } from '../../src/operations/operators/session.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** Signing in with password and authenticator. */

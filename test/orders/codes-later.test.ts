@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { answerText } from '../../src/cli/order-text.ts'
-import type { ReportedVoucher } from '../../src/orders/quantities.ts'
+import { answerText } from '../../src/operations/cli/order-text.ts'
+import type { ReportedVoucher } from '../../src/ticketing/orders/quantities.ts'
 import { ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { waitingJobs } from './orders.ts'

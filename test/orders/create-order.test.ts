@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config/index.ts'
-import { newOrderId } from '../../src/orders/create-order.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { newOrderId } from '../../src/ticketing/orders/create-order.ts'
 import { html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, waitingJobs } from './orders.ts'

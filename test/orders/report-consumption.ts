@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../../src/deps.ts'
-import { sha256 } from '../../src/lib/crypto/digest.ts'
-import { acceptConsumption } from '../../src/mtp/consumption.ts'
-import type { ConsumptionReport } from '../../src/orders/consumption.ts'
+import type { Deps } from '../../src/platform/deps.ts'
+import { sha256 } from '../../src/platform/lib/crypto/digest.ts'
+import { acceptConsumption } from '../../src/ticketing/mtp/consumption.ts'
+import type { ConsumptionReport } from '../../src/ticketing/orders/consumption.ts'
 
 /** Takes the report as a notice of a live partner that came with a right signature; each call is a notice of its own. */
 export async function reportConsumption(deps: Deps, partnerId: bigint, report: ConsumptionReport): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { illegalOrderTransition, illegalRefundTransition } from '../../src/orders/errors.ts'
+import { illegalOrderTransition, illegalRefundTransition } from '../../src/ticketing/orders/errors.ts'
 import {
   isOrderTransition,
   isRefundTransition,
@@ -8,7 +8,7 @@ import {
   REFUND_STATES,
   stateByQuantities,
   VOUCHER_STATES,
-} from '../../src/orders/states.ts'
+} from '../../src/ticketing/orders/states.ts'
 
 const TABLES: [string, Record<string, { readonly means: string; readonly next: readonly string[] }>, string][] = [
   ['orders', ORDER_STATES, 'creating'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { refundContent } from '../../src/orders/new-refund.ts'
-import type { OrderRow, VoucherRow } from '../../src/orders/order-store.ts'
-import { mergedVouchers, type ReportedVoucher } from '../../src/orders/quantities.ts'
-import type { RefundRow } from '../../src/orders/refund-store.ts'
+import { refundContent } from '../../src/ticketing/orders/new-refund.ts'
+import type { OrderRow, VoucherRow } from '../../src/ticketing/orders/order-store.ts'
+import { mergedVouchers, type ReportedVoucher } from '../../src/ticketing/orders/quantities.ts'
+import type { RefundRow } from '../../src/ticketing/orders/refund-store.ts'
 
 const known = (voucher: string, quantity: number, fields: Partial<VoucherRow> = {}): VoucherRow => ({
   ...{ voucher, state: 'unused', quantity, used_quantity: 0, refunded_quantity: 0, picture: null, invalid_at: null },

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config/index.ts'
-import { addressGuard } from '../../src/outbound/address-guard.ts'
-import { HttpCallError, post } from '../../src/outbound/http-call.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { addressGuard } from '../../src/platform/outbound/address-guard.ts'
+import { HttpCallError, post } from '../../src/platform/outbound/http-call.ts'
 import { DISGUISES } from './disguises.ts'
 
 const PRODUCTION = {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { PARTNER_LIMITS } from '../../src/config/call-limits.ts'
-import { readConfig } from '../../src/config/index.ts'
-import { hashPassword } from '../../src/lib/crypto/password.ts'
-import { addressGuard } from '../../src/outbound/address-guard.ts'
-import { type HttpCallError, post } from '../../src/outbound/http-call.ts'
-import { hostResolver } from '../../src/outbound/resolve-host.ts'
+import { PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { hashPassword } from '../../src/platform/lib/crypto/password.ts'
+import { addressGuard } from '../../src/platform/outbound/address-guard.ts'
+import { type HttpCallError, post } from '../../src/platform/outbound/http-call.ts'
+import { hostResolver } from '../../src/platform/outbound/resolve-host.ts'
 
 /** Names of partners' hosts, asked of name servers that the test runs itself. */
 

@@ -1,5 +1,5 @@
-import * as calls from '../../src/partner-calls/call-partner.ts'
-import { BY_COMMAND, type CallOptions } from '../../src/partner-calls/index.ts'
+import * as calls from '../../src/ticketing/partner-calls/call-partner.ts'
+import { BY_COMMAND, type CallOptions } from '../../src/ticketing/partner-calls/index.ts'
 
 /** Calls as an operator's command makes them, unless a test gives another cause. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { existingPartner, failureOf } from '../../src/partner-calls/index.ts'
-import { CircuitBreakers } from '../../src/partner-reach/index.ts'
-import { createPartner } from '../../src/partners/partner.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { existingPartner, failureOf } from '../../src/ticketing/partner-calls/index.ts'
+import { CircuitBreakers } from '../../src/ticketing/partner-reach/index.ts'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
@@ -82,7 +82,7 @@ describe('a circuit breaker', () => {
     await fail(7002n)
     expect(await call(7002n)).toBe('breaker')
     const { breakers } = world.deps.calls
-    const { storeBreaker } = await import('../../src/partner-reach/breaker.ts')
+    const { storeBreaker } = await import('../../src/ticketing/partner-reach/breaker.ts')
     await storeBreaker(world.deps, 7002n, breakers.recordOutcome(7002n, true, 10))
     expect((await ask('/breakers')).data.breakers).not.toContainEqual(expect.objectContaining({ partner_id: 7002 }))
     expect(breakers.allowsCall(7002n, false)).toBe(true)

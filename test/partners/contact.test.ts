@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parseInput } from '../../src/lib/json/input.ts'
-import { setContact } from '../../src/partners/contact.ts'
-import { createPartner, findPartner, listPartners, showPartner } from '../../src/partners/partner.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { setContact } from '../../src/ticketing/partners/contact.ts'
+import { createPartner, findPartner, listPartners, showPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addSeconds } from '../../src/lib/clock.ts'
-import { deriveKeys } from '../../src/lib/crypto/keys.ts'
-import { parseInput } from '../../src/lib/json/input.ts'
-import { setContact } from '../../src/partners/contact.ts'
+import { addSeconds } from '../../src/platform/lib/clock.ts'
+import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { setContact } from '../../src/ticketing/partners/contact.ts'
 import {
   activatePartner,
   createPartner,
@@ -16,9 +16,9 @@ import {
   showPartner,
   suspendPartner,
   updatePartner,
-} from '../../src/partners/partner.ts'
-import { retireSecret, rotatePartnerSecret, switchSigning } from '../../src/partners/secret.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+} from '../../src/ticketing/partners/partner.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning } from '../../src/ticketing/partners/secret.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,11 +1,11 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { actionRoutes } from '../../src/actions/routes.ts'
-import { observeRequests } from '../../src/lib/web/observe.ts'
-import { partnerActions } from '../../src/partners/operator.ts'
-import { createPartner } from '../../src/partners/partner.ts'
-import type { TestCall } from '../../src/partners/secret.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { actionRoutes } from '../../src/operations/actions/routes.ts'
+import { observeRequests } from '../../src/platform/lib/web/observe.ts'
+import { partnerActions } from '../../src/ticketing/partners/operator.ts'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import type { TestCall } from '../../src/ticketing/partners/secret.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addSeconds } from '../../src/lib/clock.ts'
-import { deriveKeys } from '../../src/lib/crypto/keys.ts'
-import { parseInput } from '../../src/lib/json/input.ts'
-import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/partners/partner.ts'
-import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from '../../src/partners/secret.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { addSeconds } from '../../src/platform/lib/clock.ts'
+import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/ticketing/partners/partner.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from '../../src/ticketing/partners/secret.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseInput } from '../../src/lib/json/input.ts'
-import { parseLossless } from '../../src/lib/json/lossless.ts'
-import { contact, newPartner, onePartner, partnerChanges, stageChange } from '../../src/partners/wire.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
+import { contact, newPartner, onePartner, partnerChanges, stageChange } from '../../src/ticketing/partners/wire.ts'
 import { problemsOf } from '../registry/problems.ts'
 
 const url = 'must be an absolute http:// or https:// URL'

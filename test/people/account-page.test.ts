@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { purge } from '../../src/jobs/purge.ts'
+import { purge } from '../../src/operations/jobs/purge.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, envelopeOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hostMatches, parseHostEntry } from '../../src/registry/host.ts'
+import { hostMatches, parseHostEntry } from '../../src/authorization/registry/host.ts'
 
 describe('a registered host', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashSecret } from '../../src/lib/crypto/keys.ts'
-import { parseInput } from '../../src/lib/json/input.ts'
+import { hashSecret } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
 import {
   approveMicroApp,
   createMicroApp,
@@ -8,8 +8,8 @@ import {
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,
-} from '../../src/registry/micro-app.ts'
-import { newMicroApp } from '../../src/registry/wire.ts'
+} from '../../src/authorization/registry/micro-app.ts'
+import { newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
+import { InvalidInput, parseInput } from '../../src/platform/lib/json/input.ts'
 
 /** What is wrong with the value, by field; empty when nothing is. */
 export function problemsOf<T>(schema: z.ZodType<T>, value: unknown): Record<string, string> {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addSeconds } from '../../src/lib/clock.ts'
-import { hashSecret } from '../../src/lib/crypto/keys.ts'
-import { parseInput } from '../../src/lib/json/input.ts'
-import { createMicroApp } from '../../src/registry/micro-app.ts'
+import { addSeconds } from '../../src/platform/lib/clock.ts'
+import { hashSecret } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
 import {
   findAppWithFailures,
   findMicroAppForAuthentication,
   noteSecretUse,
   rotateSecret,
-} from '../../src/registry/secret.ts'
-import { newMicroApp } from '../../src/registry/wire.ts'
-import { throttleKey } from '../../src/throttle/attempts.ts'
-import { countFailure } from '../../src/throttle/attempts-store.ts'
+} from '../../src/authorization/registry/secret.ts'
+import { newMicroApp } from '../../src/authorization/registry/wire.ts'
+import { throttleKey } from '../../src/platform/throttle/attempts.ts'
+import { countFailure } from '../../src/platform/throttle/attempts-store.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 let world: World

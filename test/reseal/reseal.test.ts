@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import type { Deps } from '../../src/deps.ts'
-import { deriveKeys } from '../../src/lib/crypto/keys.ts'
-import { parseInput } from '../../src/lib/json/input.ts'
-import { verifyCredentials } from '../../src/oauth/index.ts'
-import { listSigningKeys } from '../../src/oidc/index.ts'
-import { SigningKeys } from '../../src/oidc/signing-key-cache.ts'
+import type { Deps } from '../../src/platform/deps.ts'
+import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { verifyCredentials } from '../../src/authorization/oauth/index.ts'
+import { listSigningKeys } from '../../src/authorization/oidc/index.ts'
+import { SigningKeys } from '../../src/authorization/oidc/signing-key-cache.ts'
 import {
   checkSecretKey,
   createPartner,
@@ -13,10 +13,10 @@ import {
   setAesKey,
   setContact,
   webhookSecret,
-} from '../../src/partners/index.ts'
-import { createMicroApp } from '../../src/registry/index.ts'
-import { resealEverything } from '../../src/reseal/index.ts'
-import { knownDevice, rememberDevice } from '../../src/throttle/device.ts'
+} from '../../src/ticketing/partners/index.ts'
+import { createMicroApp } from '../../src/authorization/registry/index.ts'
+import { resealEverything } from '../../src/operations/reseal/index.ts'
+import { knownDevice, rememberDevice } from '../../src/platform/throttle/device.ts'
 import { Browser } from '../acceptance/browser.ts'
 import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { injectWire, type Wire } from '../acceptance/http.ts'

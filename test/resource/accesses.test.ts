@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openAccessLedger } from '../../src/resource/access-ledger.ts'
+import { openAccessLedger } from '../../src/authorization/resource/access-ledger.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'

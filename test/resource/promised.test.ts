@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { userInfoResult } from '../../src/resource/wire.ts'
+import { userInfoResult } from '../../src/authorization/resource/wire.ts'
 
 /** What the consent page calls each field of A5; nothing else is promised (DECISIONS "Decided about area A"). */
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

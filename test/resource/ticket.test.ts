@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { jsTicket } from '../../src/resource/wire.ts'
+import { jsTicket } from '../../src/authorization/resource/wire.ts'
 
 const vectors = JSON.parse(readFileSync(new URL('../vectors.json', import.meta.url), 'utf8')) as {
   jsTicket: Record<string, string>

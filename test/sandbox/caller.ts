@@ -1,4 +1,4 @@
-import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts'
+import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lossless.ts'
 import { signedHeaders } from '../signer.ts'
 import type { Lab } from './lab.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { INTERFACES } from '../../src/interfaces/index.ts'
-import type { PartnerInterface } from '../../src/interfaces/interface.ts'
-import { readAnswer } from '../../src/interfaces/read-answer.ts'
-import { parseLossless } from '../../src/lib/json/lossless.ts'
-import { readShape, type ShapeProblem } from '../../src/lib/json/shape.ts'
-import { LOCALE_CODES } from '../../src/lib/web/locale.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
+import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
+import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
+import { readShape, type ShapeProblem } from '../../src/platform/lib/json/shape.ts'
+import { LOCALE_CODES } from '../../src/platform/lib/web/locale.ts'
 import {
   consumeNotice,
   dealChangeNotice,
@@ -13,20 +13,20 @@ import {
   payNotice,
   refundNotice,
   rescheduleNotice,
-} from '../../src/mtp/wire.ts'
-import { readNotice } from '../../src/mws/index.ts'
-import { ORDER_STATES, REFUND_STATES } from '../../src/orders/states.ts'
-import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
-import { CONDITIONS } from '../../src/sandbox/docs/conditions.ts'
-import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/docs/functions.ts'
-import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
-import { FIELD_MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
-import { VALUES } from '../../src/sandbox/docs/meanings/values.ts'
-import { fieldReference, type Part, type ReferenceSection } from '../../src/sandbox/docs/reference.ts'
-import { searchReference } from '../../src/sandbox/docs/search.ts'
-import { stateMachinesOf } from '../../src/sandbox/docs/states.ts'
-import { docsTexts } from '../../src/sandbox/docs/texts.ts'
-import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
+} from '../../src/ticketing/mtp/wire.ts'
+import { readNotice } from '../../src/ticketing/mws/index.ts'
+import { ORDER_STATES, REFUND_STATES } from '../../src/ticketing/orders/states.ts'
+import { docsAnchor, docsLink } from '../../src/sandbox/portal/docs/anchor.ts'
+import { CONDITIONS } from '../../src/sandbox/portal/docs/conditions.ts'
+import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/portal/docs/functions.ts'
+import { CODES_ZH } from '../../src/sandbox/portal/docs/meanings/codes.ts'
+import { FIELD_MEANINGS, meaningKey } from '../../src/sandbox/portal/docs/meanings/index.ts'
+import { VALUES } from '../../src/sandbox/portal/docs/meanings/values.ts'
+import { fieldReference, type Part, type ReferenceSection } from '../../src/sandbox/portal/docs/reference.ts'
+import { searchReference } from '../../src/sandbox/portal/docs/search.ts'
+import { stateMachinesOf } from '../../src/sandbox/portal/docs/states.ts'
+import { docsTexts } from '../../src/sandbox/portal/docs/texts.ts'
+import { interfaceTitle } from '../../src/sandbox/portal/interface-title.ts'
 
 const { notices, interfaces } = fieldReference('en')
 const sections = [...notices, ...interfaces]

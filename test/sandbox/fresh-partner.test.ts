@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INTERFACES } from '../../src/interfaces/index.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { type Lab, openLab } from './lab.ts'
 import { unlock, type Visitor, visitor } from './pages/visitor.ts'
 

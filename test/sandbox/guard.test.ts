@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partnerOf, sandboxPath, signedInOnly } from '../../src/sandbox/guard.ts'
+import { partnerOf, sandboxPath, signedInOnly } from '../../src/sandbox/portal/guard.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, sessionOf } from './partners.ts'
 

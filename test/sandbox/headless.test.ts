@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { STEPS } from '../../src/certification/steps/index.ts'
+import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
 import { SECRET_KEY, type System, startSystem } from '../acceptance/system.ts'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { gatehouseProcess } from '../cli-process.ts'
@@ -235,7 +235,7 @@ describe('gatehouse sandbox', () => {
 })
 
 it('the README’s headless block works word for word', async () => {
-  const readme = readFileSync(new URL('../../src/sandbox/api/README.md', import.meta.url), 'utf8')
+  const readme = readFileSync(new URL('../../src/sandbox/portal/api/README.md', import.meta.url), 'utf8')
   const script = /<!-- headless:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
   const env = { PATH: process.env.PATH, GATE: system.origin }
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env })

@@ -1,6 +1,6 @@
-import type { Finding } from '../../src/checks/checks.ts'
-import { translator } from '../../src/lib/web/locale.ts'
-import { detailText } from '../../src/sandbox/texts.ts'
+import type { Finding } from '../../src/sandbox/checks/checks.ts'
+import { translator } from '../../src/platform/lib/web/locale.ts'
+import { detailText } from '../../src/sandbox/portal/texts.ts'
 
 const t = translator('en')
 

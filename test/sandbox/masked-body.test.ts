@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type Detail, localized } from '../../src/lib/localized-text.ts'
-import { HIDDEN, maskedAnswer, maskedReason } from '../../src/lib/masked-reason.ts'
-import type { Direction } from '../../src/sandbox/docs/anchor.ts'
-import { fieldReference } from '../../src/sandbox/docs/reference.ts'
-import { maskedBody } from '../../src/sandbox/traffic/masked-body.ts'
-import { SHOWN_FIELDS } from '../../src/sandbox/traffic/shown-fields.ts'
+import { type Detail, localized } from '../../src/platform/lib/localized-text.ts'
+import { HIDDEN, maskedAnswer, maskedReason } from '../../src/platform/lib/masked-reason.ts'
+import type { Direction } from '../../src/sandbox/portal/docs/anchor.ts'
+import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
+import { maskedBody } from '../../src/sandbox/portal/traffic/masked-body.ts'
+import { SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/shown-fields.ts'
 
 /** What operators see of bodies without giving a reason: what is listed, and nothing else. */
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
+import { type JobWorker, startWorker } from '../../src/operations/jobs/worker.ts'
 import { violations } from '../axe.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { inviteAgain, inviteMember } from '../../src/members/invite.ts'
-import { useLink } from '../../src/members/join.ts'
-import { showPartner, suspendPartner } from '../../src/partners/partner.ts'
+import { inviteAgain, inviteMember } from '../../src/ticketing/members/invite.ts'
+import { useLink } from '../../src/ticketing/members/join.ts'
+import { showPartner, suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import {
   askedForPassword,

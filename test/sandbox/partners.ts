@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { createPartner } from '../../src/partners/partner.ts'
-import { newPartner, type ShownPartner } from '../../src/partners/wire.ts'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner, type ShownPartner } from '../../src/ticketing/partners/wire.ts'
 import type { World } from '../harness.ts'
 import type { FakeSeller } from '../partner-calls/fake-seller.ts'
 

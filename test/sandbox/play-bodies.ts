@@ -1,4 +1,4 @@
-import type { NamedOrder } from '../../src/orders/trial-store.ts'
+import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'
 import type { Random } from '../fuzz/random.ts'
 
 /** Bodies with which somebody tries to reach an order that a visitor has bought, and programs that read them their own way. */

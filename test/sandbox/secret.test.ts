@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findPartner } from '../../src/partners/partner.ts'
+import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { joined, memberSession } from '../members/people.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'

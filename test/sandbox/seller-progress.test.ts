@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Run } from '../../src/certification/run.ts'
-import { currentState, runState } from '../../src/certification/run-progress.ts'
-import { translator } from '../../src/lib/web/locale.ts'
-import { homeOf } from '../../src/sandbox/pages/home-page.ts'
-import { progressNotice } from '../../src/sandbox/pages/progress-notice.ts'
-import { progressOf, type SellerFacts } from '../../src/sandbox/seller-progress.ts'
+import type { Run } from '../../src/sandbox/certification/run.ts'
+import { currentState, runState } from '../../src/sandbox/certification/run-progress.ts'
+import { translator } from '../../src/platform/lib/web/locale.ts'
+import { homeOf } from '../../src/sandbox/portal/pages/home-page.ts'
+import { progressNotice } from '../../src/sandbox/portal/pages/progress-notice.ts'
+import { progressOf, type SellerFacts } from '../../src/sandbox/portal/seller-progress.ts'
 
 /** Where a seller stands, in every combination of what is known, and what the pages make of it. */
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPartner } from '../../src/partners/partner.ts'
-import { newPartner } from '../../src/partners/wire.ts'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { nodesOf, rowsTouched, watchPlans } from '../db/seen-plans.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findPartner, type PartnerWithSecrets } from '../../src/partners/partner.ts'
+import { findPartner, type PartnerWithSecrets } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'

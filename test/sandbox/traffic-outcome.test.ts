@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { listTraffic } from '../../src/sandbox/traffic/list.ts'
-import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
+import { listTraffic } from '../../src/sandbox/portal/traffic/list.ts'
+import { trafficQuery } from '../../src/sandbox/portal/traffic/wire.ts'
 import { type Lab, openLab, walkTo } from './lab.ts'
 import { textOf, type Visitor, visitor } from './pages/visitor.ts'
 

@@ -1,7 +1,7 @@
-import { nextStep, showRun } from '../../src/certification/run.ts'
-import { findLinkedOrders, type OrderRole } from '../../src/certification/run-order-store.ts'
-import type { CheckId } from '../../src/checks/checks.ts'
-import { FUNCTION_IDS } from '../../src/test-plan/functions.ts'
+import { nextStep, showRun } from '../../src/sandbox/certification/run.ts'
+import { findLinkedOrders, type OrderRole } from '../../src/sandbox/certification/run-order-store.ts'
+import type { CheckId } from '../../src/sandbox/checks/checks.ts'
+import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import type { Lab, Made } from './lab.ts'
 
 /** Everything that the demo partner can do. */

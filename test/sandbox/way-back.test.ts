@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nextStep, showRun } from '../../src/certification/run.ts'
-import { showOrder } from '../../src/orders/show-order.ts'
+import { nextStep, showRun } from '../../src/sandbox/certification/run.ts'
+import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { type Lab, openLab, walkTo } from './lab.ts'
 import { makeStep, orderOf } from './walk.ts'
 

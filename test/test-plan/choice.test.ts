@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { choice, storedChoice } from '../../src/test-plan/choice.ts'
+import { choice, storedChoice } from '../../src/sandbox/test-plan/choice.ts'
 
 it('a stored choice stays whole when rules have changed since, or a newer process knows more', () => {
   const stored = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { throttleKey } from '../../src/throttle/attempts.ts'
-import { countFailure } from '../../src/throttle/attempts-store.ts'
+import { throttleKey } from '../../src/platform/throttle/attempts.ts'
+import { countFailure } from '../../src/platform/throttle/attempts-store.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { networkOf, siteOf, subnetOf } from '../../src/throttle/network.ts'
+import { networkOf, siteOf, subnetOf } from '../../src/platform/throttle/network.ts'
 
 describe('the network that failures are counted by', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openRateLimiter } from '../../src/throttle/rate-limiter.ts'
+import { openRateLimiter } from '../../src/platform/throttle/rate-limiter.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { statementsOf } from '../../src/db/migrate.ts'
+import { statementsOf } from '../../src/platform/db/migrate.ts'
 import { LAST_RELEASE, lastReleaseNames } from './last-release.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../src/config/index.ts'
+import { ConfigError, readConfig } from '../../src/platform/config/index.ts'
 
 /** The settings of a provider of the platform: all of them or none, and nothing that contradicts them. */
 

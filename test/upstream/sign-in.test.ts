@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createUser } from '../../src/account/index.ts'
+import { createUser } from '../../src/authorization/account/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client, pkcePair } from '../acceptance/client.ts'
 import { consentForm } from '../acceptance/form.ts'

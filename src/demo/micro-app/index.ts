@@ -7,10 +7,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { Log } from '../../lib/log.ts'
-import { registerPages, sendPage } from '../../lib/web/page.ts'
-import { acceptAnyBodyUnread } from '../../lib/web/read-body.ts'
-import { parseQuery, queryOf } from '../../lib/web/request-target.ts'
+import type { Log } from '../../platform/lib/log.ts'
+import { registerPages, sendPage } from '../../platform/lib/web/page.ts'
+import { acceptAnyBodyUnread } from '../../platform/lib/web/read-body.ts'
+import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import type { Client } from './gatehouse.ts'
 import type { OidcClient } from './oidc.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'

@@ -4,7 +4,7 @@ import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../../src/lib/web/listen.ts'
+import { freePort } from '../../../src/platform/lib/web/listen.ts'
 import { startOptions } from '../../start-options.ts'
 
 export const CONTESTANTS = ['gatehouse', 'plain', 'checked', 'bare', 'oidc-provider'] as const

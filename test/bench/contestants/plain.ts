@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
 import pg from 'pg'
-import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
+import { deriveKeys } from '../../../src/platform/lib/crypto/keys.ts'
 import { listenForBench } from './listen.ts'
 import * as sql from './plain-sql.ts'
 

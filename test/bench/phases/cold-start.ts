@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../../src/lib/web/listen.ts'
+import { freePort } from '../../../src/platform/lib/web/listen.ts'
 import { INHERITED, ROOT } from '../contestants/contestant.ts'
 import { newDataFolder, removeDataFolder } from '../data-folder.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import type { TaskName } from '../../../src/db/jobs-store.ts'
+import type { TaskName } from '../../../src/platform/db/jobs-store.ts'
 import type { Contestant } from '../contestants/contestant.ts'
 import { SCOPES, SQL } from '../fixtures/people.ts'
 import { APPS, type World } from '../fixtures/world.ts'
@@ -17,7 +17,7 @@ export interface PurgeRun {
 }
 
 const ROWS = 1_000_000
-/** The durable job of src/jobs/tasks.ts that removes what is over; the service runs it by the hour. */
+/** The durable job of src/operations/jobs/tasks.ts that removes what is over; the service runs it by the hour. */
 const TASK: TaskName = 'purge'
 
 /** A5 before, while and after the service's own job removes a million expired access tokens. */

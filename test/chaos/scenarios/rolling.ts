@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../../src/lib/web/listen.ts'
+import { freePort } from '../../../src/platform/lib/web/listen.ts'
 import { BALANCERS, type Balancer, isInstalled, startBalancer } from '../balancers.ts'
 import { startVisitors } from '../load/visitors.ts'
 import { type Figure, type Ground, ms, type Scenario } from '../scenario.ts'

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { SERVER_LANGUAGES, type SnippetValues, snippetOf } from '../../../src/developer/quickstart.ts'
+import { SERVER_LANGUAGES, type SnippetValues, snippetOf } from '../../../src/authorization/developer/quickstart.ts'
 import { isInstalled } from '../../is-installed.ts'
 
 /** The programs of "Connect in five minutes", each run as a developer would run it. */

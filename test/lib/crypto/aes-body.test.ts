@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { AES_KEY, encryptBody, KEY_DOES_NOT_FIT, openBody } from '../../../src/lib/crypto/aes-body.ts'
+import { AES_KEY, encryptBody, KEY_DOES_NOT_FIT, openBody } from '../../../src/platform/lib/crypto/aes-body.ts'
 import { aesDecrypted, aesEncrypted } from '../../aes.ts'
 
 const KEY = '0123456789abcdef'

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { hmacSha256, sha256 } from '../../../src/lib/crypto/digest.ts'
+import { hmacSha256, sha256 } from '../../../src/platform/lib/crypto/digest.ts'
 
 const asNodeDoes = (key: Buffer, message: Buffer) => createHmac('sha256', key).update(message).digest()
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { checkSecret, generateSecret, newWebhookSecret } from '../../../src/lib/crypto/generated-secret.ts'
-import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
-import { issueToken, PREFIX } from '../../../src/lib/crypto/opaque-token.ts'
+import { checkSecret, generateSecret, newWebhookSecret } from '../../../src/platform/lib/crypto/generated-secret.ts'
+import { deriveKeys } from '../../../src/platform/lib/crypto/keys.ts'
+import { issueToken, PREFIX } from '../../../src/platform/lib/crypto/opaque-token.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -62,7 +62,7 @@ describe('the patterns of OPERATIONS for secret scanners', () => {
   )
 
   it('find nothing in what only looks alike', () => {
-    const text = readFileSync(new URL('../../../src/lib/crypto/generated-secret.ts', import.meta.url), 'utf8')
+    const text = readFileSync(new URL('../../../src/platform/lib/crypto/generated-secret.ts', import.meta.url), 'utf8')
     for (const pattern of patterns) expect(text.match(pattern)).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MASK, maskedHeaders, masker, NOT_KEPT } from '../../../src/lib/crypto/masking.ts'
+import { MASK, maskedHeaders, masker, NOT_KEPT } from '../../../src/platform/lib/crypto/masking.ts'
 
 /** What is kept of the headers of a call. */
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromEpochSeconds } from '../../../src/lib/clock.ts'
-import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
-import { issueToken, PREFIX, parseToken } from '../../../src/lib/crypto/opaque-token.ts'
+import { fromEpochSeconds } from '../../../src/platform/lib/clock.ts'
+import { deriveKeys } from '../../../src/platform/lib/crypto/keys.ts'
+import { issueToken, PREFIX, parseToken } from '../../../src/platform/lib/crypto/opaque-token.ts'
 
 const keys = deriveKeys('a secret key that is used by tests and by nothing else')
 const expiresAt = fromEpochSeconds(1_800_000_000)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { randomBytes } from '../../../src/lib/crypto/opaque-token.ts'
+import { randomBytes } from '../../../src/platform/lib/crypto/opaque-token.ts'
 
 describe('random bytes', () => {
   it('are as many as asked for, never twice the same, and stay as they are', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decryptSecret, deriveKeys, encryptSecret } from '../../../src/lib/crypto/keys.ts'
+import { decryptSecret, deriveKeys, encryptSecret } from '../../../src/platform/lib/crypto/keys.ts'
 import { SECRET_KEY } from '../../harness.ts'
 
 const keys = deriveKeys(SECRET_KEY)

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parse } from 'lossless-json'
 import { describe, expect, it } from 'vitest'
-import { int64, numericText, smallInt } from '../../../src/lib/json/fields.ts'
-import { parseLossless, stringifyLossless } from '../../../src/lib/json/lossless.ts'
+import { int64, numericText, smallInt } from '../../../src/platform/lib/json/fields.ts'
+import { parseLossless, stringifyLossless } from '../../../src/platform/lib/json/lossless.ts'
 
 const read = (text: string) => parseLossless(Buffer.from(text))
 /** Why a text is no JSON; '' where it is some. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type InputOf, type OutputOf, operation, parseInput } from '../../../src/lib/json/input.ts'
+import { type InputOf, type OutputOf, operation, parseInput } from '../../../src/platform/lib/json/input.ts'
 
 const greeting = z.strictObject({ name: z.string(), times: z.coerce.number().default(1) })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { smallInt } from '../../../src/lib/json/fields.ts'
-import { problemsText, readShape } from '../../../src/lib/json/shape.ts'
+import { smallInt } from '../../../src/platform/lib/json/fields.ts'
+import { problemsText, readShape } from '../../../src/platform/lib/json/shape.ts'
 
 const schema = z.object({ list: z.array(z.object({ count: smallInt(), name: z.string(), kind: z.literal([1, 2]) })) })
 

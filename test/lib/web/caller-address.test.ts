@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normalAddress } from '../../../src/lib/web/caller-address.ts'
+import { normalAddress } from '../../../src/platform/lib/web/caller-address.ts'
 
 describe('an address in its normal form', () => {
   it.each([

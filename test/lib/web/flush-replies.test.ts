@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
-import { flushRepliesPerTick } from '../../../src/lib/web/flush-replies.ts'
+import { flushRepliesPerTick } from '../../../src/platform/lib/web/flush-replies.ts'
 
 function appWith(routes: (app: FastifyInstance) => void): FastifyInstance {
   const app = Fastify()

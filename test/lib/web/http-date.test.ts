@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromEpochSeconds } from '../../../src/lib/clock.ts'
-import { formatHttpDate, parseHttpDate } from '../../../src/lib/crypto/signing.ts'
+import { fromEpochSeconds } from '../../../src/platform/lib/clock.ts'
+import { formatHttpDate, parseHttpDate } from '../../../src/platform/lib/crypto/signing.ts'
 
 const FORM = 'Date: not of the form "Tue, 05 May 2015 06:11:34 GMT"'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { freePort } from '../../../src/lib/web/listen.ts'
+import { freePort } from '../../../src/platform/lib/web/listen.ts'
 
 it('a free port is none of those that are wanted for something else', async () => {
   const all = Array.from({ length: 12_000 }, (_, place) => 20_000 + place)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { acceptedLanguages, acceptedTypes, prefersHtml } from '../../../src/lib/web/accept.ts'
-import { chooseLocale, inMinutes, languageLinks } from '../../../src/lib/web/locale.ts'
+import { acceptedLanguages, acceptedTypes, prefersHtml } from '../../../src/platform/lib/web/accept.ts'
+import { chooseLocale, inMinutes, languageLinks } from '../../../src/platform/lib/web/locale.ts'
 
 describe('the language of a page', () => {
   it.each([

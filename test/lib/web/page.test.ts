@@ -2,8 +2,8 @@ import cookie from '@fastify/cookie'
 import inter from '@fontsource-variable/inter/package.json' with { type: 'json' }
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { registerPages, sendErrorPage, sendPage } from '../../../src/lib/web/page.ts'
-import { invalidRequest, tooManyRequests } from '../../../src/lib/web/rescode.ts'
+import { registerPages, sendErrorPage, sendPage } from '../../../src/platform/lib/web/page.ts'
+import { invalidRequest, tooManyRequests } from '../../../src/platform/lib/web/rescode.ts'
 
 const app = Fastify()
 const NASTY = `<img src=x onerror=alert(1)>"'&`

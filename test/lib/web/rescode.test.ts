@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RESCODES } from '../../../src/lib/web/rescode.ts'
+import { RESCODES } from '../../../src/platform/lib/web/rescode.ts'
 
 /** The error codes of area A: three lists of them say the same; the README's table is compared in test/documents/tables.test.ts. */
 

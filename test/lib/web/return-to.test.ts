@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { localPath } from '../../../src/lib/web/return-to.ts'
+import { localPath } from '../../../src/platform/lib/web/return-to.ts'
 
 const HERE = 'https://gate.example'
 

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { refuseForeignForms } from '../../../src/lib/web/forms.ts'
+import { refuseForeignForms } from '../../../src/platform/lib/web/forms.ts'
 
 const app = Fastify()
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { diagnose, readLooseAuthorization } from '../../../src/mws/diagnose/index.ts'
-import { diagnoseUnverified } from '../../../src/mws/diagnose/unverified.ts'
+import { diagnose, readLooseAuthorization } from '../../../src/ticketing/mws/diagnose/index.ts'
+import { diagnoseUnverified } from '../../../src/ticketing/mws/diagnose/unverified.ts'
 import { signatureOf } from '../../signer.ts'
 import { CALL, PARTNER } from './wrongly.ts'
 

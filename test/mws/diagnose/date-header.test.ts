@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { addSeconds } from '../../../src/lib/clock.ts'
-import { formatHttpDate } from '../../../src/lib/crypto/signing.ts'
-import { diagnoseDate } from '../../../src/mws/diagnose/date-header.ts'
+import { addSeconds } from '../../../src/platform/lib/clock.ts'
+import { formatHttpDate } from '../../../src/platform/lib/crypto/signing.ts'
+import { diagnoseDate } from '../../../src/ticketing/mws/diagnose/date-header.ts'
 
 const now = new Date('2026-05-06T10:34:20Z')
 const found = (date: string) => diagnoseDate(date, now, 600)

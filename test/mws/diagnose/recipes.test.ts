@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RECIPES } from '../../../src/mws/diagnose/find-mistakes.ts'
-import { diagnose, MISTAKES } from '../../../src/mws/diagnose/index.ts'
+import { RECIPES } from '../../../src/ticketing/mws/diagnose/find-mistakes.ts'
+import { diagnose, MISTAKES } from '../../../src/ticketing/mws/diagnose/index.ts'
 import { fuzzSettings } from '../../fuzz/random.ts'
 import { type Signing, signatureOf } from '../../signer.ts'
 import { CALL, PARTNER, WRONGLY } from './wrongly.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { LogLine } from '../../../src/sandbox/pages/log-line.ts'
-import { withFolded } from '../../../src/sandbox/pages/shown-log.ts'
+import type { LogLine } from '../../../src/sandbox/portal/pages/log-line.ts'
+import { withFolded } from '../../../src/sandbox/portal/pages/shown-log.ts'
 
 const line = (seq: number, kind: LogLine['kind'], tone: LogLine['tone'] = 'plain'): LogLine => ({
   ...{ seq, kind, tone, word: '', at: '', after: '', text: kind, facts: [], doc: '', docText: '', open: false },

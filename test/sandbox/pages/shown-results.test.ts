@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attemptsOf } from '../../../src/certification/attempt-store.ts'
-import { nextStep } from '../../../src/certification/run.ts'
+import { attemptsOf } from '../../../src/sandbox/certification/attempt-store.ts'
+import { nextStep } from '../../../src/sandbox/certification/run.ts'
 import { timesOn } from '../../times.ts'
 import { type Lab, openLab, walkTo } from '../lab.ts'
 import { get, newSandboxPartner } from '../partners.ts'

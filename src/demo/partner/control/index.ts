@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { namesThisMachine } from '../../../lib/web/web-url.ts'
+import { namesThisMachine } from '../../../platform/lib/web/web-url.ts'
 import type { Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
 import { registerApi } from './api.ts'

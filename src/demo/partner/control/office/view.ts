@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json'
-import { type Locale, type Translate, translator } from '../../../../lib/web/locale.ts'
+import { type Locale, type Translate, translator } from '../../../../platform/lib/web/locale.ts'
 import { type DemoMistake, MISTAKE_GROUPS, type MistakeGroup, type Switches } from '../../mistakes/mistakes.ts'
 import type { Shop } from '../../shop.ts'
 import { type describeNotice, describeShop } from '../state.ts'

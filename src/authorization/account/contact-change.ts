@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Config } from '../../platform/config/index.ts'
+import { enqueue } from '../../platform/db/jobs-store.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { countWithin, networkOf } from '../../platform/throttle/index.ts'
+import { findCredential, insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
+import { endLinks, passportOf } from './password-store.ts'
+import { addressOf, recordChange } from './person-mail.ts'
+import * as store from './profile-store.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
+import { newUser, routingKeyOf } from './wire.ts'
+
+/**
+ * A new phone number or mail address: a code is sent there, and whoever types it has proved that they read it. The mail
+ * address of a person is the passport. Nobody but who reads a mailbox learns that another account has its address.
+ */
+
+const CODE_S = 600
+const HOUR_S = 3_600
+const TRIES = 5
+const PER_TARGET = 3
+const PER_PERSON = 5
+const PER_PERSON_AND_DAY = 10
+const PER_NETWORK = 30
+
+type Kind = store.ContactKind
+
+/** How a code gets to a new address or number; undefined where it cannot. Without SMTP_URL mails are files, for trying out. */
+export function wayTo(config: Config, kind: Kind): 'mail' | 'hook' | undefined {
+  if (kind === 'mail' && config.SMTP_URL !== undefined) return 'mail'
+  if (config.PASSWORD_RESET_HOOK && config.PASSWORD_RESET_HOOK_SECRET) return 'hook'
+  return kind === 'mail' && config.NODE_ENV !== 'production' ? 'mail' : undefined
+}
+
+/** Six digits that follow from the change: they are kept nowhere. */
+const codeOf = ({ derive }: DerivedKeys, changeId: string): string =>
+  String(hmacSha256(derive, `contact code\n${changeId}`).readUIntBE(0, 6) % 1_000_000).padStart(6, '0')
+
+const phone = newUser.shape.phone_number.unwrap().unwrap()
+const mail = newUser.shape.passport.refine((text) => addressOf(text) !== undefined)
+const asked = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('phone'), value: z.string().trim().pipe(phone) }),
+  z.object({ kind: z.literal('mail'), value: mail }),
+])
+
+/** Sends a code, in place of one of before. Returns the end of the window where too many were asked for. */
+export const askForContact = operation(
+  asked,
+  async (deps: Deps, { kind, value }: z.output<typeof asked>, session: SignedIn, address: string) => {
+    const person = `${session.cid}:${session.userId}`
+    const until =
+      (await countWithin(deps, HOUR_S, [
+        { kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET },
+        { kind: 'contact-code', name: person, most: PER_PERSON },
+        { kind: 'contact-network', name: networkOf(address), most: PER_NETWORK },
+      ])) ?? (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: PER_PERSON_AND_DAY }]))
+    if (until) return until
+    const changeId = randomUUID()
+    await deps.db.tx(async (db) => {
+      if (!(await lockSignedIn({ ...deps, db }, session))) return
+      const askedAt = deps.clock.now()
+      await store.setChange(db, session, kind, { changeId, value, askedAt, expiresAt: addSeconds(askedAt, CODE_S) })
+      await enqueue(db, 'send-contact-code', { changeId, kind, cid: session.cid, userId: session.userId })
+    })
+    return undefined
+  },
+)
+
+const typed = z.object({ kind: z.enum(['phone', 'mail']), code: z.string().max(40) })
+
+/** `ended`: nothing was asked for, or it is over. `taken`: another account has the address. */
+type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
+
+/** Of simultaneous calls with a right code exactly one succeeds; no more than five wrong ones are answered. */
+export const confirmContact = operation(
+  typed,
+  (deps: Deps, { kind, code }: z.output<typeof typed>, session: SignedIn): Promise<Confirmed> =>
+    deps.db.tx(async (db) => {
+      const inside = { ...deps, db }
+      if (!(await lockSignedIn(inside, session))) return 'ended'
+      const found = await store.findChange(db, session, kind)
+      if (!found || found.expiresAt <= deps.clock.now() || found.tries >= TRIES) return 'ended'
+      const plain = code.replaceAll(/\s/g, '')
+      if (!everyKey(deps.keys).some((key) => equalSecrets(plain, codeOf(key, found.changeId)))) {
+        await store.countTry(db, session, kind)
+        return 'wrong'
+      }
+      await store.deleteChange(db, session, kind)
+      return kind === 'phone' ? changePhone(inside, session, found.value) : changeMail(inside, session, found.value)
+    }),
+)
+
+async function changePhone(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
+  await store.setPhone(deps.db, session, value)
+  await recordChange(deps, session, 'phone_changed')
+  return 'done'
+}
+
+/** The old address is told, and links that were sent there end. */
+async function changeMail(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
+  const { db } = deps
+  const { routingKey, cid, userId } = session
+  const key = { routingKey, cid, userId }
+  const before = await passportOf(db, key)
+  const known = before === undefined ? undefined : await findCredential(db, before)
+  if (!known) return 'ended'
+  if ((await isPassportTaken(db, value)).taken) return 'taken'
+  await recordChange(deps, key, 'mail_changed')
+  await endLinks(db, key, deps.clock.now())
+  await store.deleteCredential(db, key)
+  const inserted = await insertCredential(db, key, storedPassport(value), known.passwordHash)
+  if (inserted === 0) throw new Error('another account got this address at the same moment')
+  return 'done'
+}
+
+/** What waits for its code. */
+export async function pendingContacts({ db, clock }: Deps, session: SignedIn): Promise<Partial<Record<Kind, string>>> {
+  const pending: Partial<Record<Kind, string>> = {}
+  for (const kind of ['phone', 'mail'] as const) {
+    const found = await store.findChange(db, session, kind)
+    if (found && found.expiresAt > clock.now() && found.tries < TRIES) pending[kind] = found.value
+  }
+  return pending
+}
+
+const queued = z.object({ changeId: z.uuid(), kind: z.enum(['phone', 'mail']), cid: z.number(), userId: z.string() })
+
+/** What the job sends; undefined where something newer was asked for, or it is over. */
+export const contactCode = operation(queued, async (deps: Deps, job: z.output<typeof queued>) => {
+  const { changeId: id, kind, cid, userId } = job
+  const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  const found = await store.findChange(deps.db, key, kind)
+  const way = wayTo(deps.config, kind)
+  if (!way || found?.changeId !== id || found.expiresAt <= deps.clock.now()) return undefined
+  const { value, askedAt: at, expiresAt } = found
+  return { id, kind, way, value, code: codeOf(deps.keys, id), at, expiresAt, cid, userId }
+})

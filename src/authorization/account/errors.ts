@@ -1,0 +1,63 @@
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import type { Credential } from './passport-store.ts'
+import type { Weakness } from './weak-password.ts'
+
+/** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
+export class SignInRefused extends Error {
+  override readonly name = 'SignInRefused'
+  readonly retryAt: Date | undefined
+
+  constructor(retryAt?: Date) {
+    super(retryAt ? 'too many failed sign-ins' : 'wrong passport or password')
+    this.retryAt = retryAt
+  }
+}
+
+/** Too many wrong codes in a day, until `retryAt`. */
+export class CodesUsedUp extends SignInRefused {}
+
+/** Passport and password were right; a second factor is needed, or has to be added, before there is a session. */
+export class SecondStepNeeded extends Error {
+  override readonly name = 'SecondStepNeeded'
+  readonly credential: Credential
+
+  constructor(credential: Credential) {
+    super('a second factor is needed')
+    this.credential = credential
+  }
+}
+
+/** A link to a new password cannot be used. */
+export class PasswordRefused extends Error {
+  override readonly name = 'PasswordRefused'
+  readonly reason: 'link_invalid' | 'link_expired' | 'link_used'
+
+  constructor(reason: PasswordRefused['reason']) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+/** Nobody may have this password. */
+export class WeakPassword extends Error {
+  override readonly name = 'WeakPassword'
+  readonly weakness: Weakness
+
+  constructor(weakness: Weakness) {
+    super(`weak password: ${weakness}`)
+    this.weakness = weakness
+  }
+}
+
+export const noSuchSession = (): RescodeError => invalidRequest('no such session', { status: 404 })
+
+export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
+
+/** Bad input: each of these fields that another user has. */
+export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): InvalidInput =>
+  new InvalidInput(
+    (['passport', 'user_id'] as const)
+      .filter((field) => taken[field])
+      .map((field) => ({ field, problem: field === 'user_id' ? 'is already taken in this cid' : 'is already taken' })),
+  )

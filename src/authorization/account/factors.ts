@@ -1,0 +1,133 @@
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { SealedColumn } from '../../platform/db/sealed.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { randomBytes } from '../../platform/lib/crypto/opaque-token.ts'
+import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
+import { AMR } from './amr.ts'
+import * as store from './factor-store.ts'
+import { deleteOtherSessions } from './password-store.ts'
+import { recordChange } from './person-mail.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
+
+/** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
+
+const sealingContext = (cid: number | string, userId: string): string => `user_totp ${cid} ${userId}`
+
+/** The encrypted columns of this room. */
+export const ACCOUNT_SEALED: readonly SealedColumn[] = [
+  {
+    table: 'user_totp',
+    column: 'sealed',
+    key: ['routing_key', 'cid', 'user_id'],
+    contextOf: ([, cid = '', userId = '']) => sealingContext(cid, userId),
+  },
+]
+
+/** A new authenticator for a person without one; in force once `confirmTotp` was given one of its codes. Undefined where one is. */
+export async function enrolTotp(deps: Deps, key: UserRowKey, label: string): Promise<TotpEnrolment | undefined> {
+  const made = newTotp(label)
+  const sealed = encryptSecret(deps.keys, made.secret, sealingContext(key.cid, key.userId))
+  const isSet = await store.setTotp(deps.db, key, sealed, deps.clock.now())
+  return isSet > 0 ? made : undefined
+}
+
+/** The step of a code that this authenticator shows now. */
+const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: store.StoredTotp, code: string) =>
+  totpStep(decryptSecret(keys, sealed, sealingContext(cid, userId)), code, clock.now())
+
+/**
+ * A first code of the authenticator: from now on signing in with a password needs one. The session in which it was typed has
+ * proved two factors by it; all others end, as somebody who knows the password may have opened them. Returns the recovery
+ * codes, which no later call can show again; undefined for a wrong code.
+ */
+export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
+  deps.db.tx(async (db) => {
+    if (!(await lockSignedIn({ ...deps, db }, session))) return undefined
+    const codes = await confirmTotp({ ...deps, db }, session, code, session.sessionHash)
+    if (codes) await store.setSecondFactorOfSession(db, session, AMR.totp)
+    return codes
+  })
+
+/** `deps.db` is a transaction that has locked the person. All sessions but `kept` end. */
+export async function confirmTotp(
+  deps: Deps,
+  { routingKey, cid, userId }: UserRowKey,
+  code: string,
+  kept: Buffer | null,
+): Promise<readonly string[] | undefined> {
+  const key = { routingKey, cid, userId }
+  const found = await store.findTotp(deps.db, key)
+  const step = found && stepOf(deps, key, found, code)
+  if (!found || step === undefined) return undefined
+  if ((await store.confirmStep(deps.db, key, found, step, deps.clock.now())) === 0) return undefined
+  await deleteOtherSessions(deps.db, key, kept)
+  await recordChange(deps, key, 'totp_added')
+  return newRecoveryCodes(deps, key)
+}
+
+/** As it is compared; people type spaces, hyphens and capitals. */
+const typedCode = (typed: string): string => typed.replaceAll(/[\s-]/g, '').toLowerCase()
+
+/** Whether this looks like a recovery code, and not like one of an authenticator. */
+export const isRecoveryCode = (typed: string): boolean => RECOVERY_CODE.test(typedCode(typed))
+
+/** What a code proved, as `amr` has it; undefined if it is wrong or was used. Of simultaneous uses exactly one succeeds. */
+export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): Promise<readonly string[] | undefined> {
+  const code = typedCode(typed)
+  if (RECOVERY_CODE.test(code)) {
+    return (await store.spendRecoveryCode(deps.db, key, hashOf(key, code), deps.clock.now())) > 0
+      ? AMR.recoveryCode
+      : undefined
+  }
+  const found = await store.findTotp(deps.db, key)
+  const step = found && stepOf(deps, key, found, code)
+  if (!found || step === undefined) return undefined
+  return (await store.spendStep(deps.db, key, found, step)) > 0 ? AMR.totp : undefined
+}
+
+/** Without letters and digits that look alike. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
+const CODES = 10
+const CODE_LETTERS = 16
+const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CODE_LETTERS}}$`)
+
+const newCode = (): string => [...randomBytes(CODE_LETTERS)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('')
+
+/** Without a key, so that codes outlive a change of SECRET_KEY: nobody can guess 80 random bits. */
+const hashOf = ({ cid, userId }: UserRowKey, code: string): Buffer => sha256(`recovery code\n${cid}:${userId}\n${code}`)
+
+/** Ten recovery codes in place of those of before. */
+async function newRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly string[]> {
+  const codes = Array.from({ length: CODES }, newCode)
+  const hashes = codes.map((code) => hashOf(key, code))
+  await store.replaceRecoveryCodes(deps.db, key, hashes, deps.clock.now())
+  return codes.map((code) => code.replaceAll(/(.{4})(?!$)/g, '$1-'))
+}
+
+/** The person asks for other recovery codes; undefined without an authenticator in force. */
+export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonly string[] | undefined> =>
+  deps.db.tx(async (db) => {
+    if (!(await lockSignedIn({ ...deps, db }, key))) return undefined
+    const { totpSince } = await store.findFactors(db, key)
+    if (totpSince === null) return undefined
+    await recordChange({ ...deps, db }, key, 'recovery_codes_made')
+    return newRecoveryCodes({ ...deps, db }, key)
+  })
+
+/** The person removes the authenticator. */
+export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
+  deps.db.tx(async (db) => {
+    if (!(await lockSignedIn({ ...deps, db }, key))) return
+    if ((await deleteFactor(db, key)) > 0) await recordChange({ ...deps, db }, key, 'totp_removed')
+  })
+
+/** The authenticator and its recovery codes. */
+export async function deleteFactor(db: Deps['db'], key: UserRowKey): Promise<number> {
+  await store.deleteRecoveryCodes(db, key)
+  return store.deleteTotp(db, key)
+}
+
+/** What a person has besides the password. */
+export const factorsOf = ({ db }: Deps, key: UserRowKey) => store.findFactors(db, key)

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { listOf } from '../../platform/lib/json/shape.ts'
+import { normalName } from '../../platform/lib/precis.ts'
+import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
+import { spellingsOf } from './passport-store.ts'
+import { newUser, routingKeyOf } from './wire.ts'
+
+/** What an existing hash may cost to verify: a quarter of a GiB of memory and ten passes. */
+const MAX_COST = { m: 262_144, t: 10, p: 8 } as const
+const PHC = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,128}$/
+
+/** A hash of argon2 as its PHC string, which names the algorithm and its parameters. */
+const passwordHash = z
+  .string()
+  .max(512)
+  .refine((text) => {
+    const [, m = 0, t = 0, p = 0] = PHC.exec(text)?.map(Number) ?? []
+    return m >= 8 && m <= MAX_COST.m && t >= 1 && t <= MAX_COST.t && p >= 1 && p <= MAX_COST.p
+  }, `must be a PHC string of argon2 ($argon2id$v=19$…) with m up to ${MAX_COST.m}, t up to ${MAX_COST.t} and p up to ${MAX_COST.p}`)
+
+const profile = newUser.omit({ password: true })
+
+/** A user of a file: with a password, or with the hash of one. */
+export const fileUser = profile
+  .extend({ password: newUser.shape.password.optional(), password_hash: passwordHash.optional() })
+  .refine(({ password, password_hash }) => (password === undefined) !== (password_hash === undefined), {
+    path: ['password'],
+    message: 'or password_hash is required, one of the two',
+  })
+
+/** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
+const userImport = z.union([
+  z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
+  z.strictObject({
+    dry_run: z.literal(false),
+    users: listOf('users', profile.extend({ password_hash: passwordHash })).min(1),
+  }),
+])
+export type UserImport = z.output<typeof userImport>
+
+/**
+ * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which of its fields
+ * another user has.
+ */
+type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
+
+/** Others have created some of the users since they were looked for. */
+class ConcurrentImport extends Error {}
+const MAX_ATTEMPTS = 5
+
+/** Creates those that are new, all in one transaction, and says of each what was done or would be. */
+export const importUsers = operation(
+  userImport,
+  async (deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await importOnce(deps, given)
+      } catch (error) {
+        if (!(error instanceof ConcurrentImport) || attempt === MAX_ATTEMPTS) throw error
+      }
+    }
+  },
+)
+
+function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
+  const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))
+  return deps.db.tx(async (db) => {
+    const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
+    const taken = await takenPassports(
+      db,
+      users.flatMap(({ passport }) => spellingsOf(passport)),
+    )
+    const seen = { keys: new Set<string>(), passports: new Set<string>() }
+    const isTaken = (passport: string): boolean =>
+      seen.passports.has(normalName(passport)) || spellingsOf(passport).some((spelling) => taken.has(spelling))
+    const outcomes = users.map((user): ImportOutcome => {
+      const known = existing.get(keyOf(user))
+      if (known && isIdentical(user, known)) return 'identical'
+      const fields = [
+        ...(isTaken(user.passport) ? (['passport'] as const) : []),
+        ...(known || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
+      ]
+      if (fields.length > 0) return fields
+      seen.keys.add(keyOf(user))
+      seen.passports.add(normalName(user.passport))
+      return 'new'
+    })
+    if (given.dry_run) return { outcomes }
+    const created = given.users.flatMap((user, at) =>
+      outcomes[at] === 'new' ? [{ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }] : [],
+    )
+    if (created.length > 0) {
+      if (!(await insertUsers(db, created, deps.clock.now()))) throw new ConcurrentImport()
+      const detail = { count: created.length, users: created.map(({ cid, user_id }) => `${cid}/${user_id}`) }
+      await recordAudit({ ...deps, db }, { event: 'users_imported', detail })
+    }
+    return { outcomes: outcomes.map((outcome) => (outcome === 'new' ? 'created' : outcome)) }
+  })
+}
+
+const keyOf = ({ cid, user_id }: { cid: number; user_id: string }): string => `${cid} ${user_id}`
+
+const SAME = ['name', 'gender', 'big_avatar_url', 'phone_number', 'status'] as const
+type Compared = Pick<z.output<typeof profile>, 'passport' | (typeof SAME)[number]>
+
+const isIdentical = (user: Compared, known: Compared): boolean =>
+  normalName(user.passport) === normalName(known.passport) && SAME.every((field) => user[field] === known[field])

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { normalName } from '../../platform/lib/precis.ts'
+import { SHOWN_PASSPORT } from './passport-store.ts'
+import { type User, type UserFilter, user } from './wire.ts'
+
+const keyShape = { routing_key: z.number(), cid: z.number(), user_id: z.string() }
+const profileRow = user.omit({ passport: true }).extend(keyShape)
+const credentialRow = z.object({ ...keyShape, passport: z.string() }) // as it is shown
+type Profile = z.output<typeof profileRow>
+type Credential = z.output<typeof credentialRow>
+
+const textOfKey = ({ routing_key, cid, user_id }: Omit<Credential, 'passport'>): string =>
+  `${routing_key} ${cid} ${user_id}`
+
+/**
+ * A page of users, oldest first; by passport where a passport is asked for. Two statements: credentials are found by
+ * passport, and may lie on another shard. A user whose other half is just being written is left out.
+ */
+export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>> {
+  if (filter.passport === undefined) {
+    const { rows, next } = await profilePage(db, filter)
+    return { rows: joined(rows, await credentialsOf(db, rows)), next }
+  }
+  const { rows, next } = await credentialPage(db, filter.passport, filter)
+  const found = new Map((await profilesOf(db, rows)).map((profile) => [textOfKey(profile), profile]))
+  const inOrder = rows.flatMap((credential) => found.get(textOfKey(credential)) ?? [])
+  return { rows: joined(inOrder, rows), next }
+}
+
+function joined(profiles: readonly Profile[], credentials: readonly Credential[]): User[] {
+  const passports = new Map(credentials.map((credential) => [textOfKey(credential), credential.passport]))
+  return profiles.flatMap(({ routing_key, ...profile }) => {
+    const passport = passports.get(textOfKey({ routing_key, ...profile }))
+    return passport === undefined ? [] : [{ ...profile, passport }]
+  })
+}
+
+const PROFILE = sql.part`routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`
+
+async function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Promise<Page<Profile>> {
+  const [createdAt, cid, userId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(profileRow),
+    sql`select ${PROFILE}, ${cursorOf(sql.part`created_at, cid, user_id`)}
+        from user_profile
+        where (${createdAt}::timestamptz is null
+            or (created_at, cid, user_id) > (${createdAt}::timestamptz, ${cid}::int, ${userId}::text))
+          and (${filter.status}::text is null or status = ${filter.status})
+          and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
+          and (${filter.phone_number}::text is null or phone_number like ${beginsWith(filter.phone_number)})
+        order by created_at, cid, user_id limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
+
+async function credentialPage(
+  db: Db,
+  passport: string,
+  { limit, after }: Pick<UserFilter, 'limit' | 'after'>,
+): Promise<Page<Credential>> {
+  const last = after?.[3]
+  const found = await db.listWithCustomPlan(
+    withCursor(credentialRow),
+    sql`select routing_key, cid, user_id, ${SHOWN_PASSPORT} as passport,
+          ${cursorOf(sql.part`to_timestamp(0), cid, user_id, passport`)}
+        from user_credential
+        where passport like ${beginsWith(normalName(passport))} and (${last}::text is null or passport ~>~ ${last})
+        order by user_credential.passport using ~<~ limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
+
+const keysOf = (rows: readonly Omit<Credential, 'passport'>[]) =>
+  sql.part`unnest(${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
+             ${rows.map((row) => row.user_id)}::text[]) as k (routing_key, cid, user_id)`
+
+const credentialsOf = (db: Db, rows: readonly Profile[]): Promise<Credential[]> =>
+  db.listWithCustomPlan(
+    credentialRow,
+    sql`select c.routing_key, c.cid, c.user_id, ${SHOWN_PASSPORT} as passport from ${keysOf(rows)}
+        join user_credential c using (routing_key, cid, user_id)`,
+  )
+
+const profilesOf = (db: Db, rows: readonly Credential[]): Promise<Profile[]> =>
+  db.listWithCustomPlan(
+    profileRow,
+    sql`select ${PROFILE} from ${keysOf(rows)} join user_profile u using (routing_key, cid, user_id)`,
+  )

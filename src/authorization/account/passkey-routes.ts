@@ -1,0 +1,72 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { translator } from '../../platform/lib/web/locale.ts'
+import { actorOf } from '../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { ownPasskeys, removeOwnPasskey, renameOwnPasskey } from './own-passkeys.ts'
+import { addPasskey, registrationOptions } from './passkeys.ts'
+import type { SignedIn } from './session.ts'
+import { freshSession, isFresh } from './step-up-guard.ts'
+import { newPasskeyForm, onePasskey, passkeyName } from './wire.ts'
+
+const PASSKEYS = '/account/security/passkeys'
+
+/** What the page about security shows of passkeys. The options for another one are for whoever may add it now. */
+export async function shownPasskeys(deps: Deps, session: SignedIn) {
+  const all = await ownPasskeys(deps, session)
+  return {
+    list: all.map(({ passkeyId, name, createdAt, lastUsedAt }) => ({
+      id: passkeyId,
+      name,
+      since: createdAt.toISOString(),
+      lastUsed: lastUsedAt?.toISOString() ?? null,
+    })),
+    options: (await isFresh(deps, session)) ? await registrationOptions(deps, session) : '',
+  }
+}
+
+interface Options {
+  readonly deps: Deps
+  readonly overview: string
+  readonly show: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: SignedIn,
+    alert: string,
+  ) => Promise<FastifyReply>
+}
+
+/** Forms of passkeys on the page about security, within whose plugin this is. */
+export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, overview, show }) => {
+  const back = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(overview, 303)
+  const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
+  for (const path of ['', '/rename', '/remove']) app.get(PASSKEYS + path, (_request, reply) => back(reply))
+
+  app.post(PASSKEYS, async (request, reply) => {
+    const session = await freshSession(deps, request, reply, overview)
+    if (!session) return reply
+    const form = newPasskeyForm.safeParse(request.body)
+    if (form.success) {
+      const { name, credential: response } = form.data
+      if (await addPasskey(acting(request), session, { response, name })) return back(reply)
+    }
+    return show(request, reply.code(400), session, translator(localeOfRequest(request))('passkey.not_added'))
+  })
+
+  app.post(`${PASSKEYS}/rename`, async (request, reply) => {
+    const session = await freshSession(deps, request, reply, overview)
+    if (!session) return reply
+    const form = onePasskey.extend(passkeyName.shape).safeParse(request.body)
+    if (form.success) await renameOwnPasskey(deps, session, form.data.passkey_id, form.data.name)
+    return back(reply)
+  })
+
+  app.post(`${PASSKEYS}/remove`, async (request, reply) => {
+    const session = await freshSession(deps, request, reply, overview)
+    if (!session) return reply
+    const form = onePasskey.safeParse(request.body)
+    if (form.success) await removeOwnPasskey(acting(request), session, form.data.passkey_id)
+    return back(reply)
+  })
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { normalName } from '../../platform/lib/precis.ts'
+
+const credentialRow = z.object({
+  passwordHash: z.string(),
+  cid: z.number(),
+  userId: z.string(),
+  /** Whether an authenticator is in force. */
+  hasTotp: z.boolean(),
+})
+export type Credential = z.output<typeof credentialRow>
+
+/** A passport as it is stored: to be found by its normal form, and to be shown. */
+export interface StoredPassport {
+  readonly passport: string
+  /** As it was typed; null where that is the normal form. */
+  readonly shown: string | null
+}
+
+export function storedPassport(typed: string): StoredPassport {
+  const passport = normalName(typed)
+  return { passport, shown: passport === typed ? null : typed }
+}
+
+/** Of a row of user_credential. */
+export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
+
+/**
+ * How a passport may be stored. Migration 0100 left those as they were typed whose normal form another row had: only what was
+ * typed finds them, so it comes first.
+ */
+export const spellingsOf = (typed: string): readonly string[] => [...new Set([typed, normalName(typed)])]
+
+export async function findCredential(db: Db, typed: string): Promise<Credential | undefined> {
+  for (const passport of spellingsOf(typed)) {
+    const found = await db.maybe(
+      credentialRow,
+      sql`
+      select c.password_hash as "passwordHash", c.cid, c.user_id as "userId",
+        exists (select 1 from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
+                  and t.confirmed_at is not null) as "hasTotp"
+      from user_credential c where c.passport = ${passport}`,
+    )
+    if (found) return found
+  }
+  return undefined
+}
+
+export const isPassportTaken = (db: Db, typed: string) =>
+  db.one(
+    z.object({ taken: z.boolean() }),
+    sql`select exists (select 1 from user_credential where passport = any(${spellingsOf(typed)}::text[])) as taken`,
+  )
+
+/** 0 when the passport exists already. */
+export const insertCredential = (db: Db, key: UserRowKey, { passport, shown }: StoredPassport, passwordHash: string) =>
+  db.exec(sql`
+    insert into user_credential (passport, passport_shown, password_hash, routing_key, cid, user_id)
+    values (${passport}, ${shown}, ${passwordHash}, ${key.routingKey}, ${key.cid}, ${key.userId})
+    on conflict do nothing`)

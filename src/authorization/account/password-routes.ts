@@ -1,0 +1,140 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { hasPasskeys } from '../../platform/config/people.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { secondsUntil } from '../../platform/lib/clock.ts'
+import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
+import { inMinutes, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
+import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
+import { findSession, sessionCookie } from './session.ts'
+import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
+import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
+
+/** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
+const REFERRER = 'strict-origin'
+const REFUSALS = {
+  link_invalid: ['password.link_invalid', 404],
+  link_expired: ['password.link_expired', 410],
+  link_used: ['password.link_used', 410],
+} as const
+
+const WEAK = { common: 'password.common', passport: 'password.is_passport' } as const
+
+interface Shown {
+  readonly token?: string
+  readonly passport?: string
+  readonly alert?: string
+  readonly done?: boolean
+  /** Names of those that still sign in, after a reset. */
+  readonly passkeys?: readonly string[]
+  readonly refused?: boolean
+}
+
+/** The page that sets a password: by a link that an operator has made, or by whoever is signed in and knows the present one. */
+export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  await preparePages(app, config)
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
+    const forgotten = deps.config.PASSWORD_RESET !== 'off'
+    const data = {
+      token: '',
+      passport: '',
+      alert: '',
+      done: false,
+      passkeys: [],
+      refused: false,
+      referrer: REFERRER,
+      forgotten,
+      ...shown,
+    }
+    return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
+  }
+  const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof PasswordRefused)) throw error
+      noteForLog(request, { detail: error.reason })
+      const [key, status] = REFUSALS[error.reason]
+      return show(request, reply.code(status), { refused: true, alert: translator(localeOfRequest(request))(key) })
+    }
+  }
+
+  // Only shows: programs that examine mails open every link.
+  app.get(PASSWORD_PATH, (request, reply) =>
+    refusing(request, reply, async () => {
+      const { token } = passwordQuery.parse(request.query)
+      if (token !== undefined) {
+        const { passport } = await openPasswordLink(deps, token)
+        return show(request, reply, { token, passport })
+      }
+      if (!(await freshSession(deps, request, reply, PASSWORD_PATH))) return reply
+      return show(request, reply, {})
+    }),
+  )
+
+  app.post(PASSWORD_PATH, (request, reply) =>
+    refusing(request, reply, async () => {
+      const { token } = passwordQuery.parse(request.body)
+      const acting = { ...deps, actor: actorOf(request, 'user') }
+      const t = translator(localeOfRequest(request))
+      if (token === undefined) return change(request, reply, acting, t)
+      const form = newPasswordForm.safeParse(request.body)
+      const alert = problemOf(form, t)
+      if (!form.success || alert) {
+        const { passport } = await openPasswordLink(deps, token)
+        return show(request, reply.code(400), { token, passport, alert })
+      }
+      try {
+        const passkeys = await setPasswordByLink(acting, token, form.data.password)
+        cookie.clear(reply)
+        return await show(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
+      } catch (error) {
+        if (!(error instanceof WeakPassword)) throw error
+        const { passport } = await openPasswordLink(deps, token)
+        return show(request, reply.code(400), { token, passport, alert: t(WEAK[error.weakness]) })
+      }
+    }),
+  )
+
+  async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
+    const session = await findSession(deps, cookie.read(request))
+    if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
+    const form = ownPasswordForm.safeParse(request.body)
+    const alert = problemOf(form, t)
+    if (!form.success || alert) return show(request, reply.code(400), { alert })
+    const { current_password: current, password } = form.data
+    try {
+      await changePassword(acting, session, { current, password, address: request.ip })
+      return show(request, reply, { done: true })
+    } catch (error) {
+      if (error instanceof WeakPassword) return show(request, reply.code(400), { alert: t(WEAK[error.weakness]) })
+      if (!(error instanceof SignInRefused)) throw error
+      noteForLog(request, { detail: error.message })
+      if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })
+      const seconds = Math.max(1, secondsUntil(error.retryAt, deps.clock.now()))
+      reply.code(429).header('Retry-After', String(seconds))
+      return show(request, reply, {
+        alert: t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) }),
+      })
+    }
+  }
+}
+
+interface Read {
+  readonly success: boolean
+  readonly data?: { readonly password: string; readonly password_again: string }
+  readonly error?: z.ZodError
+}
+
+function problemOf({ data, error }: Read, t: Translate): string {
+  if (!data) return t(hasWrongCharacters(error) ? 'password.characters' : 'password.length')
+  return data.password === data.password_again ? '' : t('password.differs')
+}

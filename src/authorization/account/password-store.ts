@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { SHOWN_PASSPORT } from './passport-store.ts'
+
+/** Those of the person that work end, for good: their rows stay, so that the job that made one does not make it again. */
+export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
+  db.exec(
+    sql`update password_link set used_at = ${now}
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
+  )
+
+/** Those that there are go on: whoever asks for another one does not take them away. 0 for one that was made before. */
+export const insertLink = (
+  db: Db,
+  key: UserRowKey,
+  link: { hash: Buffer; expiresAt: Date },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
+        values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})
+        on conflict do nothing`,
+  )
+
+const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
+export type PasswordLink = z.output<typeof linkRow>
+
+/** Undefined too where its person is gone. Two statements: the credential may lie on another shard. */
+export async function findLink(db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> {
+  const link = await db.maybe(
+    linkRow.omit({ passport: true }),
+    sql`select cid, user_id as "userId", used_at as "usedAt" from password_link
+        where routing_key = ${routingKey} and link_hash = ${hash}`,
+  )
+  if (!link) return undefined
+  const passport = await passportOf(db, { routingKey, ...link })
+  return passport === undefined ? undefined : { ...link, passport }
+}
+
+/** True for exactly one of any number of simultaneous callers. */
+export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`update password_link set used_at = ${now}
+        where routing_key = ${routingKey} and link_hash = ${hash} and used_at is null`,
+  )) === 1
+
+export const setPassword = (db: Db, key: UserRowKey, passwordHash: string): Promise<number> =>
+  db.exec(
+    sql`update user_credential set password_hash = ${passwordHash}
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+
+export const passwordHashOf = async (db: Db, key: UserRowKey): Promise<string | undefined> =>
+  (
+    await db.maybe(
+      z.object({ passwordHash: z.string() }),
+      sql`select password_hash as "passwordHash" from user_credential
+          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+    )
+  )?.passwordHash
+
+export const passportOf = async (db: Db, key: UserRowKey): Promise<string | undefined> =>
+  (
+    await db.maybe(
+      z.object({ passport: z.string() }),
+      sql`select ${SHOWN_PASSPORT} as passport from user_credential
+          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+    )
+  )?.passport
+
+/** All of the person's but this one. */
+export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
+  db.exec(
+    sql`delete from browser_session
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+          and session_hash is distinct from ${kept}::bytea`,
+  )

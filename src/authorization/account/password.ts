@@ -1,0 +1,142 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { signInLimits } from '../../platform/throttle/index.ts'
+import { forgetCodeGuesses } from './code-guesses.ts'
+import { noSuchUser, PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
+import { passkeysOf } from './passkey-store.ts'
+import * as store from './password-store.ts'
+import { recordChange } from './person-mail.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
+import { accountOf } from './sign-in.ts'
+import { lockUser } from './store.ts'
+import { weaknessOf } from './weak-password.ts'
+import { routingKeyOf, type UserKey } from './wire.ts'
+
+/** Path of the page; a link adds `?token=…`. */
+export const PASSWORD_PATH = '/password'
+const LINK_LIFETIME_S = 86_400
+
+/** A link for one person. It is a secret: whoever has it takes over the account. */
+export interface IssuedLink extends UserKey {
+  readonly url: string
+  readonly expires_at: Date
+}
+
+/** Makes a link that sets a new password once, within a day; earlier ones end. Throws 20007 (404). */
+export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
+  deps.db.tx(async (db) => {
+    const { cid, user_id } = user
+    const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    if (!(await lockUser(db, key))) throw noSuchUser()
+    if (deps.config.UPSTREAM_ISSUER)
+      throw invalidRequest('nobody has a password here: people sign in at UPSTREAM_ISSUER')
+    const now = deps.clock.now()
+    const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
+    const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })
+    await store.endLinks(db, key, now)
+    await store.insertLink(db, key, link, now)
+    await recordAudit({ ...deps, db }, { event: 'user_password_link_made', ...key })
+    const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, deps.config.PUBLIC_URL)
+    return { cid, user_id, url: url.href, expires_at: link.expiresAt }
+  })
+
+interface OpenedLink extends UserRowKey {
+  readonly hash: Buffer
+  readonly passport: string
+}
+
+/** Whose password a link sets; changes nothing. Throws PasswordRefused. A forged or expired one costs no statement. */
+export async function openPasswordLink({ db, keys, clock }: Deps, token: string): Promise<OpenedLink> {
+  const read = parseToken(keys, PREFIX.passwordLink, token)
+  if (!read) throw new PasswordRefused('link_invalid')
+  if (read.expiresAt <= clock.now()) throw new PasswordRefused('link_expired')
+  const found = await store.findLink(db, read.routingKey, read.hash)
+  if (!found) throw new PasswordRefused('link_invalid')
+  if (found.usedAt) throw new PasswordRefused('link_used')
+  return {
+    routingKey: read.routingKey,
+    cid: found.cid,
+    userId: found.userId,
+    hash: read.hash,
+    passport: found.passport,
+  }
+}
+
+/**
+ * Uses a link once: sets the password and ends all sessions of the person. Of simultaneous calls with one link exactly one
+ * succeeds; the others throw PasswordRefused. Throws WeakPassword, and the link stays usable. Returns the names of the passkeys, which still sign in.
+ */
+export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
+  await refuseWeak(password, (await openPasswordLink(deps, token)).passport)
+  // Outside of the transaction: it takes a while, and may wait for its turn.
+  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
+  return deps.db.tx(async (db) => {
+    const link = await openPasswordLink({ ...deps, db }, token)
+    if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
+    if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
+      throw new PasswordRefused('link_used')
+    await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, kind: 'password_reset' })
+    return (await passkeysOf(db, link)).map(({ name }) => name)
+  })
+}
+
+async function refuseWeak(password: string, passport: string): Promise<void> {
+  const weakness = await weaknessOf(password, passport)
+  if (weakness) throw new WeakPassword(weakness)
+}
+
+/** What the person signs in with, as it was typed. */
+export const ownPassport = async ({ db }: Deps, session: UserRowKey): Promise<string> =>
+  (await store.passportOf(db, session)) ?? ''
+
+interface Change {
+  readonly current: string
+  readonly password: string
+  /** Where the request came from. */
+  readonly address: string
+}
+
+/**
+ * The person changes the password, and all other sessions end. Failed tries count as failed sign-ins of the passport. Throws
+ * SignInRefused, with `retryAt` where there were too many, and WeakPassword.
+ */
+export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
+  deps.passwordSlots.run(async () => {
+    const { address, current, password } = change
+    const passport = await store.passportOf(deps.db, session)
+    if (passport === undefined) throw new SignInRefused()
+    await refuseWeak(password, passport)
+    const limits = await signInLimits(deps, { ...accountOf(passport), address, device: undefined })
+    const until = await limits.exhausted()
+    if (until) throw new SignInRefused(until)
+    const known = await store.passwordHashOf(deps.db, session)
+    if (!(await verifyPassword(known, current))) throw new SignInRefused(await limits.failed())
+    await limits.forget()
+    const passwordHash = await hashPassword(password)
+    await deps.db.tx(async (db) => {
+      if (!(await lockSignedIn({ ...deps, db }, session))) throw new SignInRefused()
+      if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
+      const ends = { kept: session.sessionHash, kind: 'password_changed' } as const
+      await replacePassword({ ...deps, db }, session, passwordHash, ends)
+    })
+  })
+
+/** `db` is a transaction that has locked the user: a sign-in with the password of before ends there or finds out. */
+async function replacePassword(
+  deps: Deps,
+  { routingKey, cid, userId }: UserRowKey,
+  passwordHash: string,
+  { kept, kind }: { readonly kept: Buffer | null; readonly kind: 'password_changed' | 'password_reset' },
+): Promise<void> {
+  const key = { routingKey, cid, userId }
+  await store.setPassword(deps.db, key, passwordHash)
+  await forgetCodeGuesses(deps, key)
+  await store.endLinks(deps.db, key, deps.clock.now())
+  await store.deleteOtherSessions(deps.db, key, kept)
+  await recordChange(deps, key, kind)
+}

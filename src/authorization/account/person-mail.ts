@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { enqueue } from '../../platform/db/jobs-store.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { deviceInWords } from '../../platform/lib/web/device.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { countWithin } from '../../platform/throttle/index.ts'
+import { passportOf } from './password-store.ts'
+import { originOfSignIn } from './session-list-store.ts'
+import { routingKeyOf } from './wire.ts'
+
+/** Mails to people about their account. A person's address is the passport, where that is one. */
+
+const SECURITY = '/account/security/sign-in'
+
+interface Kind {
+  readonly subject: string
+  /** Where there is none, the text is made of the subject. */
+  readonly text?: string
+  /** The page that helps. */
+  readonly path?: string
+  /** It is sent to where the person was when it happened: the mail that was queued holds the address, encrypted. */
+  readonly toFormerAddress?: true
+}
+
+const KINDS = {
+  factors_removed: { subject: 'mail.factors_removed_subject', text: 'mail.factors_removed_text' },
+  totp_added: { subject: 'mail.totp_added' },
+  totp_removed: { subject: 'mail.totp_removed' },
+  recovery_codes_made: { subject: 'mail.recovery_codes_made' },
+  passkey_added: { subject: 'mail.passkey_added' },
+  passkey_removed: { subject: 'mail.passkey_removed' },
+  codes_guessed: { subject: 'mail.codes_guessed', text: 'mail.codes_guessed_text' },
+  password_changed: { subject: 'mail.password_changed' },
+  password_reset: { subject: 'mail.password_reset' },
+  new_device: { subject: 'mail.new_device', text: 'mail.new_device_text', path: '/account/security' },
+  deletion_requested: {
+    subject: 'mail.deletion_requested',
+    text: 'mail.deletion_requested_text',
+    path: '/account/data',
+  },
+  phone_changed: { subject: 'mail.phone_changed' },
+  mail_changed: { subject: 'mail.mail_changed', text: 'mail.mail_changed_text', toFormerAddress: true },
+  deleted: { subject: 'mail.deleted', text: 'mail.deleted_text', toFormerAddress: true },
+} as const satisfies Readonly<Record<string, Kind>>
+type KindName = keyof typeof KINDS
+
+/** Ids only: the queue holds no address, but for `toFormerAddress`. */
+const personMail = z.object({
+  mailId: z.uuid(),
+  cid: z.number(),
+  userId: z.string(),
+  kind: z.enum(Object.keys(KINDS) as KindName[]),
+  at: z.coerce.date(),
+  sealed: z.base64().optional(),
+  /** Of the history, where the mail tells of a sign-in. */
+  signInId: z.uuid().optional(),
+})
+type PersonMail = z.output<typeof personMail>
+
+const contextOf = (mailId: string): string => `mail ${mailId}`
+
+/** The address of a person; undefined where the passport is none. */
+export function addressOf(passport: string | undefined): string | undefined {
+  return passport !== undefined && z.email().max(254).safeParse(passport).success ? passport : undefined
+}
+
+/** Of one kind: whoever changes something without end fills no mailbox. */
+const PER_DAY = 10
+
+/** Queues a mail as part of the caller's transaction, if there is an address. */
+export async function tellPerson(deps: Deps, key: UserRowKey, kind: KindName, signInId?: string): Promise<void> {
+  const { db, clock } = deps
+  const address = addressOf(await passportOf(db, key))
+  if (address === undefined) return
+  const name = `${kind} ${key.cid}:${key.userId}`
+  if (await countWithin(deps, DAY_S, [{ kind: 'mail-person', name, most: PER_DAY }])) return
+  const mailId = randomUUID()
+  const { toFormerAddress }: Kind = KINDS[kind]
+  const sealed = toFormerAddress && encryptSecret(deps.keys, address, contextOf(mailId)).toString('base64')
+  const mail = { mailId, cid: key.cid, userId: key.userId, kind, at: clock.now(), sealed, signInId }
+  await enqueue(db, 'send-person-mail', mail)
+}
+
+/** Something that protects the account was changed, by its person or by whoever signs in as them: for the audit log, and for their mailbox. */
+export async function recordChange(
+  deps: Deps,
+  whose: UserRowKey,
+  kind: Exclude<KindName, 'factors_removed'>,
+): Promise<void> {
+  const { routingKey, cid, userId } = whose
+  const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+  await recordAudit(deps, { event: `user_${kind}`, actor, routingKey, cid, userId })
+  await tellPerson(deps, whose, kind)
+}
+
+interface PersonMessage {
+  readonly id: string
+  readonly address: string
+  readonly date: Date
+  /** The moment that the text tells. */
+  readonly told: Date
+  readonly subject: (t: Translate) => string
+  /** `time`: that moment, as the language has it. */
+  readonly text: (t: Translate, time: string) => string
+}
+
+/** Undefined where the person, or the address, is gone. */
+export const personMessage = operation(personMail, messageOf)
+
+async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | undefined> {
+  const { mailId, cid, userId, kind, at, sealed, signInId } = mail
+  const key = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  const address = sealed
+    ? decryptSecret(deps.keys, Buffer.from(sealed, 'base64'), contextOf(mailId))
+    : addressOf(await passportOf(deps.db, key))
+  if (address === undefined) return undefined
+  const from = signInId === undefined ? undefined : await originOfSignIn(deps.db, key, signInId)
+  const { subject: subjectKey, text: textKey = 'mail.changed_text', path = SECURITY }: Kind = KINDS[kind]
+  const url = `${deps.config.PUBLIC_URL}${path}`
+  const subject = (t: Translate) => t(subjectKey)
+  const text: PersonMessage['text'] = (t, time) =>
+    t(textKey, {
+      what: subject(t),
+      time,
+      url,
+      device: deviceInWords(from?.userAgent ?? null, t),
+      address: from?.address ?? t('account.sessions.no_address'),
+    })
+  return { id: mailId, address, date: at, told: at, subject, text }
+}

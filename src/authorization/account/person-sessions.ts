@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { noSuchSession, noSuchUser } from './errors.ts'
+import { findNamedSession, sessionIdOf, signInFilter } from './own-sessions.ts'
+import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
+import { deleteSession } from './session-store.ts'
+import { findUser } from './store.ts'
+import { routingKeyOf, type UserKey, userKey } from './wire.ts'
+
+/** What operators see of a person's browser sessions and sign-ins. Each look is in the audit log. */
+
+const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
+  routingKey: routingKeyOf(cid, user_id),
+  cid,
+  userId: user_id,
+})
+
+/** Throws 20007 (404) when there is no such user, as does what follows. */
+const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps, key: UserRowKey) => Promise<Seen>) =>
+  deps.db.tx(async (db) => {
+    const [inside, key] = [{ ...deps, db }, keyOf(user)]
+    if (!(await findUser(db, key))) throw noSuchUser()
+    await recordAudit(inside, { event, ...key })
+    return see(inside, key)
+  })
+
+/** Those that work, newest first, 200 at most. */
+const listSessions = operation(userKey, (deps: Deps, user: UserKey) =>
+  look(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
+    sessions: (await sessionsOfUser(db, key, clock.now())).map(({ sessionHash, ...session }) => ({
+      session_id: sessionIdOf(keys, sessionHash),
+      created_at: session.createdAt,
+      expires_at: session.expiresAt,
+      address: session.address,
+      user_agent: session.userAgent,
+    })),
+  })),
+)
+
+const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, 'must be the id of a session') })
+
+/** Ends one session at once. Throws 20007 (404) for any other id, another person's too. */
+const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z.output<typeof oneSession>) =>
+  deps.db.tx(async (db) => {
+    const key = keyOf(user)
+    const found = await findNamedSession({ ...deps, db }, key, session_id)
+    if (!found || (await deleteSession(db, key.routingKey, found.sessionHash)) === 0) throw noSuchSession()
+    await recordAudit({ ...deps, db }, { event: 'user_sessions_ended', ...key, detail: { sessions: 1 } })
+    return { ...user, session_id }
+  }),
+)
+
+const signInsFilter = userKey.extend(signInFilter.shape)
+
+/** Sign-ins and what was tried, newest first. */
+const listSignIns = operation(signInsFilter, (deps: Deps, { cid, user_id, ...page }: z.output<typeof signInsFilter>) =>
+  look(deps, { cid, user_id }, 'user_sign_ins_read', async ({ db }, key) => {
+    const { rows, next } = await signInsOfUser(db, key, page)
+    return { sign_ins: rows.map(({ userAgent, ...signIn }) => ({ ...signIn, user_agent: userAgent })), next }
+  }),
+)
+
+/** What operators do about the sessions of a person. */
+export const PERSON_SESSIONS = { list: listSessions, end: endSession, signIns: listSignIns }

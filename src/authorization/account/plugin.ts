@@ -1,0 +1,24 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import type { UpstreamDeps } from '../upstream/index.ts'
+import { forgottenPages } from './forgotten-routes.ts'
+import { passwordPages } from './password-routes.ts'
+import { accountPages } from './routes.ts'
+import { secondStepPages } from './second-step-routes.ts'
+import { securityPages } from './security-routes.ts'
+import { upstreamPages } from './upstream-routes.ts'
+
+const ownPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(secondStepPages, { deps })
+  await app.register(forgottenPages, { deps })
+  await app.register(passwordPages, { deps })
+  await app.register(securityPages, { deps })
+}
+
+/** Users, passwords, browser sessions, the sign-in page. */
+export const accountRoom: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
+  await app.register(accountPages, { deps })
+  const { upstream } = deps
+  if (upstream) await app.register(upstreamPages, { deps: { ...deps, upstream } })
+  else await app.register(ownPages, { deps })
+}

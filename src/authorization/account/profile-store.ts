@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { user } from './wire.ts'
+
+/** The SQL of what people change of their profile. */
+
+const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
+  sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
+
+const edited = user.pick({ name: true, gender: true, big_avatar_url: true })
+export type EditedProfile = z.output<typeof edited>
+
+export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avatar_url }: EditedProfile) =>
+  db.exec(
+    sql`update user_profile set name = ${name}, gender = ${gender}, big_avatar_url = ${big_avatar_url}
+        where ${whose(key)}`,
+  )
+
+export const setPhone = (db: Db, key: UserRowKey, phone: string): Promise<number> =>
+  db.exec(sql`update user_profile set phone_number = ${phone} where ${whose(key)}`)
+
+/** The credential of the person goes, to come again under another passport, which may lie on another shard. */
+export const deleteCredential = (db: Db, key: UserRowKey): Promise<number> =>
+  db.exec(sql`delete from user_credential where ${whose(key)}`)
+
+const change = z.object({
+  changeId: z.string(),
+  value: z.string(),
+  tries: z.number(),
+  askedAt: z.date(),
+  expiresAt: z.date(),
+})
+export type ContactChange = z.output<typeof change>
+export type ContactKind = 'phone' | 'mail'
+
+/** In place of what was asked for before. */
+export const setChange = (db: Db, key: UserRowKey, kind: ContactKind, made: Omit<ContactChange, 'tries'>) =>
+  db.exec(
+    sql`insert into contact_change (routing_key, cid, user_id, kind, change_id, value, asked_at, expires_at)
+        values (${key.routingKey}, ${key.cid}, ${key.userId}, ${kind}, ${made.changeId}, ${made.value},
+                ${made.askedAt}, ${made.expiresAt})
+        on conflict (routing_key, cid, user_id, kind) do update
+        set change_id = excluded.change_id, value = excluded.value, tries = 0, asked_at = excluded.asked_at,
+            expires_at = excluded.expires_at`,
+  )
+
+export const findChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<ContactChange | undefined> =>
+  db.maybe(
+    change,
+    sql`select change_id as "changeId", value, tries, asked_at as "askedAt", expires_at as "expiresAt"
+        from contact_change where ${whose(key)} and kind = ${kind}`,
+  )
+
+export const countTry = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
+  db.exec(sql`update contact_change set tries = tries + 1 where ${whose(key)} and kind = ${kind}`)
+
+export const deleteChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
+  db.exec(sql`delete from contact_change where ${whose(key)} and kind = ${kind}`)

@@ -1,0 +1,72 @@
+import type { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
+import * as store from './profile-store.ts'
+import { lockSignedIn, type SignedIn } from './session.ts'
+import { findUser } from './store.ts'
+import { newUser, type User } from './wire.ts'
+
+/** What a person changes of their own profile. What other systems of the platform keep (PROFILE_OWNED) stays as it is. */
+
+const profileForm = newUser.pick({ name: true, gender: true, big_avatar_url: true }).partial().strip()
+
+/**
+ * Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. The mail address is
+ * what one signs in with, so it is the provider's where people sign in there.
+ */
+function editableFields({ config }: Deps): readonly ProfileField[] {
+  return PROFILE_FIELDS.filter((field) => {
+    if (config.PROFILE_OWNED.includes(field) || (field === 'mail' && config.UPSTREAM_ISSUER)) return false
+    return (field !== 'phone' && field !== 'mail') || wayTo(config, field) !== undefined
+  })
+}
+
+/** The person's own profile, whole: operators get it masked. Undefined for somebody who was erased meanwhile. */
+const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> => findUser(db, session)
+
+/** Changes name, gender and picture; false where the address of a new picture is not https. */
+const editProfile = operation(
+  profileForm,
+  (deps: Deps, given: z.output<typeof profileForm>, session: SignedIn): Promise<boolean> =>
+    deps.db.tx(async (db) => {
+      if (!(await lockSignedIn({ ...deps, db }, session))) return true
+      const before = await findUser(db, session)
+      if (!before) return true
+      const may = editableFields(deps)
+      const next = {
+        name: may.includes('name') ? (given.name ?? before.name) : before.name,
+        gender: may.includes('gender') ? (given.gender ?? before.gender) : before.gender,
+        big_avatar_url: may.includes('avatar')
+          ? (given.big_avatar_url ?? before.big_avatar_url)
+          : before.big_avatar_url,
+      }
+      const fields = [
+        ...(next.name === before.name ? [] : ['name']),
+        ...(next.gender === before.gender ? [] : ['gender']),
+        ...(next.big_avatar_url === before.big_avatar_url ? [] : ['avatar']),
+      ]
+      if (fields.includes('avatar') && !/^https:/i.test(next.big_avatar_url)) return false
+      if (fields.length === 0) return true
+      await store.updateProfile(db, session, next)
+      const { routingKey, cid, userId } = session
+      const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+      await recordAudit(
+        { ...deps, db },
+        { event: 'user_profile_changed', actor, routingKey, cid, userId, detail: { fields } },
+      )
+      return true
+    }),
+)
+
+/** What people do about their own profile. */
+export const OWN_PROFILE = {
+  show: ownProfile,
+  editable: editableFields,
+  edit: editProfile,
+  pending: pendingContacts,
+  ask: askForContact,
+  confirm: confirmContact,
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import {
+  type DerivedKeys,
+  decryptSecret,
+  encryptSecret,
+  equalSecrets,
+  everyKey,
+  type Keys,
+} from '../../platform/lib/crypto/keys.ts'
+import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
+import { AMR } from './amr.ts'
+import { codeGuesses } from './code-guesses.ts'
+import { SignInRefused } from './errors.ts'
+import { findFactors } from './factor-store.ts'
+import { confirmTotp, enrolTotp, isRecoveryCode, spendFactor } from './factors.ts'
+import { type Credential, findCredential } from './passport-store.ts'
+import { endSession } from './session.ts'
+import { limitedAttempt, openSession } from './sign-in.ts'
+import { lockUser, lockUserSignedInSince } from './store.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
+
+/**
+ * The second step of a sign-in. What stands between the two is no session: an encrypted text that says whose password was
+ * right, when, and which password that was; whoever uses the browser next cannot read it. It ends with the password, and
+ * with everything that an operator ends.
+ */
+
+/** Seconds from the password to the code. */
+const SECOND_STEP_S = 600
+
+const SEALED_AS = 'second step'
+
+const kept = z.object({
+  cid: z.number(),
+  userId: z.string(),
+  passport: z.string(),
+  at: z.number(),
+  /** Tells the password that was right. */
+  password: z.string(),
+})
+
+const markOf = (key: DerivedKeys, passwordHash: string): string =>
+  hmacSha256(key.form, `password\n${passwordHash}`).toString('base64url')
+
+/** What the browser keeps until the second step. */
+export function beginSecondStep({ keys, clock }: Deps, passport: string, credential: Credential): string {
+  const { cid, userId, passwordHash } = credential
+  const content = { cid, userId, passport, at: clock.now().getTime(), password: markOf(keys, passwordHash) }
+  return encryptSecret(keys, JSON.stringify(content), SEALED_AS).toString('base64url')
+}
+
+export interface SecondStep extends UserRowKey {
+  readonly passport: string
+  readonly at: Date
+  /** Whether this is the hash of the password that was right. */
+  readonly isPassword: (passwordHash: string | undefined) => boolean
+}
+
+function opened(keys: Keys, text: string) {
+  try {
+    return kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS)))
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined for what is forged or too old; costs no statement. */
+export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {
+  const found = opened(keys, text ?? '')
+  if (!found) return undefined
+  const { cid, userId, passport, at, password } = found
+  const began = fromEpochMilliseconds(at)
+  if (addSeconds(began, SECOND_STEP_S) <= clock.now()) return undefined
+  const isPassword = (hash: string | undefined) =>
+    hash !== undefined && everyKey(keys).some((key) => equalSecrets(password, markOf(key, hash)))
+  return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
+}
+
+export interface SecondStepInput {
+  readonly step: SecondStep
+  readonly code: string
+  readonly from: SignInOrigin
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
+  /** The id of the session that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+/** Whether the person has an authenticator in force; without one the second step adds one. */
+export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
+  (await findFactors(db, step)).totpSince !== null
+
+/**
+ * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
+ * codes count as wrong passwords do, and only a whole sign-in clears the count: a right password does not. Those of an
+ * authenticator have a bound of a day besides (code-guesses.ts).
+ */
+export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
+  const { step, from, device, code } = input
+  const attempt = await limitedAttempt(deps, step.passport, from, device)
+  const guesses = isRecoveryCode(code) ? undefined : codeGuesses(deps, step, device)
+  const refuseExhausted = async () => {
+    await attempt.refuseExhausted()
+    await guesses?.refuseExhausted()
+  }
+  await refuseExhausted()
+  const amr = await spendFactor(deps, step, code)
+  if (!amr) {
+    const refused = await attempt.failed(step, { from, method: 'code', detail: { by: 'code' } })
+    throw (await guesses?.failed()) ?? refused
+  }
+  await refuseExhausted()
+  const session = await open(deps, input, amr)
+  await attempt.forget()
+  return session
+}
+
+/** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
+export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
+  deps.db.tx(async (db) => {
+    if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
+    const current = await findCredential(db, step.passport)
+    if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
+    return enrolTotp({ ...deps, db }, step, step.passport)
+  })
+
+/**
+ * A first code of that authenticator: a session and the recovery codes; undefined for a wrong code. Both or neither: it
+ * throws as `open` does, and the authenticator is not in force then.
+ */
+export async function confirmInSignIn(
+  deps: Deps,
+  input: SecondStepInput,
+): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
+  const { step, from, device, code } = input
+  const acting = { ...deps, actor: { ...deps.actor, kind: 'user', name: `${step.cid}/${step.userId}` } as const }
+  const confirmed = await deps.db.tx(async (db) => {
+    const inside = { ...acting, db }
+    if (!(await lockUser(db, step))) throw new SignInRefused()
+    const codes = await confirmTotp(inside, step, code, null)
+    return codes && { session: await open({ ...deps, db }, input, AMR.totp), codes }
+  })
+  if (confirmed) await (await limitedAttempt(deps, step.passport, from, device)).forget()
+  return confirmed
+}
+
+/** Throws SignInRefused where the password was changed, or everything was ended, since the first step. */
+async function open(
+  deps: Deps,
+  { step, formerSession, from, device }: SecondStepInput,
+  amr: readonly string[],
+): Promise<string> {
+  const method = amr.includes('otp') ? 'code' : 'recovery code'
+  await endSession(deps, formerSession)
+  return deps.db.tx(async (db) => {
+    if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
+    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
+  })
+}

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { hasPasskeys } from '../../platform/config/people.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { translator } from '../../platform/lib/web/locale.ts'
+import { actorOf } from '../../platform/lib/web/observe.ts'
+import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { qrPicture } from '../../platform/lib/web/qr.ts'
+import { confirmOwnTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
+import { preparePages } from './forms-guard.ts'
+import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
+import { ownPassport } from './password.ts'
+import { findSession, type SignedIn, sessionCookie } from './session.ts'
+import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
+import { codeForm } from './wire.ts'
+
+/** The page about security is of the room people, and leads to these. */
+const SECURITY = '/account/security'
+/** With which a person signs in. */
+const OVERVIEW = `${SECURITY}/sign-in`
+
+type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn, acting: Deps) => Promise<unknown>
+
+/** How a person signs in: the authenticator with its recovery codes, passkeys. */
+export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  await preparePages(app, config)
+
+  const toOverview = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(OVERVIEW, 303)
+
+  app.get(OVERVIEW, async (request, reply) => {
+    const session = await findSession(deps, cookie.read(request))
+    return session ? show(request, reply, session, '') : askToSignIn(reply, OVERVIEW, false)
+  })
+
+  const withPasskeys = hasPasskeys(config)
+  const show = async (request: FastifyRequest, reply: FastifyReply, session: SignedIn, alert: string) => {
+    const { totpSince, recoveryCodes } = await factorsOf(deps, session)
+    const shown = {
+      asks: !(await isFresh(deps, session)),
+      offersTotp: config.SECOND_FACTOR !== 'off',
+      totpSince: totpSince?.toISOString() ?? null,
+      recoveryCodes: String(recoveryCodes),
+      alert,
+      passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
+    }
+    const person = { name: session.name, avatarUrl: session.avatarUrl }
+    const page = { ...shown, section: 'security', person }
+    return sendPage(request, reply, 'account/security', page, { scripts: true, query: '' })
+  }
+  if (withPasskeys) await app.register(passkeyForms, { deps, overview: OVERVIEW, show })
+
+  /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
+  const change = (path: string, work: Handler): void => {
+    app.get(path, (_request, reply) => toOverview(reply)) // a link of the page that answers the form
+    app.post(path, async (request, reply) => {
+      const session = await freshSession(deps, request, reply, OVERVIEW)
+      if (!session) return reply
+      return work(request, reply, session, { ...deps, actor: actorOf(request, 'user') })
+    })
+  }
+
+  const sendAuthenticator = (request: FastifyRequest, reply: FastifyReply, page: object) =>
+    sendPage(request, reply, 'account/authenticator', { made: null, picture: null, alert: '', ...page }, { query: '' })
+  const sendCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
+    sendPage(request, reply, 'account/recovery-codes', { codes, goOn: OVERVIEW }, { scripts: true })
+
+  if (config.SECOND_FACTOR !== 'off') {
+    change(`${SECURITY}/authenticator`, async (request, reply, session) => {
+      const made = await enrolTotp(deps, session, await ownPassport(deps, session))
+      if (!made) return toOverview(reply)
+      return sendAuthenticator(request, reply, { made, picture: qrPicture(made.url) })
+    })
+
+    change(`${SECURITY}/authenticator/confirm`, async (request, reply, session, acting) => {
+      const form = codeForm.safeParse(request.body)
+      const codes = form.success ? await confirmOwnTotp(acting, session, form.data.code) : undefined
+      if (codes) return sendCodes(request, reply, codes)
+      const alert = translator(localeOfRequest(request))('second_step.wrong')
+      return sendAuthenticator(request, reply.code(form.success ? 403 : 400), { alert })
+    })
+
+    change(`${SECURITY}/recovery-codes`, async (request, reply, session, acting) => {
+      const codes = await replaceRecoveryCodes(acting, session)
+      return codes ? sendCodes(request, reply, codes) : toOverview(reply)
+    })
+  }
+
+  change(`${SECURITY}/authenticator/remove`, async (_request, reply, session, acting) => {
+    await removeOwnTotp(acting, session)
+    return toOverview(reply)
+  })
+}

@@ -1,0 +1,118 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Config } from '../../platform/config/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { AMR } from './amr.ts'
+import { SignInRefused } from './errors.ts'
+import * as store from './session-store.ts'
+import { lockUser } from './store.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
+
+/** The browser session's cookie. */
+export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_session', maxAgeS: SESSION_LIFETIME_S })
+
+export interface SignedIn extends UserRowKey {
+  readonly name: string
+  readonly avatarUrl: string
+  readonly status: 'active' | 'blocked'
+  /** When the person last proved who they are: each sign-in opens a session of its own. */
+  readonly signedInAt: Date
+  /** How, as `amr` has it (RFC 8176). */
+  readonly amr: readonly string[]
+  /**
+   * When the person proved who they are; null where their provider does not say. In sessions that began here it is
+   * `signedInAt`.
+   */
+  readonly authenticatedAt: Date | null
+  /** They signed in at the platform's OpenID provider, and this is what it says about how; null elsewhere, or where it says nothing. */
+  readonly fromUpstream: boolean
+  readonly acr: string | null
+  /** The hash of the session id; consent forms are bound to it. */
+  readonly sessionHash: Buffer
+}
+
+/** What the platform's OpenID provider has said of a sign-in. */
+export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & { readonly idToken: string }
+
+/** Of an id_token in the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends before the old one goes. */
+const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
+
+/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
+export async function startSession(
+  deps: Deps,
+  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  from: SignInOrigin,
+  amr: readonly string[] = AMR.password,
+  upstream?: UpstreamSignIn,
+): Promise<string> {
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
+  const routingKey = routingKeyOf(cid, userId)
+  const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
+  const proof = amr === AMR.password ? null : amr
+  const said = upstream && {
+    ...upstream,
+    idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
+  }
+  const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof, upstream: said }
+  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
+  if (known === 0) throw new SignInRefused()
+  return session.text
+}
+
+/** The signed-in user. A forged or expired cookie costs no statement, any other exactly one. */
+export async function findSession(deps: Deps, cookieValue: string | undefined): Promise<SignedIn | null> {
+  const now = deps.clock.now()
+  const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  if (!read || read.expiresAt <= now) return null
+  const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
+  if (!found) return null
+  const authenticatedAt = found.fromUpstream ? found.authenticatedAt : found.signedInAt
+  const amr = found.amr ?? AMR.password
+  return { ...found, authenticatedAt, amr, routingKey: read.routingKey, sessionHash: read.hash }
+}
+
+/**
+ * Locks the person until the end of the transaction, if this session of theirs still works: whoever ends it locks them too.
+ * So a change that it began before leaves nothing.
+ */
+export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
+  (await lockUser(db, session)) &&
+  (await store.findSession(db, session.routingKey, session.sessionHash, clock.now())) !== undefined
+
+/**
+ * The person ends the session of this cookie. Where it began at the platform's OpenID provider, returns the id_token; empty
+ * where it cannot be opened any more (it was sealed with a SECRET_KEY that is gone).
+ */
+export async function endOwnSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
+  const session = await findSession(deps, cookieValue)
+  if (!session) return undefined
+  const { routingKey, sessionHash, cid, userId, fromUpstream } = session
+  return deps.db.tx(async (db) => {
+    const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
+    if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
+    const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+    await recordAudit({ ...deps, db }, { event: 'user_signed_out', actor, routingKey, cid, userId })
+    return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
+  })
+}
+
+function openedIdToken({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string {
+  try {
+    return sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Ends the session of this cookie, if there is one. */
+export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
+  const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  if (!read) return
+  await store.deleteSession(deps.db, read.routingKey, read.hash)
+}

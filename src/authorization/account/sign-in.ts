@@ -1,0 +1,184 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { normalName } from '../../platform/lib/precis.ts'
+import { countWithin, knownDevice, signInLimits } from '../../platform/throttle/index.ts'
+import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { type Credential, findCredential } from './passport-store.ts'
+import { tellPerson } from './person-mail.ts'
+import { endSession, startSession } from './session.ts'
+import { insertSignIn } from './session-list-store.ts'
+import { routingKeyOf, type SignInOrigin } from './wire.ts'
+
+export interface SignInInput {
+  readonly passport: string
+  readonly password: string
+  /** Where the request came from. */
+  readonly address: string
+  /** What the browser says that it is. */
+  readonly userAgent?: string | undefined
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
+  /** The id of the session that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+/**
+ * Opens a session for passport and password and returns its id; throws SignInRefused, and SecondStepNeeded where the
+ * password was right and does not suffice (second-step.ts).
+ *
+ * The limits are read again after the password was found right, and a wrong password counted above a limit is answered
+ * as limited. So of guesses that race, no more are answered than the limit allows.
+ */
+export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
+  deps.passwordSlots
+    .run(() => attemptSignIn(deps, input))
+    .catch(async (error) => {
+      if (error instanceof SecondStepNeeded) await recordCodeAsked(deps, error.credential, input)
+      throw error
+    })
+
+const HOUR_S = 3_600
+const CODES_ASKED_PER_HOUR = 6
+
+/** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */
+async function recordCodeAsked(deps: Deps, { cid, userId }: Credential, { address, userAgent }: SignInInput) {
+  const bound = { kind: 'code-asked', name: `${cid}:${userId}`, most: CODES_ASKED_PER_HOUR } as const
+  if (await countWithin(deps, HOUR_S, [bound])) return
+  await recordSignIn(deps, { cid, userId }, 'code_asked', { from: { address, userAgent }, method: 'password' })
+}
+
+/** What failures and known browsers are counted by: spellings of one passport share it. */
+export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
+
+/** An attempt to sign in, by password or code, within the limits of this account and address. */
+export async function limitedAttempt(
+  deps: Deps,
+  passport: string,
+  { address }: SignInOrigin,
+  device: string | undefined,
+) {
+  const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
+  return {
+    async refuseExhausted(): Promise<void> {
+      const until = await limits.exhausted()
+      if (until) throw new SignInRefused(until)
+    },
+    /** Counts and records a failure; returns what to throw. */
+    async failed(user: Omit<UserRowKey, 'routingKey'> | undefined, told: Told): Promise<SignInRefused> {
+      const until = await limits.failed()
+      await recordSignIn(deps, user, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', told)
+      return new SignInRefused(until)
+    },
+    forget: () => limits.forget(),
+  }
+}
+
+async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
+  const { passport, address, device, userAgent } = input
+  const from = { address, userAgent }
+  const attempt = await limitedAttempt(deps, passport, from, device)
+  await attempt.refuseExhausted()
+  const credential = await findCredential(deps.db, passport)
+  const right = await verifyPassword(credential?.passwordHash, input.password)
+  if (!credential || !right) {
+    throw await attempt.failed(credential, { from, method: 'password' })
+  }
+  await attempt.refuseExhausted()
+  // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
+  if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
+  const isPassword = (now: string | undefined) => now === credential.passwordHash
+  const opening = { isPassword, amr: undefined, method: 'password', from, device } as const
+  const session = await deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  await attempt.forget()
+  await endSession(deps, input.formerSession)
+  return session
+}
+
+const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
+  SECOND_FACTOR === 'required' || (SECOND_FACTOR === 'offered' && hasTotp)
+
+interface Opening {
+  /** Whether the password is still the one that was right. */
+  readonly isPassword: (hash: string | undefined) => boolean
+  readonly amr: readonly string[] | undefined
+  readonly method: SignInMethod
+  readonly from: SignInOrigin
+  /** The browser's device cookie. */
+  readonly device: string | undefined
+}
+
+/**
+ * The last part of signing in. `deps.db` is a transaction, which is undone if the password was changed meanwhile, or does not
+ * suffice any more.
+ */
+export async function openSession(
+  deps: Deps,
+  passport: string,
+  { cid, userId }: Omit<UserRowKey, 'routingKey'>,
+  { isPassword, amr, method, from, device }: Opening,
+): Promise<string> {
+  const detail = amr ? { detail: { amr } } : {}
+  const signInId = await recordSignIn(deps, { cid, userId }, 'succeeded', { from, method, ...detail })
+  const session = await startSession(deps, { cid, userId }, from, amr)
+  // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
+  const now = await findCredential(deps.db, passport)
+  if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
+  if (!amr && needsSecondStep(deps, now)) throw new SecondStepNeeded(now)
+  await tellOfNewDevice(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { passport, device, signInId })
+  return session
+}
+
+interface Device {
+  readonly passport: string
+  /** The browser's device cookie. */
+  readonly device: string | undefined
+  readonly signInId: string | undefined
+}
+
+/** A sign-in in a browser that has never signed in to this account before is told to the person. */
+export async function tellOfNewDevice(deps: Deps, key: UserRowKey, { passport, device, signInId }: Device) {
+  if (signInId === undefined || knownDevice(deps, accountOf(passport), device)) return
+  await tellPerson(deps, key, 'new_device', signInId)
+}
+
+const EVENTS = {
+  succeeded: 'user_signed_in',
+  failed: 'user_sign_in_failed',
+  locked: 'user_sign_in_locked',
+  code_asked: 'user_sign_in_code_asked',
+} as const
+
+/** What was tried last, or decided. */
+type SignInMethod = 'password' | 'code' | 'recovery code' | 'passkey' | 'provider'
+
+interface Told {
+  readonly from: SignInOrigin
+  readonly method: SignInMethod
+  /** For the audit log. */
+  readonly detail?: object
+}
+
+/**
+ * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts
+ * through. A passport that nobody has is not kept: it may be a password. Returns the id in that history.
+ */
+export async function recordSignIn(
+  deps: Deps,
+  user: Omit<UserRowKey, 'routingKey'> | undefined,
+  outcome: keyof typeof EVENTS,
+  { from: { address, userAgent }, method, detail }: Told,
+): Promise<string | undefined> {
+  const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
+  await recordAudit(deps, {
+    event: EVENTS[outcome],
+    actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
+    ...who,
+    ...(outcome === 'failed' || outcome === 'locked' ? { outcome: 'refused' } : {}),
+    ...(detail ? { detail } : {}),
+  })
+  if (!who) return undefined
+  const from = { address, userAgent }
+  return insertSignIn(deps.db, who, { at: deps.clock.now(), outcome, method, from })
+}

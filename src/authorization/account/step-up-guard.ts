@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { findFactors } from './factor-store.ts'
+import { findSession, type SignedIn, sessionCookie } from './session.ts'
+import type { SignInOrigin } from './wire.ts'
+
+/** From where somebody signs in. */
+export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
+  address: ip,
+  userAgent: headers['user-agent'],
+})
+
+/** How long after a sign-in a person may change what protects the account. */
+const FRESH_S = 900
+
+/** A password alone does not suffice where signing in needs a code as well: such a session is from before. */
+export async function isFresh({ config, clock, db }: Deps, session: SignedIn): Promise<boolean> {
+  const { authenticatedAt } = session
+  if (authenticatedAt === null || addSeconds(authenticatedAt, FRESH_S) <= clock.now()) return false
+  if (session.amr.includes('mfa') || config.SECOND_FACTOR === 'off') return true
+  return (await findFactors(db, session)).totpSince === null
+}
+
+/** Redirects to the sign-in page, and from there to `path`. */
+export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
+  const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
+  return reply.headers(AREA_A_HEADERS).redirect(`/sign-in?${query}`, 303)
+}
+
+/**
+ * The session of a sensitive action, if its person has signed in within the last quarter of an hour, with all that it needs. Otherwise undefined:
+ * the answer, which asks to sign in again and then shows `path`, is sent.
+ */
+export async function freshSession(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+): Promise<SignedIn | undefined> {
+  const session = await findSession(deps, sessionCookie(deps.config).read(request))
+  if (session && (await isFresh(deps, session))) return session
+  askToSignIn(reply, path, session !== null)
+  return undefined
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { SHOWN_PASSPORT } from './passport-store.ts'
+import { type User, user } from './wire.ts'
+
+/** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
+export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
+  sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, valid_from from user_profile
+            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
+
+/** The same user, locked until the end of the transaction: nobody erases them meanwhile. */
+export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
+  sql.part`lateral (select routing_key, cid, user_id from user_profile
+            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
+
+/** 0 when (cid, user_id) exists already. */
+export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>
+  db.exec(sql`
+    insert into user_profile
+      (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
+    values (${key.routingKey}, ${key.cid}, ${key.userId}, ${profile.name}, ${profile.gender},
+            ${profile.big_avatar_url}, ${profile.phone_number}, ${profile.status}, ${profile.created_at})
+    on conflict do nothing`)
+
+/**
+ * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
+ * Whoever ends everything waits for it.
+ */
+export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`select from user_profile
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+          and (valid_from is null or valid_from < ${signedInAt})
+        for share`,
+  )) === 1
+
+/** Sessions that work; undefined when there is no such user. */
+export async function countSessions(db: Db, key: UserRowKey, now: Date): Promise<number | undefined> {
+  const found = await db.maybe(
+    z.object({ sessions: z.number() }),
+    sql`select (select count(*)::int from browser_session s
+                where s.routing_key = ${key.routingKey} and s.cid = u.cid and s.user_id = u.user_id
+                  and s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)) as sessions
+        from user_profile u
+        where u.routing_key = ${key.routingKey} and u.cid = ${key.cid} and u.user_id = ${key.userId}`,
+  )
+  return found?.sessions
+}
+
+/** Until the end of the transaction; false when there is no such user. */
+export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
+  (await db.exec(
+    sql`select from user_profile
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} for update`,
+  )) === 1
+
+/** Never earlier than it is: the clock of the process that set it may have been ahead. */
+export const setUserValidFrom = async (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
+  (
+    await db.maybe(
+      z.object({ valid_from: z.date() }),
+      sql`update user_profile set valid_from = greatest(valid_from, ${at})
+          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} returning valid_from`,
+    )
+  )?.valid_from
+
+/** Undefined when there is no such user. */
+export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
+  const profile = await db.maybe(
+    user.omit({ passport: true }),
+    sql`select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+  return profile && withPassport(db, key, profile)
+}
+
+async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passport'>): Promise<User | undefined> {
+  const credential = await db.maybe(
+    z.object({ passport: z.string() }),
+    sql`select ${SHOWN_PASSPORT} as passport from user_credential
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+  return credential && { ...profile, ...credential }
+}
+
+/** Undefined when there is no such user. */
+export async function setStatus(db: Db, key: UserRowKey, status: User['status']): Promise<User | undefined> {
+  const profile = await db.maybe(
+    user.omit({ passport: true }),
+    sql`update user_profile set status = ${status}
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+        returning cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`,
+  )
+  return profile && withPassport(db, key, profile)
+}

@@ -1,0 +1,122 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { queryOf } from '../../platform/lib/web/request-target.ts'
+import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
+import { localPath } from '../../platform/lib/web/return-to.ts'
+import { limitRate } from '../../platform/throttle/index.ts'
+import { beginFlow, CALLBACK, endFlow, type Provider, SIGNED_OUT, UpstreamFailure } from '../upstream/index.ts'
+import { SignInRefused } from './errors.ts'
+import { preparePages } from './forms-guard.ts'
+import { PASSWORD_PATH } from './password.ts'
+import { findSession, sessionCookie } from './session.ts'
+import { readAsker } from './sign-in-asker.ts'
+import { originOf } from './step-up-guard.ts'
+import { browserMark } from './upstream-guard.ts'
+import { signInFromUpstream } from './upstream-sign-in.ts'
+import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
+
+const SIGN_IN = '/sign-in'
+/** What people do here where they sign in here. */
+const ELSEWHERE = [PASSWORD_PATH, '/sign-in/*', '/account/security/sign-in', '/account/security/*']
+const RETRY_S = 10
+
+interface ProviderDeps extends Deps {
+  readonly upstream: Provider
+}
+
+/** Signing in at the platform's OpenID provider, in place of the pages that do it here (UPSTREAM_ISSUER). */
+export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (app, { deps }) => {
+  const { config, upstream } = deps
+  const cookie = sessionCookie(config)
+  const mark = browserMark(deps)
+  await preparePages(app, config)
+  const go = (reply: FastifyReply, to: string) => reply.headers(AREA_A_HEADERS).redirect(to, 303)
+
+  /** Each way to the provider is kept until the browser is back, so strangers can only begin so many. */
+  const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
+  app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
+    const { return_to, login_hint, app: said = '', confirm } = signInQuery.parse(request.query)
+    const { prompt, max_age, acr_values } = upstreamQuery.parse(request.query)
+    const goOn = localPath(return_to, config.PUBLIC_URL)
+    const asker = readAsker(deps.keys, said, goOn) === undefined ? '' : said
+    // With a new sign-in comes when it was: only then is it known that there was one. Both mean a new one (OIDC Core §3.1.2.1).
+    const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
+    const maxAge = anew === undefined ? (max_age ?? null) : 0
+    try {
+      const proof = await beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: asker, maxAge })
+      const wishes = { prompt: anew, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
+      return go(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))
+    } catch (error) {
+      return refuse(request, reply, error, request.url)
+    }
+  })
+
+  // A form that was open when people still signed in here.
+  app.post(SIGN_IN, (request, reply) => {
+    const goOn = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    return go(reply, `${SIGN_IN}?${new URLSearchParams({ return_to: goOn })}`)
+  })
+
+  app.get(CALLBACK, { config: { answersHead: false } }, async (request, reply) => {
+    const { state, code, error } = callbackQuery.parse(request.query)
+    // A language link of the page below.
+    if ([state, code, error].every((value) => value === undefined))
+      return go(reply, `${SIGN_IN}?${queryOf(request.url)}`)
+    const began = await endFlow(deps, 'sign-in', mark.read(request), state)
+    if (!began) return refuse(request, reply, new UpstreamFailure('not_begun', 'no such sign-in of this browser'), '')
+    const { flow, proof } = began
+    const again = new URLSearchParams({
+      return_to: flow.goOn,
+      ...(flow.app ? { app: flow.app } : {}),
+      ...(flow.maxAge === 0 ? { prompt: 'login' } : flow.maxAge === null ? {} : { max_age: String(flow.maxAge) }),
+    })
+    try {
+      const proven = await upstream.prove(queryOf(request.raw.url ?? ''), proof, flow)
+      const acting = { ...deps, actor: actorOf(request, 'user') }
+      const arrival = { from: originOf(request), formerSession: cookie.read(request) }
+      cookie.set(reply, await signInFromUpstream(acting, proven, arrival))
+      return go(reply, flow.goOn)
+    } catch (error) {
+      return refuse(request, reply, error, `${SIGN_IN}?${again}`, readAsker(deps.keys, flow.app, flow.goOn))
+    }
+  })
+
+  app.get(SIGNED_OUT, async (request, reply) => {
+    const ended = await endFlow(deps, 'sign-out', mark.read(request), callbackQuery.parse(request.query).state)
+    return go(reply, ended?.flow.goOn ?? '/')
+  })
+
+  /** `again`: where the person tries once more; empty: where they began, which nobody knows. */
+  function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, again: string, appName = '') {
+    const isOver = thrown instanceof SignInRefused
+    const error = isOver ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
+    if (!(error instanceof UpstreamFailure)) throw error
+    const { reason, message } = error
+    noteForLog(request, { detail: `OpenID provider: ${message}` })
+    app.sampledLog.write(
+      {
+        level: 'warn',
+        kind: `provider ${reason}`,
+        message: 'a sign-in at the OpenID provider has failed',
+        fields: () => ({ reason, detail: message }),
+      },
+      request.log,
+    )
+    if (reason === 'away') reply.header('Retry-After', String(RETRY_S))
+    const shown = { reason, again, appName, host: upstream.host, requestId: request.id }
+    const query = again.split('?')[1] ?? ''
+    return sendPage(request, reply.code(reason === 'away' ? 503 : 403), 'account/provider-failed', shown, { query })
+  }
+
+  const elsewhere = async (request: FastifyRequest, reply: FastifyReply) => {
+    const signedIn = (await findSession(deps, cookie.read(request))) !== null
+    return sendPage(request, reply, 'account/provider', { host: upstream.host, signedIn }, { query: '' })
+  }
+  for (const path of ELSEWHERE) {
+    app.get(path, (request, reply) => elsewhere(request, reply))
+    app.post(path, (request, reply) => elsewhere(request, reply.code(403)))
+  }
+}

@@ -1,0 +1,74 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { NO_PASSWORD } from '../../platform/lib/crypto/password.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import { beginFlow, type Proven, type UpstreamDeps, UpstreamFailure, type UpstreamPerson } from '../upstream/index.ts'
+import { insertCredential, storedPassport } from './passport-store.ts'
+import { endOwnSession, endSession, startSession } from './session.ts'
+import { recordSignIn } from './sign-in.ts'
+import { insertProfile } from './store.ts'
+import { updateProfile } from './upstream-store.ts'
+import { newUser, routingKeyOf, type SignInOrigin } from './wire.ts'
+
+/** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */
+
+interface Arrival {
+  readonly from: SignInOrigin
+  /** The id of the session that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+/**
+ * Opens a session and returns its id. Somebody who has never been here is created, of any number at once one time; of
+ * somebody who has, the profile becomes what the provider says. Throws SignInRefused where they are being erased.
+ */
+export async function signInFromUpstream(deps: Deps, proven: Proven, { from, formerSession }: Arrival) {
+  const { person, amr, acr } = proven
+  const key = { routingKey: routingKeyOf(person.cid, person.user_id), cid: person.cid, userId: person.user_id }
+  const session = await deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    if (!(await createPerson(inside, key, person))) await updateProfile(db, key, person.profile)
+    await recordSignIn(inside, key, 'succeeded', { from, method: 'provider', detail: { amr, acr } })
+    return startSession(inside, key, from, amr, proven)
+  })
+  await endSession(deps, formerSession)
+  return session
+}
+
+/** False for somebody who is there already. */
+async function createPerson(deps: Deps, key: UserRowKey, { profile, preferredUsername }: UpstreamPerson) {
+  const isNew = await insertProfile(deps.db, key, {
+    name: profile.name ?? preferredUsername ?? key.userId.slice(0, 100),
+    gender: profile.gender ?? '0',
+    big_avatar_url: profile.big_avatar_url ?? `${deps.config.PUBLIC_URL}/assets/gatehouse.svg`,
+    phone_number: profile.phone_number ?? null,
+    status: 'active',
+    created_at: deps.clock.now(),
+  })
+  if (isNew === 0) return false
+  const wished = newUser.shape.passport.safeParse(preferredUsername).data
+  for (const passport of [...(wished === undefined ? [] : [wished]), subjectOf(key)]) {
+    if ((await insertCredential(deps.db, key, storedPassport(passport), NO_PASSWORD)) === 0) continue
+    await recordAudit(deps, { event: 'user_created', ...key, detail: { by: 'provider' } })
+    return true
+  }
+  throw new UpstreamFailure('unnamed', 'somebody else has the passport that this person would get')
+}
+
+/**
+ * Ends the session, and returns where the browser goes: to the provider first, if it has a page for that. Where it has none,
+ * whoever goes on to a page that asks to sign in is asked there too, and may be somebody else. `mark`: of the browser.
+ */
+export async function endSessionThere(
+  deps: UpstreamDeps,
+  { session, mark, goOn }: { readonly session: string | undefined; readonly mark: string; readonly goOn: string },
+): Promise<string> {
+  const idToken = await endOwnSession(deps, session)
+  if (idToken === undefined || !deps.upstream) return goOn
+  const { state } = await beginFlow(deps, 'sign-out', mark, { goOn, app: '', maxAge: null })
+  const there = await deps.upstream.signOutUrl(state, idToken)
+  if (there !== undefined) return there
+  if (goOn === '/' || !goOn.startsWith('/')) return goOn
+  return `/sign-in?${new URLSearchParams({ return_to: goOn, confirm: '1' })}`
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { spellingsOf } from './passport-store.ts'
+import { user } from './wire.ts'
+
+const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
+export type FoundUserRow = z.output<typeof foundUserRow>
+
+const credentialKey = z.object({ passport: z.string(), routing_key: z.number(), cid: z.number(), user_id: z.string() })
+
+/** One at most. Two statements: credentials are found by passport, and may lie on another shard. */
+export async function findByPassport(db: Db, typed: string): Promise<FoundUserRow[]> {
+  const found = await db.many(
+    credentialKey,
+    sql`select passport, routing_key, cid, user_id from user_credential
+        where passport = any(${spellingsOf(typed)}::text[])`,
+  )
+  const key = found.find(({ passport }) => passport === typed) ?? found[0]
+  if (!key) return []
+  return db.many(
+    foundUserRow,
+    sql`select cid, user_id, phone_number, status, created_at from user_profile
+        where routing_key = ${key.routing_key} and cid = ${key.cid} and user_id = ${key.user_id}`,
+  )
+}
+
+/** Several people may share a number. */
+export const findByPhone = (db: Db, numbers: readonly string[], limit: number): Promise<FoundUserRow[]> =>
+  db.listWithCustomPlan(
+    foundUserRow,
+    sql`select cid, user_id, phone_number, status, created_at from user_profile
+        where phone_number = any (${numbers}) order by created_at limit ${limit}`,
+  )

@@ -1,0 +1,139 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { hashPassword } from '../../platform/lib/crypto/password.ts'
+import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { alreadyTaken, noSuchUser } from './errors.ts'
+import { listUsers as usersOf } from './list-store.ts'
+import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
+import * as store from './store.ts'
+import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
+import { weaknessOf } from './weak-password.ts'
+import {
+  maskedUser,
+  type NewUser,
+  newUser,
+  routingKeyOf,
+  type ShowUserInput,
+  showUserInput,
+  type User,
+  type UserFilter,
+  type UserKey,
+  userFilter,
+} from './wire.ts'
+
+const WEAK = {
+  common: 'is among those that attackers try first: choose another one',
+  passport: 'is the passport: choose another one',
+} as const
+
+/** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
+export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
+  const user = { ...input, created_at: deps.clock.now() }
+  const key = keyOf(user)
+  const weakness = await weaknessOf(password, user.passport)
+  if (weakness) throw new InvalidInput([{ field: 'password', problem: WEAK[weakness] }])
+  const passwordHash = await hashPassword(password)
+  await deps.db.tx(async (db) => {
+    const { taken } = await isPassportTaken(db, user.passport)
+    const isNew = (await store.insertProfile(db, key, user)) > 0
+    if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
+    const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
+    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+    await recordChange({ ...deps, db }, key, 'user_created')
+  })
+  return user
+})
+
+/** A page of the users that the filter asks for, oldest first. */
+export const listUsers = operation(
+  userFilter,
+  async (deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> => {
+    const { rows, next } = await usersOf(deps.db, filter)
+    return { users: rows, next }
+  },
+)
+
+/** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
+export const showUser = operation(
+  showUserInput,
+  (deps: Deps, { cid, user_id, reason }: ShowUserInput): Promise<User> =>
+    deps.db.tx(async (db) => {
+      const key = keyOf({ cid, user_id })
+      const found = await store.findUser(db, key)
+      if (!found) throw noSuchUser()
+      if (reason === undefined) return maskedUser(found)
+      await recordAudit({ ...deps, db }, { event: 'personal_data_read', ...key, detail: { reason } })
+      return found
+    }),
+)
+
+/** Bars the user from every flow (20016); browser sessions stay, so the person is told why. Throws 20007 (404). */
+export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'blocked')
+
+export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
+
+/**
+ * Ends everything of the user that there is now: browser sessions, grants and their codes and tokens, remembered consents.
+ * Whoever reads one of them compares; nothing is gone through. Throws 20007 (404).
+ */
+export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
+  deps.db.tx(async (db) => {
+    const key = keyOf(user)
+    await lockExistingUser(db, key)
+    const now = deps.clock.now() // after whatever the lock has waited for
+    const valid_from = (await store.setUserValidFrom(db, key, now)) ?? now
+    await recordChange({ ...deps, db }, key, 'user_sessions_ended')
+    return { cid: user.cid, user_id: user.user_id, valid_from }
+  })
+
+/** Until the end of the caller's transaction; throws 20007 (404) when there is no such user. */
+export async function lockExistingUser(db: Db, key: UserRowKey): Promise<void> {
+  if (!(await store.lockUser(db, key))) throw noSuchUser()
+}
+
+/** Live browser sessions; throws 20007 (404) when there is no such user. */
+export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): Promise<number> {
+  const sessions = await store.countSessions(db, keyOf(user), clock.now())
+  if (sessions === undefined) throw noSuchUser()
+  return sessions
+}
+
+const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
+  routingKey: routingKeyOf(cid, user_id),
+  cid,
+  userId: user_id,
+})
+
+const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<User> =>
+  deps.db.tx(async (db) => {
+    const key = keyOf(user)
+    const changed = await store.setStatus(db, key, status)
+    if (!changed) throw noSuchUser()
+    await recordChange({ ...deps, db }, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')
+    return changed
+  })
+
+/** Leaves a row in the audit log; `db` is the transaction of the change. */
+const recordChange = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
+
+/** Somebody who was found by what support is told; the phone number with its last four digits alone. */
+export interface FoundUser extends Omit<FoundUserRow, 'phone_number'> {
+  readonly phone_number: string | null
+}
+
+const LAST_DIGITS = 4
+
+const masked = (phone: string | null): string | null =>
+  phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
+
+/** Those with this passport or phone number; a number with and without its leading +. */
+export async function findUsers({ db }: Deps, text: string, limit: number): Promise<FoundUser[]> {
+  if (text.includes('\0')) return []
+  const digits = text.replace(/^\+/, '')
+  const byPhone = /^\d{5,20}$/.test(digits) ? await findByPhone(db, [digits, `+${digits}`], limit) : []
+  const found = [...(await findByPassport(db, text)), ...byPhone]
+  const unique = new Map(found.map((person) => [`${person.cid} ${person.user_id}`, person]))
+  return [...unique.values()].map((person) => ({ ...person, phone_number: masked(person.phone_number) }))
+}

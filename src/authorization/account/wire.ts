@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { newPasswordOf, readingReason, repeatedPassword, typedPassword, visibleLine } from '../../platform/lib/json/input.ts'
+import { hasInvisible } from '../../platform/lib/precis.ts'
+import { webUrl } from '../../platform/lib/web/web-url.ts'
+
+/** As it is typed to sign in, to search: earlier releases took passports that none may have any more. */
+const passport = visibleLine(128)
+const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
+
+const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
+
+/** The sign-in form; a field that comes twice arrives as a list and is refused. */
+export const signInForm = z.object({ passport, password: typedPassword })
+
+export const forgottenForm = signInForm.pick({ passport: true })
+
+/** A code of an authenticator, or a recovery code, as it is typed. */
+export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
+
+/** Only what is read of an answer of `navigator.credentials`; all of it is verified. */
+const base64url = z.string().regex(/^[\w-]{1,8192}$/)
+const answer = z.object({
+  id: base64url,
+  rawId: base64url,
+  type: z.literal('public-key'),
+  clientExtensionResults: z.object({}).catch({}),
+})
+const json = z.string().transform((text, context) => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' })
+    return z.NEVER
+  }
+})
+export const passkeyAnswer = z.object({
+  credential: json.pipe(
+    answer.extend({
+      response: z.object({
+        clientDataJSON: base64url,
+        authenticatorData: base64url,
+        signature: base64url,
+        userHandle: base64url,
+      }),
+    }),
+  ),
+})
+export const passkeyName = z.object({ name: visibleLine(50) })
+export const newPasskeyForm = passkeyName.extend({
+  credential: json.pipe(
+    answer.extend({
+      response: z.object({
+        clientDataJSON: base64url,
+        attestationObject: base64url,
+        transports: z.array(z.enum(TRANSPORTS)).max(8).catch([]),
+      }),
+    }),
+  ),
+})
+export const onePasskey = z.object({ passkey_id: z.uuid() })
+
+/** The token of a link to a new password; anything unusable counts as not given. */
+export const passwordQuery = z.object({ token: z.string().max(100).optional().catch('') }).catch({ token: undefined })
+
+const newPassword = newPasswordOf(8)
+export const newPasswordForm = z.object({ password: newPassword, password_again: repeatedPassword })
+export const ownPasswordForm = newPasswordForm.extend({ current_password: typedPassword })
+
+/** Where to go on, whom to expect and which app has asked, in a query or a form; anything unusable counts as not given. */
+export const signInQuery = z
+  .object({
+    return_to: z.string().optional().catch(undefined),
+    login_hint: passport.optional().catch(undefined),
+    app: z.string().max(1_000).optional().catch(undefined),
+    /** Whoever is signed in is asked again. */
+    confirm: z.literal('1').optional().catch(undefined),
+  })
+  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined })
+
+/** What the provider is asked besides, of a request of OpenID Connect. */
+export const upstreamQuery = z
+  .object({
+    /** Choosing an account is a sign-in anew (OIDC Core §3.1.2.1 leaves it open), which not every provider knows. */
+    prompt: z
+      .enum(['login', 'select_account', 'login select_account', 'select_account login'])
+      .transform((prompt) => (prompt === 'login' ? prompt : 'login select_account'))
+      .optional()
+      .catch(undefined),
+    max_age: z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .transform(Number)
+      .optional()
+      .catch(undefined),
+    acr_values: z.string().max(512).optional().catch(undefined),
+  })
+  .catch({})
+
+/** The answer of the provider; unusable is empty. */
+const ofProvider = z.string().max(200).optional().catch('')
+export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
+
+/** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
+export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
+export type UserKey = z.output<typeof userKey>
+
+/** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
+export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
+
+/** With a reason the personal data is shown, and the audit log keeps both. */
+export const showUserInput = userKey.extend({ reason: readingReason.optional() })
+export type ShowUserInput = z.output<typeof showUserInput>
+
+/** A user to be created. Names are those of the wire, and of the table's columns. */
+export const newUser = z.strictObject({
+  ...userKey.shape,
+  passport: newPassport,
+  password: newPassword.meta({ secret: true }),
+  name: visibleLine(100),
+  gender: z.enum(['0', '1', '2']).default('0'),
+  big_avatar_url: webUrl,
+  phone_number: z
+    .string()
+    .regex(/^\+?\d{5,20}$/, 'must be 5 to 20 digits, with or without a leading +')
+    .nullable()
+    .default(null),
+  status: z.enum(['active', 'blocked']).default('active'),
+})
+export type NewUser = z.output<typeof newUser>
+
+/** A user as kept and shown to operators. */
+export const user = z.object({
+  cid: z.int(),
+  user_id: z.string(),
+  passport: z.string(),
+  name: z.string(),
+  gender: z.enum(['0', '1', '2']),
+  big_avatar_url: z.string(),
+  phone_number: z.string().nullable(),
+  status: z.enum(['active', 'blocked']),
+  created_at: z.date(),
+})
+export type User = z.output<typeof user>
+
+/** The last digits of a phone number tell people apart; of names and passports the beginning does. */
+const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.length - 2))}${text.slice(-2)}`
+const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
+
+/** As operators see a user who have given no reason to see more. */
+export const maskedUser = (found: User): User => ({
+  ...found,
+  name: firstLetter(found.name),
+  big_avatar_url: '',
+  phone_number: found.phone_number === null ? null : lastDigits(found.phone_number),
+})
+
+/** Ordered by created_at, cid, user_id; of users found by passport by that, the last value. */
+const userOrder = z
+  .tuple([momentKey, z.int32(), z.string(), z.string()])
+  .or(z.tuple([momentKey, z.int32(), z.string()]))
+
+/** Which users, and which page of them; texts are beginnings. A passport is looked for alone. */
+export const userFilter = z
+  .strictObject({
+    passport: passport.optional(),
+    name: visibleLine(100).optional(),
+    phone_number: filterText(21).optional(),
+    status: z.enum(['active', 'blocked']).optional(),
+    ...pageInput(userOrder),
+  })
+  .superRefine(({ passport: asked, name, phone_number, status }, context) => {
+    const others = Object.entries({ name, phone_number, status }).filter(([, value]) => value !== undefined)
+    if (asked === undefined) return
+    for (const [field] of others) {
+      context.addIssue({ code: 'custom', path: [field], message: 'cannot be combined with passport' })
+    }
+  })
+export type UserFilter = z.output<typeof userFilter>
+
+/** From where somebody signed in. */
+export interface SignInOrigin {
+  readonly address: string
+  readonly userAgent: string | undefined
+}
+
+/** A header may be as long as all headers together; browsers send some hundred characters. */
+const LONGEST_USER_AGENT = 300
+export const keptUserAgent = ({ userAgent }: SignInOrigin): string | null =>
+  userAgent?.slice(0, LONGEST_USER_AGENT) ?? null

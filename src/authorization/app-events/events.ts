@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { enqueue } from '../../platform/db/jobs-store.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import type { OutboundDeps } from '../../platform/outbound/index.ts'
+import { deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
+import { findWebhookOfApp, showMicroApp, type WebhookOfApp } from '../registry/index.ts'
+import * as store from './store.ts'
+import { type AppEvent, appEventFilter, type EndedAccess } from './wire.ts'
+
+const GIVEN_UP_AFTER_S = 3 * 86_400
+/** Never reached: attempts are ten minutes apart at most, and after three days an event is given up. */
+const MAX_ATTEMPTS = 10_000
+const AT_ONCE = 50
+/** After so many failures in one go the webhook is left alone for a while. */
+const MOST_FAILURES = 3
+/** How long one job sends before others have their turn. */
+const TURN_S = 20
+/** How many workers send at most: the others are left to what people and partners wait for, however slow apps are. */
+const QUEUES = 2
+
+/**
+ * Queues what an app is told of grants that have ended, with the caller's transaction; nothing for an app without a webhook.
+ * An app has one job at a time, and sends for a short while in it, so one whose webhook is slow or away holds up others little.
+ */
+export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess): Promise<void> {
+  const event = { ...ended, eventId: randomUUID(), type: 'grant.revoked' } as const
+  if (await store.insertEvent(db, event, clock.now())) await queueSending(db, ended.appKey)
+}
+
+const queueSending = (db: Deps['db'], appKey: string): Promise<number> => {
+  const key = `send-app-events:${appKey}`
+  const queue = `send-app-events:${sha256(appKey).readUInt8() % QUEUES}`
+  return enqueue(db, 'send-app-events', { appKey }, { key, queue, maxAttempts: MAX_ATTEMPTS })
+}
+
+/** The same for every attempt, as is the id. */
+const bodyOf = ({ type, created_at, app_key, cid, user_id, reason, all_ended }: AppEvent): string =>
+  JSON.stringify({
+    type,
+    timestamp: created_at,
+    data: { app_key, cid, user_id, sub: subjectOf({ cid, userId: user_id }), reason, all_ended },
+  })
+
+/** Sends what waits for one app. `failure`: why something still waits, for the operator. */
+export async function sendAppEvents(
+  deps: OutboundDeps,
+  appKey: string,
+  signal: AbortSignal,
+): Promise<{ readonly failure?: string }> {
+  const webhook = await findWebhookOfApp(deps, appKey)
+  const waiting = await store.waitingEvents(deps.db, appKey, AT_ONCE)
+  const failures: string[] = []
+  const end = addSeconds(deps.clock.now(), TURN_S)
+  const isOver = () => signal.aborted || deps.clock.now() >= end
+  for (const event of waiting) {
+    if (isOver()) break
+    const failure = await sendOne(deps, webhook, event)
+    if (failure) failures.push(failure)
+    if (failures.length === MOST_FAILURES) break
+  }
+  if (failures.length > 0) return { failure: failures.at(-1) ?? '' }
+  if (isOver() || waiting.length === AT_ONCE) await queueSending(deps.db, appKey)
+  return {}
+}
+
+async function sendOne(
+  deps: OutboundDeps,
+  webhook: WebhookOfApp | undefined,
+  event: AppEvent,
+): Promise<string | undefined> {
+  const { failure } = await deliver(deps, {
+    send: async () => {
+      if (!webhook) throw new NotSent('the app has no webhook any more', 'webhook: none', true)
+      await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
+    },
+    markSent: () => store.markSent(deps.db, event, deps.clock.now()),
+    markFailed: (problem, final) => store.markFailure(deps.db, event, problem, final ? 'failed' : 'waiting'),
+    givenUpAt: addSeconds(event.created_at, GIVEN_UP_AFTER_S),
+  })
+  return failure
+}
+
+/** A page of what an app was told, newest first. Throws 20007 (404) for an unknown app. */
+export const listAppEvents = operation(
+  appEventFilter,
+  async (
+    deps: Deps,
+    { app_key, ...page }: z.output<typeof appEventFilter>,
+  ): Promise<{ events: Omit<AppEvent, 'routing_key'>[]; next: string | null }> => {
+    await showMicroApp(deps, app_key)
+    const { rows, next } = await store.eventsOfApp(deps.db, app_key, page)
+    return { events: rows.map(({ routing_key: _, ...event }) => event), next }
+  },
+)

@@ -1,0 +1,90 @@
+import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { type AppEvent, appEvent, type NewAppEvent } from './wire.ts'
+
+const KEPT_DAYS = 30
+
+export const APP_EVENT_RETENTION: readonly Retention[] = [
+  { table: 'app_event', key: ['routing_key', 'event_id'], column: 'created_at', keptS: () => KEPT_DAYS * DAY_S },
+]
+
+export const APP_EVENTS_OF_PERSON: readonly PersonalRows[] = [
+  {
+    what: 'app_events',
+    table: 'app_event',
+    key: { event_id: 'uuid' },
+    shown: ['app_key', 'type', 'reason', 'all_ended', 'state', 'created_at', 'sent_at'],
+  },
+]
+
+/** False where the app has no webhook: then there is nothing to tell. */
+export const insertEvent = async (db: Db, event: NewAppEvent, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`insert into app_event (routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, state, created_at)
+        select ${event.routingKey}::int, ${event.eventId}::uuid, a.app_key, ${event.type}::text, ${event.cid}::int,
+          ${event.userId}::text, ${event.reason}::text, ${event.allEnded}::boolean, 'waiting', ${now}::timestamptz
+        from (select ${event.appKey}::text as app_key) asked
+        join ${joinedMicroApp(sql.part`asked.app_key`)}
+        where a.webhook_url is not null`,
+  )) === 1
+
+const columns = sql.part`routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, state, attempts, last_error,
+  created_at, sent_at`
+
+/** Those that were tried least come first, so that one which is always refused does not hold up the others. */
+export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<AppEvent[]> =>
+  db.listWithCustomPlan(
+    appEvent,
+    sql`select ${columns} from app_event where app_key = ${appKey} and state = 'waiting'
+        order by attempts, created_at limit ${limit}`,
+  )
+
+/** The apps that have yet to be told something of the person. */
+export const appsToTell = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<string[]> =>
+  (
+    await db.listWithCustomPlan(
+      appEvent.pick({ app_key: true }),
+      sql`select distinct app_key from app_event
+          where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and state = 'waiting'`,
+    )
+  ).map(({ app_key }) => app_key)
+
+type EventKey = Pick<AppEvent, 'routing_key' | 'event_id'>
+
+export const markSent = (db: Db, { routing_key, event_id }: EventKey, now: Date): Promise<number> =>
+  db.exec(
+    sql`update app_event set state = 'sent', sent_at = ${now}, attempts = attempts + 1, last_error = null
+        where routing_key = ${routing_key} and event_id = ${event_id}`,
+  )
+
+export const markFailure = (
+  db: Db,
+  { routing_key, event_id }: EventKey,
+  error: string,
+  state: 'waiting' | 'failed',
+): Promise<number> =>
+  db.exec(
+    sql`update app_event set attempts = attempts + 1, last_error = ${error}, state = ${state}
+        where routing_key = ${routing_key} and event_id = ${event_id} and state <> 'sent'`,
+  )
+
+interface EventPage {
+  readonly limit: number
+  readonly after?: readonly [createdAt: string, eventId: string] | undefined
+}
+
+/** Newest first. */
+export async function eventsOfApp(db: Db, appKey: string, { limit, after }: EventPage): Promise<Page<AppEvent>> {
+  const [createdAt, eventId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(appEvent),
+    sql`select ${columns}, ${cursorOf(sql.part`created_at, event_id`)} from app_event
+        where app_key = ${appKey}
+          and (${createdAt}::timestamptz is null or (created_at, event_id) < (${createdAt}::timestamptz, ${eventId}::uuid))
+        order by created_at desc, event_id desc limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}

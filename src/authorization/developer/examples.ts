@@ -1,0 +1,109 @@
+import type { Config } from '../../platform/config/index.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
+
+/** Values of examples, by the field's name. Parameters without one are left out of examples. */
+
+/** Of RFC 7636, appendix B. */
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+
+const BOTH = {
+  code: 'ghac_code-of-the-redirect',
+  access_token: 'ghat_access-token',
+  refresh_token: 'ghrt_refresh-token',
+  response_type: 'code',
+  expires_in: 604_800,
+}
+
+const CONTRACT: Readonly<Record<string, unknown>> = {
+  ...BOTH,
+  app_key: 'demo-app',
+  app_secret: 'demo-secret-for-local-use-only',
+  redirect_uri: 'http://localhost:3001/callback',
+  scope: 'USER_INFO PHONE_NUMBER',
+  state: 'abc123',
+  token_type: 'bearer',
+  phone_number: '13800000001',
+  gender: '2',
+  user_id: '10001',
+  cid: 1,
+  name: 'Alice',
+  big_avatar_url: 'https://img.example.com/alice.png',
+}
+
+const STANDARD: Readonly<Record<string, unknown>> = {
+  ...BOTH,
+  client_id: 'demo-oidc',
+  client_secret: 'demo-oidc-secret-for-local-use-only',
+  redirect_uri: 'http://127.0.0.1/callback',
+  scope: 'openid profile phone offline_access',
+  state: 'af0ifjsldkj',
+  nonce: 'n-0S6_WzA2Mj',
+  code_challenge: sha256(VERIFIER).toString('base64url'),
+  code_challenge_method: 'S256',
+  code_verifier: VERIFIER,
+  post_logout_redirect_uri: 'http://127.0.0.1/',
+  token: 'ghat_access-token',
+  token_type: 'Bearer',
+  id_token: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxLTEwMDAxIn0.signature',
+  request_uri: 'urn:ietf:params:oauth:request_uri:name',
+  sub: '1-10001',
+  name: 'Alice',
+  preferred_username: 'Alice',
+  gender: 'female',
+  picture: 'https://img.example.com/alice.png',
+  updated_at: 1_795_000_000,
+  phone_number: '+8613800000001',
+  phone_number_verified: false,
+  active: true,
+  exp: 1_795_604_800,
+  iss: 'https://gatehouse.example',
+  issuer: 'https://gatehouse.example',
+  authorization_endpoint: 'https://gatehouse.example/oauth2/authorize',
+  token_endpoint: 'https://gatehouse.example/oauth2/token',
+  kid: 'k1',
+  alg: 'RS256',
+  use: 'sig',
+  kty: 'RSA',
+}
+
+/** Of a request: nothing that only an answer or a special request holds. */
+const NOT_SENT = ['request_uri', 'token_type', 'id_token']
+
+/** What takes the place of the demo's values where it is not seeded. */
+export const WITHOUT_DEMO: Readonly<Record<string, string>> = {
+  app_key: 'your-app-key',
+  app_secret: 'your-app-secret',
+  client_id: 'your-client-id',
+  client_secret: 'your-client-secret',
+  redirect_uri: 'https://app.example.com/callback',
+  post_logout_redirect_uri: 'https://app.example.com/',
+}
+
+export const exampleOf = (dialect: ApiOperation['dialect'], name: string): unknown =>
+  (dialect === 'contract' ? CONTRACT : STANDARD)[name]
+
+/** The value of a parameter in the example of a request; undefined for one that is left out. */
+export function sentExampleOf({ DEMO }: Config, dialect: ApiOperation['dialect'], name: string): string | undefined {
+  const own = DEMO ? undefined : WITHOUT_DEMO[name]
+  const example = NOT_SENT.includes(name) ? undefined : (own ?? exampleOf(dialect, name))
+  return example === undefined || exampleOf(dialect, name) === undefined ? undefined : String(example)
+}
+
+/** What a command has to know of an endpoint. */
+interface Sent extends Pick<ApiOperation, 'method' | 'caller'> {
+  readonly url: string
+  readonly place: 'query' | 'form'
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The request of an example as a command, one line a parameter. */
+export function curlOf({ method, url, place, caller }: Sent, example: Readonly<Record<string, string>>): string {
+  const given = Object.entries(example)
+  const query = place === 'query' && given.length > 0 ? `?${new URLSearchParams(example)}` : ''
+  const token = caller === 'token' && place === 'query' ? [`-H 'Authorization: Bearer ghat_access-token'`] : []
+  const form = place === 'form' ? given.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`) : []
+  const verb = method === 'post' && form.length === 0 ? '-X POST ' : ''
+  return [`curl -i ${verb}${quoted(url + query)}`, ...token, ...form].join(' \\\n  ')
+}

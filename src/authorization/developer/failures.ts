@@ -1,0 +1,52 @@
+import { contractAnswer, type FailureRow, NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
+import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
+import { failureEnvelope } from '../../platform/lib/web/envelope.ts'
+import { RESCODES } from '../../platform/lib/web/rescode.ts'
+
+/** How one or more failures of an operation are reported: rows of the tables of failures that look alike to the caller. */
+export interface ReportedFailure {
+  /** HTTP status; 303 where it goes back to the app by way of the browser. */
+  readonly status: number
+  /** The rescode, or the `error` of the standard dialect. */
+  readonly code: string
+  /** What clients program against: the rescode's name in the contract's dialect. */
+  readonly name: string
+  readonly message: string
+  readonly body: object
+}
+
+/** Stands for what the caller has sent. */
+const VALUE = '(value)'
+
+export function reportedFailures(operation: ApiOperation, native: boolean): ReportedFailure[] {
+  const { dialect, failures, redirected = {} } = operation
+  const report = (rows: Readonly<Record<string, FailureRow>>, status?: number): ReportedFailure[] =>
+    Object.entries(rows).map(([name, row]) => {
+      const failure = new NamedFailure(name, row, { value: VALUE })
+      return dialect === 'contract' ? inContract(failure, native) : inStandard(failure, status)
+    })
+  const seen = new Map<string, ReportedFailure>()
+  for (const one of [...report(failures), ...report(redirected, 303)]) {
+    seen.set(`${one.status} ${one.code} ${one.message}`, one)
+  }
+  return [...seen.values()].sort((one, other) => one.status - other.status || one.code.localeCompare(other.code))
+}
+
+function inContract(failure: NamedFailure, native: boolean): ReportedFailure {
+  const answer = contractAnswer(failure)
+  const { rescode, message } = answer
+  return {
+    status: answer.status(native),
+    code: String(rescode),
+    name: RESCODES[rescode].name,
+    message,
+    body: failureEnvelope(answer),
+  }
+}
+
+function inStandard(failure: NamedFailure, status: number | undefined): ReportedFailure {
+  const answer = oauthErrorOf(failure)
+  const { error, description } = answer
+  const body = { error, error_description: description }
+  return { status: status ?? answer.status, code: error, name: error, message: description, body }
+}

@@ -1,0 +1,13 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { failureAnswerOf } from '../../platform/lib/web/envelope.ts'
+import { sendErrorPage } from '../../platform/lib/web/page.ts'
+import { limitPages } from '../../platform/throttle/index.ts'
+import { developerRoutes } from './routes.ts'
+
+/** What developers of micro-apps read: how to connect, the reference of both dialects, OpenAPI. Public. */
+export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.addHook('onRequest', limitPages(app, deps.config))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+  await app.register(developerRoutes, { deps })
+}

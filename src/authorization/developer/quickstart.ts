@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import type { Config } from '../../platform/config/index.ts'
+import { ROOT } from '../../platform/lib/root.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+
+/** "Connect in five minutes": programs that sign a person in with a library as it is. */
+
+export interface Snippet {
+  readonly id: string
+  readonly name: string
+  /** How its libraries are installed. */
+  readonly install: string
+  readonly source: string
+}
+
+/** What takes the place of `{{name}}` in a snippet. */
+export type SnippetValues = Readonly<Record<'issuer' | 'clientId' | 'clientSecret', string>>
+
+/** The app of the demo (src/demo/seed.ts); well known, so a test holds both together. */
+const DEMO: Omit<SnippetValues, 'issuer'> = {
+  clientId: 'demo-oidc',
+  clientSecret: 'demo-oidc-secret-for-local-use-only',
+}
+
+interface Language {
+  readonly id: string
+  readonly name: string
+  readonly install: string
+}
+
+/** With a server of their own, which keeps a secret. */
+export const SERVER_LANGUAGES: readonly Language[] = [
+  { id: 'node', name: 'Node.js · openid-client', install: 'npm install openid-client' },
+  { id: 'python', name: 'Python · Authlib', install: 'pip install authlib flask requests' },
+  {
+    id: 'java',
+    name: 'Java · Spring Security',
+    install: 'org.springframework.boot: spring-boot-starter-web, spring-boot-starter-oauth2-client',
+  },
+  {
+    id: 'go',
+    name: 'Go · x/oauth2, go-oidc',
+    install: 'go get golang.org/x/oauth2 github.com/coreos/go-oidc/v3/oidc',
+  },
+  { id: 'php', name: 'PHP · league/oauth2-client', install: 'composer require league/oauth2-client' },
+  {
+    id: 'csharp',
+    name: 'C# · ASP.NET Core',
+    install: 'dotnet add package Microsoft.AspNetCore.Authentication.OpenIdConnect',
+  },
+]
+
+/** Public clients: they have no secret, PKCE stands in. */
+export const PUBLIC_LANGUAGES: readonly Language[] = [
+  { id: 'browser', name: 'Browser · oauth4webapi', install: 'npm install oauth4webapi' },
+  { id: 'ios', name: 'iOS · AppAuth', install: 'https://github.com/openid/AppAuth-iOS' },
+  { id: 'android', name: 'Android · AppAuth', install: "implementation 'net.openid:appauth:0.11.1'" },
+]
+
+const FOLDER = new URL('views/developer/snippets/', ROOT)
+
+/** A snippet as a developer copies it. */
+export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): string =>
+  readFileSync(new URL(`${id}.txt`, folder), 'utf8').replace(
+    /\{\{(\w+)\}\}/g,
+    (_whole, name: string) => values[name as keyof SnippetValues] ?? '',
+  )
+
+/** A finished program that signs people in once it knows the issuer, a client id and a secret. */
+interface Program {
+  /** Of its settings, and of its texts in the locales. */
+  readonly id: string
+  readonly name: string
+  /** Below the program's own address. */
+  readonly callback: string
+  /** Whether our tests run it with these settings; else they are taken from its documentation. */
+  readonly tested: boolean
+}
+
+export const PROGRAMS: readonly Program[] = [
+  { id: 'oauth2-proxy', name: 'oauth2-proxy', callback: '/oauth2/callback', tested: true },
+  { id: 'mod_auth_openidc', name: 'Apache · mod_auth_openidc', callback: '/callback', tested: true },
+  { id: 'django', name: 'Django · mozilla-django-oidc', callback: '/oidc/callback/', tested: true },
+  { id: 'authjs', name: 'Auth.js (NextAuth)', callback: '/api/auth/callback/gatehouse', tested: true },
+  { id: 'passport', name: 'passport-openidconnect', callback: '/callback', tested: true },
+  { id: 'grafana', name: 'Grafana', callback: '/login/generic_oauth', tested: false },
+  { id: 'gitlab', name: 'GitLab', callback: '/users/auth/openid_connect/callback', tested: false },
+  { id: 'keycloak', name: 'Keycloak', callback: '/realms/my-realm/broker/gatehouse/endpoint', tested: false },
+]
+
+const PROGRAMS_FOLDER = new URL('views/developer/programs/', ROOT)
+
+/** The settings of a finished program as its operator copies them. */
+export const settingsOf = (id: string, values: SnippetValues): string => snippetOf(id, values, PROGRAMS_FOLDER)
+
+const keyOf = ({ id }: Program): string => id.replaceAll('-', '_')
+
+/** What the page shows. The demo's credentials only where there is the demo. */
+export function quickstart(config: Config, t: Translate) {
+  const credentials = config.DEMO ? DEMO : { clientId: 'your-client-id', clientSecret: 'your-client-secret' }
+  const values = { issuer: config.PUBLIC_URL, ...credentials }
+  // A public client is another one, which developers register themselves.
+  const open = { ...values, clientId: 'your-public-client-id', clientSecret: '' }
+  const filled = (languages: readonly Language[], given: SnippetValues): Snippet[] =>
+    languages.map((language) => ({ ...language, source: snippetOf(language.id, given) }))
+  return {
+    ...values,
+    demo: config.DEMO,
+    servers: filled(SERVER_LANGUAGES, values),
+    clients: filled(PUBLIC_LANGUAGES, open),
+    // Each is registered as an app of its own.
+    programs: PROGRAMS.map((program) => ({
+      ...program,
+      person: t(`connect.program.${keyOf(program)}.person`),
+      pkce: t(`connect.program.${keyOf(program)}.pkce`),
+      source: settingsOf(program.id, { ...values, clientId: 'your-client-id', clientSecret: 'your-client-secret' }),
+    })),
+  }
+}

@@ -1,0 +1,129 @@
+import type { Config } from '../../platform/config/index.ts'
+import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { OAUTH_API } from '../oauth/index.ts'
+import { OIDC_API } from '../oidc/index.ts'
+import { RESOURCE_API } from '../resource/index.ts'
+import { sentExampleOf } from './examples.ts'
+import { type ReportedFailure, reportedFailures } from './failures.ts'
+import { exampleFor, kindOf, meaningOf, type Schema, schemaOf } from './schema.ts'
+
+/** Every endpoint that apps call, in the order in which an app meets them. */
+export const OPERATIONS: readonly ApiOperation[] = [...OIDC_API, ...OAUTH_API, ...RESOURCE_API]
+
+interface Parameter {
+  readonly name: string
+  readonly kind: string
+  readonly meaning: string
+  readonly required: boolean
+  readonly schema: Schema
+  readonly example: string | undefined
+}
+
+/** One kind of request; most endpoints have one. */
+export interface RequestKind {
+  /** The value of grant_type; empty where there is one kind only. */
+  readonly name: string
+  readonly schema: Schema
+  readonly parameters: readonly Parameter[]
+  /** Values by name. */
+  readonly example: Readonly<Record<string, string>>
+}
+
+export interface DescribedResponse {
+  readonly status: number
+  readonly kind: 'page' | 'redirect' | 'json'
+  readonly schema: Schema
+  readonly fields: readonly Field[]
+  readonly example: unknown
+}
+
+interface Field {
+  readonly name: string
+  readonly kind: string
+  readonly meaning: string
+  readonly depth: number
+}
+
+/** One endpoint, told in one language. */
+export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' | 'method' | 'path' | 'caller'> {
+  readonly title: string
+  readonly about: string
+  readonly url: string
+  /** Where its parameters go. */
+  readonly place: 'query' | 'form'
+  readonly requests: readonly RequestKind[]
+  readonly answers: readonly DescribedResponse[]
+  readonly failures: readonly ReportedFailure[]
+}
+
+export const describeOperations = (config: Config, t: Translate): DescribedOperation[] =>
+  OPERATIONS.map((operation) => describe(operation, config, t))
+
+function describe(operation: ApiOperation, config: Config, t: Translate): DescribedOperation {
+  const { id, dialect, method, path, at, caller, query, form } = operation
+  return {
+    ...{ id, dialect, method, path, caller },
+    title: t(`api.${id}.title`),
+    about: t(`api.${id}.about`),
+    url: `${config[at]}${path}`,
+    place: form ? 'form' : 'query',
+    requests: (form ?? query ?? []).map((message) => requestKind(schemaOf(message, t, dialect), operation, config, t)),
+    answers: Object.entries(operation.answers).map(([status, answer]) =>
+      answerOf(Number(status), answer, operation, t),
+    ),
+    failures: reportedFailures(operation, config.ENVELOPE_HTTP_STATUS === 'native'),
+  }
+}
+
+function requestKind(schema: Schema, { dialect }: ApiOperation, config: Config, t: Translate): RequestKind {
+  const { properties = {}, required: needed = [] } = schema
+  const parameters = Object.entries(properties).map(([name, { description: _, ...one }]): Parameter => {
+    const required = needed.includes(name)
+    const only = required && one.const !== undefined ? String(one.const) : undefined
+    const example = only ?? sentExampleOf(config, dialect, name)
+    return { name, kind: kindOf(one), meaning: meaningOf(t, dialect, name), required, schema: one, example }
+  })
+  const known = parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example] as const]))
+  return {
+    name: String(properties.grant_type?.const ?? ''),
+    schema,
+    parameters,
+    example: Object.fromEntries(known),
+  }
+}
+
+function answerOf(
+  status: number,
+  answer: ApiOperation['answers'][number],
+  { dialect }: ApiOperation,
+  t: Translate,
+): DescribedResponse {
+  if (answer === 'page') return { status, kind: 'page', schema: {}, fields: [], example: undefined }
+  const kind = 'json' in answer ? 'json' : 'redirect'
+  const data = schemaOf('json' in answer ? answer.json : answer.redirect, t, dialect)
+  const example = exampleFor(data, dialect)
+  const enveloped = dialect === 'contract' && kind === 'json'
+  return {
+    status,
+    kind,
+    schema: enveloped ? envelope(data, t) : data,
+    fields: fieldsOf(data),
+    example: enveloped ? { rescode: 0, data: example } : example,
+  }
+}
+
+const envelope = (data: Schema, t: Translate): Schema => ({
+  type: 'object',
+  properties: { rescode: { description: t('api.field.rescode'), const: 0 }, data },
+  required: ['rescode', 'data'],
+})
+
+function fieldsOf({ properties = {}, anyOf, items }: Schema, depth = 0): Field[] {
+  const first = anyOf?.[0] ?? items
+  if (first) return fieldsOf(first, depth)
+  return Object.entries(properties).flatMap(([name, one]) => [
+    { name, kind: kindOf(one), meaning: one.description ?? '', depth },
+    ...fieldsOf(one, depth + 1),
+  ])
+}

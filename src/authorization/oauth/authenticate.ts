@@ -1,0 +1,104 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Deps } from '../../platform/deps.ts'
+import { secondsUntil } from '../../platform/lib/clock.ts'
+import { type DerivedKeys, equalSecrets, hashSecret, isCurrentKeyNewest, type Keys } from '../../platform/lib/crypto/keys.ts'
+import { type Credentials, readBasic } from '../../platform/lib/web/basic-credentials.ts'
+import {
+  type CallingApp,
+  findAppWithFailures,
+  hasSecret,
+  type LiveSecret,
+  noteSecretUse,
+  type UsedSecret,
+} from '../registry/index.ts'
+import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../../platform/throttle/index.ts'
+import { oauthFailure } from './failures.ts'
+import type { Parameters } from './wire.ts'
+
+export interface AppCall {
+  readonly parameters: Parameters
+  /** The Authorization header, if any; `Basic` is understood beside the query (A2 rows 4–5). */
+  readonly authorization: string | undefined
+  readonly address: string
+  /** A body is never read. Without credentials elsewhere, the answer says that they do not go there. */
+  readonly hasBody: boolean
+}
+
+/** A2 rows 3–7, also for A3: the approved micro-app that calls. */
+export async function authenticateApp(deps: Deps, call: AppCall): Promise<CallingApp> {
+  const basic = readBasic(call.authorization)
+  const credentials = presentedCredentials(call, basic)
+  const app = await verifyCredentials(deps, credentials, call.address)
+  if (basic === 'malformed') throw oauthFailure('basic_malformed')
+  if (basic && contradicts(call.parameters, basic)) throw oauthFailure('basic_contradicts_query')
+  if (app.status !== 'approved') throw oauthFailure('app_not_approved', { detail: app.status })
+  return app
+}
+
+function presentedCredentials(call: AppCall, basic: Credentials | 'malformed' | undefined): Credentials {
+  const appKey = call.parameters.get('app_key')
+  const appSecret = call.parameters.get('app_secret')
+  if (appKey && appSecret) return { appKey, appSecrets: [appSecret] }
+  if (basic === 'malformed') throw oauthFailure('basic_malformed')
+  if (basic && basic.appSecrets.length > 0) return basic
+  throw oauthFailure(call.hasBody && !appKey ? 'credentials_in_body' : 'credentials_missing')
+}
+
+const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
+  const appKey = parameters.get('app_key') || basic.appKey
+  const appSecret = parameters.get('app_secret')
+  const { appSecrets } = basic
+  const differs = appSecret && appSecrets.length > 0 && !appSecrets.some((one) => equalSecrets(one, appSecret))
+  return appKey !== basic.appKey || Boolean(differs)
+}
+
+/**
+ * The app of these credentials, whatever its status. The limit comes before the secret is compared: beyond it right and
+ * wrong secrets get the same refusal, so it never confirms a guess. Unknown apps, wrong secrets and apps that have none cost
+ * the same work and get one text.
+ */
+export async function verifyCredentials(
+  deps: Deps,
+  { appKey, appSecrets }: Credentials,
+  address: string,
+): Promise<CallingApp> {
+  const { config, db, clock, keys } = deps
+  const now = clock.now()
+  const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
+  const { app, secrets, failures } = await findAppWithFailures(deps, appKey, subject)
+  if (failures && failures.failures >= config.CLIENT_FAILURES) {
+    throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
+  }
+  const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
+  if (!app || !match || !hasSecret(app)) {
+    deps.metrics.signInFailures.inc({ kind: 'client' })
+    const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
+    // Guesses that passed the check above at the same time are refused alike.
+    if (counted.failures > config.CLIENT_FAILURES) {
+      throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
+    }
+    throw oauthFailure('credentials_wrong')
+  }
+  await noteSecretUse(deps, app, match)
+  return app
+}
+
+function findSecret(
+  keys: DerivedKeys,
+  live: readonly LiveSecret[],
+  secrets: readonly string[],
+): UsedSecret | undefined {
+  const presented = secrets.map((appSecret) => hashSecret(keys, appSecret))
+  return live.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
+}
+
+/** Among hashes that other keys have made: only while SECRET_KEY is rotated. */
+function findBefore(keys: Keys, live: readonly LiveSecret[], secrets: readonly string[]): UsedSecret | undefined {
+  for (const other of keys.others) {
+    for (const secret of secrets) {
+      const found = findSecret(other, live, [secret])
+      if (found) return isCurrentKeyNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
+    }
+  }
+  return undefined
+}

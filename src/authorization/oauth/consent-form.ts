@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { SignedIn } from '../account/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
+import { oauthFailure } from './failures.ts'
+
+const Signed = z.object({
+  /** Becomes the id of the grant: posting one form twice is still one consent. */
+  grantId: z.uuid(),
+  /** Tells the browser session that was shown the form; made of its hash, whose first bytes are part of the cookie. */
+  session: z.string(),
+  shownAt: z.number(),
+  query: z.string(),
+})
+type Signed = z.infer<typeof Signed>
+
+const markOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
+  hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
+
+const macOf = (keys: DerivedKeys, text: string): string =>
+  hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
+
+/**
+ * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
+ * In-app web views lose a second cookie, so the form itself carries what protects it.
+ */
+export function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
+  const signed: Signed = {
+    grantId: randomUUID(),
+    session: markOf(keys, sessionHash),
+    shownAt: epochSeconds(clock.now()),
+    query,
+  }
+  const text = Buffer.from(JSON.stringify(signed)).toString('base64url')
+  return `${text}.${macOf(keys, text)}`
+}
+
+export interface VerifiedForm {
+  /** Of the grant too, if it is approved. */
+  readonly formId: string
+  readonly shownAt: Date
+  /** Whether it was shown to this session. If not it decides nothing, and is shown again. */
+  readonly isOfSession: boolean
+  /** The parameters that were shown, to be checked anew: an app may have been suspended in between. */
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/** Refuses a form that is forged or altered. It has no age: it is good for as long as its session. */
+export function verifyConsentForm({ keys }: Deps, field: string, session: SignedIn | null): VerifiedForm {
+  const [text = '', mac = ''] = field.split('.', 2)
+  const madeWith = everyKey(keys).find((key) => equalSecrets(mac, macOf(key, text)))
+  if (!madeWith) throw oauthFailure('form_forged')
+  const signed = Signed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
+  return {
+    formId: signed.grantId,
+    shownAt: fromEpochSeconds(signed.shownAt),
+    isOfSession: session !== null && equalSecrets(signed.session, markOf(madeWith, session.sessionHash)),
+    parameters: new Map(new URLSearchParams(signed.query)),
+  }
+}

@@ -1,0 +1,67 @@
+import { routingKeyOf, type UserKey } from '../account/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { type AllowedApp, allowedAppsOf } from './allowed-apps-store.ts'
+import { endGrants } from './end-grants.ts'
+import { type Grant, grantsOfApp, grantsOfUser } from './grant-store.ts'
+import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
+import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
+import {
+  type GrantFilter,
+  type GrantReference,
+  grantFilter,
+  grantReference,
+  type Withdrawal,
+  withdrawal,
+} from './wire.ts'
+
+/** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
+export const listGrants = operation(
+  grantFilter,
+  async ({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> => {
+    const { app_key, cid = 0, user_id = '', ...page } = filter
+    const { rows, next } =
+      app_key === undefined
+        ? await grantsOfUser(db, { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }, page)
+        : await grantsOfApp(db, app_key, page)
+    return { grants: rows, next }
+  },
+)
+
+/** Of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
+export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
+  if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
+  const { cid, user_id: userId } = whose
+  return countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
+}
+
+/** Revokes a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
+export const revokeGrantByOperator = operation(
+  grantReference,
+  (deps: Deps, { cid, user_id: userId, grant_id: grantId }: GrantReference): Promise<void> =>
+    endGrants(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { grantId }, 'operator'),
+)
+
+/** What the person has allowed, by app; those that lost access in the last year too, without scopes then. */
+async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<AllowedApp[]> {
+  const shownSince = addSeconds(clock.now(), -WITHDRAWN_SHOWN_S)
+  const apps = await allowedAppsOf(db, person)
+  return apps.filter(
+    ({ since, withdrawn_at }) => since !== null || (withdrawn_at !== null && withdrawn_at > shownSince),
+  )
+}
+
+/**
+ * The person withdraws all that they have allowed an app, in both dialects, and what is remembered of it. Throws 20007 (404)
+ * for an app that they have allowed nothing.
+ */
+const withdraw = operation(
+  withdrawal,
+  (deps: Deps, { app_key: appKey }: Withdrawal, person: UserRowKey): Promise<void> =>
+    endGrants(deps, person, { appKey }, 'user'),
+)
+
+/** What people do with their own grants. */
+export const ownGrants = { allowed, withdraw }

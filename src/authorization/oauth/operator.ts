@@ -1,0 +1,55 @@
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import { endTokensOfApp, oneApp } from '../registry/index.ts'
+import { listGrants, revokeGrantByOperator } from './grant.ts'
+import { previewRevocation } from './revocation-preview.ts'
+
+/** Everything of an app ends at once. */
+const ofApps = [
+  action({
+    route: 'POST /apps/:app_key/end-tokens',
+    command: 'app end-tokens',
+    role: 'editor',
+    dangerous: true,
+    input: oneApp,
+    run: (deps: Deps, { app_key }) => endTokensOfApp(deps, app_key),
+    preview: { role: 'viewer', run: (deps, { app_key }) => previewRevocation.ofApp(deps, app_key) },
+  }),
+]
+
+const grants = [
+  action({
+    route: 'GET /grants',
+    command: 'grant list',
+    role: 'viewer',
+    input: listGrants.input,
+    run: listGrants,
+    list: {
+      rows: 'grants',
+      columns: [
+        { name: 'grant_id' },
+        { name: 'app_key' },
+        { name: 'user', of: ({ cid, user_id }) => `${cid}/${user_id}` },
+        { name: 'scopes' },
+        { name: 'created_at' },
+        { name: 'revoked_at' },
+      ],
+    },
+  }),
+  action({
+    route: 'POST /grants/revoke',
+    command: 'grant revoke',
+    role: 'support',
+    page: { path: '/grants/revoke', about: ['cid', 'user_id', 'grant_id'] },
+    dangerous: true,
+    input: revokeGrantByOperator.input,
+    run: async (deps: Deps, reference) => {
+      await revokeGrantByOperator(deps, reference)
+      return { grant_id: reference.grant_id, revoked: true }
+    },
+    offered: ({ revoked_at }) => revoked_at === null,
+  }),
+]
+
+/** What operators do with what people have allowed: for one app, and grant by grant. */
+export const OAUTH_ACTIONS = { ofApps, grants }

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { userByKey } from '../account/index.ts'
+import type { Batched } from '../../platform/db/batch.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
+
+/** The SQL of A3. `found` is the row as it was before the statement; `issued` says whether this call has issued tokens. */
+
+const FoundRefresh = z.object({
+  grant_id: z.string(),
+  rotated_at: z.date().nullable(),
+  revoked_at: z.date().nullable(),
+  user_status: z.string(),
+  scopes: z.array(z.string()),
+  issued: z.boolean(),
+})
+export type FoundRefresh = z.infer<typeof FoundRefresh>
+
+export interface Refresh {
+  readonly routingKey: number
+  readonly refreshHash: Buffer
+  /** What the app may ask for now; the new token gets no more than that. */
+  readonly appScopes: readonly string[]
+  readonly accessHash: Buffer
+  readonly accessExpiresAt: Date
+  /** `valid_from` of the app. */
+  readonly appValidFrom: Date | null
+}
+
+const ASKED = (one: Refresh) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash,
+  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
+  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at`
+const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
+const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
+
+/** Issues one more access token for each refresh token that is valid; the other columns say why not. */
+const extensions: Batched<Refresh, FoundRefresh> = {
+  row: FoundRefresh,
+  key: ({ accessHash }) => accessHash.toString('latin1'),
+  duplicates: 'serialize',
+  statement: (asked) =>
+    sql`with found as (
+          select asked.ordinal, asked.routing_key, asked.access_hash, asked.access_expires_at, r.grant_id, r.rotated_at,
+                 ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
+          from ${sql.rows('asked', asked, ASKED)}
+          cross join lateral (
+            select grant_id, rotated_at from refresh_token
+            where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
+          ) r
+          cross join ${GRANT} g
+          cross join ${USER} p
+        ), issued as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, access_hash, grant_id, scopes, access_expires_at
+          from found
+          where rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'
+          returning token_hash
+        )
+        select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes,
+               access_hash in (select token_hash from issued) as issued
+        from found`,
+}
+
+/** Policy fixed: issues one more access token for the same refresh token, if that is valid. */
+export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
+  (await db.batch(extensions, refresh))[0]
+
+export interface RefreshRotation extends Refresh {
+  readonly now: Date
+  readonly successorHash: Buffer
+  readonly successorExpiresAt: Date
+}
+
+const ROTATED = (one: RefreshRotation) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.refreshHash}::bytea as refresh_hash, ${one.now}::timestamptz as now,
+  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from,
+  ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at,
+  ${one.successorHash}::bytea as successor_hash, ${one.successorExpiresAt}::timestamptz as successor_expires_at`
+
+/** Marks each valid refresh token as rotated and issues its successors; the other columns say why not. */
+const rotations: Batched<RefreshRotation, FoundRefresh> = {
+  row: FoundRefresh,
+  key: ({ refreshHash }) => refreshHash.toString('latin1'),
+  duplicates: 'serialize',
+  // The token is joined, not fenced off: one row is then expected, and the update looks it up by its key.
+  statement: (asked) =>
+    sql`with found as (
+          select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
+                 asked.successor_expires_at, asked.ordinal,
+                 r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
+          from ${sql.rows('asked', asked, ROTATED)}
+          join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
+          cross join ${GRANT} g
+          cross join ${USER} p
+        ), issued as (
+          update refresh_token r set rotated_at = f.now
+          from found f
+          where r.routing_key = f.routing_key and r.token_hash = f.refresh_hash and r.rotated_at is null
+            and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
+          returning f.routing_key, f.access_hash, f.access_expires_at, f.successor_hash, f.successor_expires_at, f.grant_id,
+            f.scopes, f.ordinal
+        ), access as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from issued
+        ), successor as (
+          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
+          select routing_key, successor_hash, grant_id, successor_expires_at from issued
+        )
+        select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ordinal in (select ordinal from issued) as issued
+        from found`,
+}
+
+/** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
+export const rotateRefresh = async (db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> =>
+  (await db.batch(rotations, rotation))[0]
+
+/** Scopes of an access token, even if another process has written it a moment ago. */
+export const accessTokenScopes = async (
+  db: Db,
+  routingKey: number,
+  accessHash: Buffer,
+): Promise<readonly string[] | undefined> => {
+  const row = await db.maybe(
+    z.object({ scopes: z.array(z.string()) }),
+    sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
+  )
+  return row?.scopes
+}
+
+/** The same row, read without a change. */
+export const findRefresh = (
+  db: Db,
+  routingKey: number,
+  refreshHash: Buffer,
+  appScopes: readonly string[],
+): Promise<FoundRefresh | undefined> =>
+  db.maybe(
+    FoundRefresh,
+    sql`select r.grant_id, r.rotated_at, ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)} as revoked_at,
+               p.status as user_status, false as issued, ${grantedAmong(sql.part`${appScopes}::text[]`)} as scopes
+        from refresh_token r
+        cross join ${grantByKey(sql.part`${routingKey}`, sql.part`r.grant_id`)} g
+        cross join ${userByKey(sql.part`${routingKey}`, sql.part`g.cid`, sql.part`g.user_id`)} p
+        left join ${joinedMicroApp(sql.part`g.app_key`)}
+        where r.routing_key = ${routingKey} and r.token_hash = ${refreshHash}`,
+  )

@@ -1,0 +1,192 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { type DerivedKeys, everyKey } from '../../platform/lib/crypto/keys.ts'
+import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import type { NamedFailure } from '../../platform/lib/failure.ts'
+import { grantableScopes } from '../../platform/lib/scope.ts'
+import type { CallingApp } from '../registry/index.ts'
+import type { TokenDeps } from './deps.ts'
+import { endGrant } from './end-grants.ts'
+import { oauthFailure } from './failures.ts'
+import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
+import type { IssuedTokens, TokenCaller } from './wire.ts'
+
+export interface RefreshInput {
+  readonly refreshToken: string
+  readonly policy: CallingApp['refresh_policy']
+  /** All that the new access token may hold; without it, what the grant holds. */
+  readonly scopes?: readonly string[]
+}
+
+/**
+ * A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC.
+ * The input is read once the app may refresh at all.
+ */
+export async function refreshTokens(
+  deps: TokenDeps,
+  { app, actor }: TokenCaller,
+  readInput: () => RefreshInput,
+): Promise<IssuedTokens> {
+  limitRefreshes(deps, app)
+  const { refreshToken, policy, scopes } = readInput()
+  const presented = parseToken(deps.keys, PREFIX.refreshToken, refreshToken, app.app_key)
+  if (!presented) throw oauthFailure('refresh_token_forged')
+  if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented)
+  const allowed = grantableScopes(app.scopes)
+  const refresh = {
+    app,
+    actor,
+    presented,
+    scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed,
+  }
+  if (scopes) await refuseBeyondGrant(deps, presented, scopes)
+  const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
+  deps.metrics.tokensIssued.refresh_token++
+  return issued
+}
+
+interface CheckedRefresh extends TokenCaller {
+  readonly presented: OpaqueToken
+  readonly scopes: readonly string[]
+}
+
+/** Read before anything is issued: a refused request leaves the refresh token as it is. */
+async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken, scopes: readonly string[]) {
+  const found = await findRefresh(db, routingKey, hash, scopes)
+  if (found && found.scopes.length < new Set(scopes).size) throw oauthFailure('scope_beyond_grant')
+}
+
+/** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
+function limitRefreshes({ config, rateLimiter }: Deps, { app_key }: CallingApp): void {
+  const { exceeded, endsInMs } = rateLimiter.count(
+    { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
+    app_key,
+  )
+  if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+}
+
+/** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
+async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise<NamedFailure> {
+  const found = await findRefresh(db, routingKey, hash, [])
+  return found?.revoked_at ? oauthFailure('refresh_token_revoked') : oauthFailure('refresh_token_expired')
+}
+
+/** Policy fixed: the same refresh token, one more access token. */
+async function extend(deps: TokenDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
+  const { config, db, clock, keys } = deps
+  const { routingKey, hash } = presented
+  const now = clock.now()
+  const accessToken = issueToken(keys, {
+    prefix: PREFIX.accessToken,
+    routingKey,
+    expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
+  })
+  const refresh = {
+    routingKey,
+    refreshHash: hash,
+    appScopes: scopes,
+    accessHash: accessToken.hash,
+    accessExpiresAt: accessToken.expiresAt,
+    appValidFrom: app.valid_from,
+  }
+  const found = await refreshFixed(db, refresh)
+  if (!found?.issued) throw whyNotRefreshed(found)
+  deps.tokenCap.refreshed(routingKey)
+  return { accessToken, refreshToken: presented, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
+}
+
+/** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
+async function rotate(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+  const { app, presented, scopes } = refresh
+  const { db, clock } = deps
+  const { routingKey, hash } = presented
+  const now = clock.now()
+  const { accessToken, refreshToken } = successorsOf(deps, deps.keys, app, presented, now)
+  const rotation = {
+    routingKey,
+    refreshHash: hash,
+    now,
+    appScopes: scopes,
+    accessHash: accessToken.hash,
+    accessExpiresAt: accessToken.expiresAt,
+    appValidFrom: app.valid_from,
+    successorHash: refreshToken.hash,
+    successorExpiresAt: refreshToken.expiresAt,
+  }
+  const found = await rotateRefresh(db, rotation)
+  if (!found?.issued) return repeatRotation(deps, refresh)
+  deps.tokenCap.refreshed(routingKey)
+  return { accessToken, refreshToken, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
+}
+
+/**
+ * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
+ * so the same answer can be given again although only hashes of tokens are kept.
+ */
+function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, presented: OpaqueToken, rotatedAt: Date) {
+  const { routingKey, expiresAt, text } = presented
+  const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
+  return {
+    accessToken: issueToken(keys, {
+      prefix: PREFIX.accessToken,
+      routingKey,
+      expiresAt: wholeSecondsAfter(rotatedAt, config.ACCESS_TOKEN_LIFETIME_S),
+      random: derived('rotated access token'),
+    }),
+    refreshToken: issueToken(keys, {
+      prefix: PREFIX.refreshToken,
+      routingKey,
+      expiresAt,
+      random: derived('rotated refresh token'),
+      boundTo: app.app_key,
+    }),
+  }
+}
+
+/** Not rotated by this call: read again, since another worker may have done it a moment ago. */
+async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+  const { app, presented } = refresh
+  const { config, db, clock } = deps
+  const { routingKey, hash } = presented
+  const now = clock.now()
+  const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
+  if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw whyNotRefreshed(found)
+  if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
+    await revokeForReuse(deps, refresh, found)
+    throw oauthFailure('refresh_token_reused')
+  }
+  for (const key of everyKey(deps.keys)) {
+    const issued = successorsOf(deps, key, app, presented, found.rotated_at)
+    const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
+    if (scopes) return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
+  }
+  throw oauthFailure('refresh_answer_gone')
+}
+
+async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefresh, found: FoundRefresh) {
+  const { routingKey } = presented
+  await deps.db.tx(async (tx) => {
+    if (!(await endGrant({ ...deps, db: tx }, routingKey, found.grant_id, 'security'))) return
+    await recordAudit(
+      { ...deps, db: tx },
+      {
+        event: 'refresh_token_reused',
+        actor,
+        routingKey,
+        appKey: app.app_key,
+        detail: { grant_id: found.grant_id },
+      },
+    )
+  })
+}
+
+/** Why a refresh token of the right app gave nothing, in the order of A3 rows 10–13. */
+function whyNotRefreshed(found: FoundRefresh | undefined): NamedFailure {
+  if (!found) return oauthFailure('refresh_token_unknown')
+  if (found.revoked_at) return oauthFailure('refresh_token_revoked')
+  if (found.rotated_at) return oauthFailure('refresh_token_rotated')
+  if (found.scopes.length === 0) return oauthFailure('no_scope_left')
+  return oauthFailure('user_blocked')
+}

@@ -1,0 +1,60 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { grantableScopes } from '../../platform/lib/scope.ts'
+import type { CallingApp } from '../registry/index.ts'
+import { forgetEndedToken } from './access-token-store.ts'
+import { signInOfGrant } from './grant-store.ts'
+import { findRefresh } from './refresh-store.ts'
+import { deleteAccessToken } from './revoke-store.ts'
+import { revokeGrant } from './store.ts'
+
+/**
+ * Revokes a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. A token of
+ * another app stays, and the answer does not say so.
+ */
+export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
+  const { db, keys, clock } = deps
+  const access = parseToken(keys, PREFIX.accessToken, text)
+  const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
+  if (access) {
+    await db.tx(async (tx) => {
+      const token = { ...access, appKey: app.app_key }
+      if (!(await deleteAccessToken(tx, token)) && (await forgetEndedToken(tx, token)) === 0) return
+      const { routingKey } = access
+      await recordAudit({ ...deps, db: tx }, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
+    })
+    return
+  }
+  const refresh = parseToken(keys, PREFIX.refreshToken, text, app.app_key)
+  const found = refresh && (await findRefresh(db, refresh.routingKey, refresh.hash, []))
+  if (!found || found.revoked_at) return
+  const { routingKey } = refresh
+  await db.tx(async (tx) => {
+    if (!(await revokeGrant(tx, routingKey, found.grant_id, clock.now()))) return
+    const detail = { grant_id: found.grant_id, reason: 'revoked by the app' }
+    await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', actor, routingKey, appKey: app.app_key, detail })
+  })
+}
+
+/** A refresh token of this app that works: what it allows and until when. Undefined for anything else. */
+export async function describeRefreshToken(
+  { db, keys, clock }: Deps,
+  app: CallingApp,
+  text: string,
+): Promise<DescribedRefresh | undefined> {
+  const token = parseToken(keys, PREFIX.refreshToken, text, app.app_key)
+  if (!token || token.expiresAt <= clock.now()) return undefined
+  const { routingKey, hash, expiresAt } = token
+  const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
+  if (!found || found.rotated_at || found.revoked_at || found.user_status !== 'active') return undefined
+  const user = await signInOfGrant(db, { routingKey, grantId: found.grant_id })
+  return user && { scopes: found.scopes, cid: user.cid, userId: user.user_id, expiresAt }
+}
+
+export interface DescribedRefresh {
+  readonly scopes: readonly string[]
+  readonly cid: number
+  readonly userId: string
+  readonly expiresAt: Date
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../../platform/lib/web/envelope.ts'
+import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
+import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
+import { limitRate } from '../../platform/throttle/index.ts'
+import { authenticateApp } from './authenticate.ts'
+import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
+import { decideConsent } from './consent.ts'
+import { signConsentForm } from './consent-form.ts'
+import type { TokenDeps } from './deps.ts'
+import { answerTokenRequest } from './exchange.ts'
+import { oauthFailure } from './failures.ts'
+import { withResponseParameters } from './redirect-uri.ts'
+import { type Parameters, readParameters } from './wire.ts'
+
+const AUTHORIZE_PATH = '/oauth/v2/authorize'
+const CONSENT_PATH = '/oauth/v2/consent'
+const consentForm = z.object({ authorization_request: z.string(), decision: z.string() })
+
+/** A1: the authorization page and its form. Failures are shown as a page to a browser, as the envelope to a program. */
+export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  const native = config.ENVELOPE_HTTP_STATUS === 'native'
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
+  await acceptForms(app, 64 * 1024)
+  const tooMany = (retryAfterS: number) => oauthFailure('too_many_requests', { retryAfterS })
+  const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
+  app.addHook('onRequest', limitRate(app, limit))
+
+  app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
+    const parameters = readParameters(request.raw.url ?? '')
+    const authorization = await checkAuthorizationRequest(deps, parameters)
+    noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
+    const session = await findSession(deps, cookie.read(request))
+    if (!session) {
+      const signIn = signInFor(deps, authorization.app, request.raw.url ?? '/')
+      return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
+    }
+    if (session.status !== 'active') throw oauthFailure('user_blocked')
+    return showConsent(deps, request, reply, authorization, session)
+  })
+
+  const fromAnotherSite = () => oauthFailure('form_from_another_site')
+  app.post(
+    '/consent',
+    { onRequest: refuseForeignForms(config.PUBLIC_URL, fromAnotherSite) },
+    async (request, reply) => {
+      const sent = consentForm.safeParse(request.body).data
+      if (!sent) throw oauthFailure('form_incomplete')
+      const { authorization_request: form, decision } = sent
+      const session = await findSession(deps, cookie.read(request))
+      const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
+      const acting = { ...deps, actor: actorOf(request, 'user') }
+      const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
+      if ('askAgain' in decided) {
+        const query = new URLSearchParams([...decided.askAgain.parameters])
+        return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE_PATH}?${query}`, 303)
+      }
+      const { redirectUri, state } = decided.request
+      // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
+      const answer = decided.code === undefined ? { state } : { code: decided.code, state }
+      return reply.headers(AREA_A_HEADERS).redirect(withResponseParameters(redirectUri, answer), 303)
+    },
+  )
+}
+
+function showConsent(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorization: AuthorizationRequest,
+  session: SignedIn,
+) {
+  const { app, redirectUrl, scopes } = authorization
+  const data = {
+    app: { name: app.name, logoUrl: app.logo_url },
+    host: redirectUrl.host,
+    scopes: scopes.map((id) => ({ id })),
+    user: { name: session.name, avatarUrl: session.avatarUrl },
+    action: CONSENT_PATH,
+    form: signConsentForm(deps, consentQuery(authorization), session.sessionHash),
+    signOut: { action: '/sign-out', returnTo: request.raw.url },
+  }
+  return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
+}
+
+/** A2 and A3. */
+export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: TokenDeps }): Promise<void> {
+  app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
+  acceptAnyBodyUnread(app)
+  flushRepliesPerTick(app)
+
+  app.post('/api/token', async (request, reply) => {
+    const parameters = readParameters(request.raw.url ?? '')
+    const client = await authenticateApp(deps, {
+      parameters,
+      authorization: request.headers.authorization,
+      address: request.ip,
+      hasBody: hasBody(request),
+    })
+    noteForLog(request, { appKey: client.app_key })
+    const caller = { app: client, actor: actorOf(request, 'app', client.app_key) }
+    return answerSuccess(request, reply, await answerTokenRequest(deps, caller, parameters))
+  })
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { userKey } from '../account/index.ts'
+import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
+import type { Actor } from '../../platform/deps.ts'
+import { secondsLeft } from '../../platform/lib/clock.ts'
+import type { OpaqueToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { contractNames } from '../../platform/lib/scope.ts'
+import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
+import type { CallingApp } from '../registry/index.ts'
+import { oauthFailure } from './failures.ts'
+import type { SignInBehindGrant } from './grant-store.ts'
+
+const LONGEST_URL = 8 * 1024
+
+/** Query parameters of one request, each given at most once. */
+export type Parameters = ReadonlyMap<string, string>
+
+/** The parameters of a request URL (always the query string: DECISIONS "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
+export function readParameters(url: string): Parameters {
+  if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
+  const { values, repeated, undecodable } = parseQuery(queryOf(url))
+  for (const name of undecodable) throw oauthFailure('parameter_undecodable', { value: name })
+  for (const [name, value] of values) {
+    // PostgreSQL has no way to hold it, and no parameter has a use for it.
+    if (value.includes('\0') || name.includes('\0')) throw oauthFailure('parameter_undecodable', { value: name })
+  }
+  for (const name of repeated) throw oauthFailure('parameter_repeated', { value: name })
+  return values
+}
+
+/** A parameter that must be there; an empty one counts as missing. */
+export function required(parameters: Parameters, name: string): string {
+  const value = parameters.get(name)
+  if (!value) throw oauthFailure('parameter_missing', { value: name, detail: name })
+  return value
+}
+
+/** Seconds (DECISIONS "Endpoints of area A"). */
+export const CODE_LIFETIME_S = 300
+
+/** data of a successful token response (DECISIONS "Answers of area A"). */
+export const tokenSetShape = z.object({
+  access_token: z.string(),
+  /** Whole seconds left at the moment of the answer. */
+  expires_in: z.int(),
+  refresh_token: z.string(),
+  /** Granted scopes in the order asked, separated by a space. */
+  scope: z.string(),
+  token_type: z.literal('bearer'),
+})
+export type TokenSet = Readonly<z.output<typeof tokenSetShape>>
+
+/** Whom tokens are issued to, and who that is in the audit log. Beside Deps, not in a copy of them: every request has one. */
+export interface TokenCaller {
+  readonly app: CallingApp
+  /** For the audit log; its `address` is the caller's (TRUST_PROXY). */
+  readonly actor: Actor
+}
+
+/** What an exchange or a refresh has issued. */
+export interface IssuedTokens {
+  readonly accessToken: OpaqueToken
+  readonly refreshToken: OpaqueToken
+  /** Of the access token; names of both dialects (src/platform/lib/scope.ts). */
+  readonly scopes: readonly string[]
+  readonly grantId: string
+  readonly issuedAt: Date
+  /** Where the exchange was asked for it. */
+  readonly signIn?: SignInBehindGrant | undefined
+}
+
+export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: IssuedTokens): TokenSet => ({
+  access_token: accessToken.text,
+  expires_in: secondsLeft(accessToken.expiresAt, issuedAt),
+  refresh_token: refreshToken.text,
+  scope: contractNames(scopes).join(' '),
+  token_type: 'bearer',
+})
+
+/** A query has text alone. */
+const cidInQuery = z
+  .union(
+    [
+      z.number(),
+      z
+        .string()
+        .regex(/^\d{1,10}$/)
+        .transform(Number),
+    ],
+    'must be a number',
+  )
+  .pipe(userKey.shape.cid)
+
+/** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
+export const grantFilter = z
+  .strictObject({
+    cid: cidInQuery.optional(),
+    user_id: userKey.shape.user_id.optional(),
+    app_key: filterText(128).optional(),
+    ...pageInput(z.tuple([momentKey, z.uuid()])),
+  })
+  .superRefine(({ cid, user_id, app_key }, context) => {
+    const problem = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    if (app_key === undefined) {
+      if (cid === undefined) problem('cid', 'is required, or app_key')
+      if (user_id === undefined) problem('user_id', 'is required, or app_key')
+    } else {
+      if (cid !== undefined) problem('cid', 'cannot be combined with app_key')
+      if (user_id !== undefined) problem('user_id', 'cannot be combined with app_key')
+    }
+  })
+export type GrantFilter = z.output<typeof grantFilter>
+
+export const grantReference = userKey.extend({ grant_id: z.uuid('must be the id of a grant') })
+export type GrantReference = z.output<typeof grantReference>
+
+export const withdrawal = z.strictObject({ app_key: filterText(64) })
+export type Withdrawal = z.output<typeof withdrawal>

@@ -1,0 +1,92 @@
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { everyKey } from '../../platform/lib/crypto/keys.ts'
+import { oauthFailure, type Parameters } from '../oauth/index.ts'
+import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import type { ClientKeys } from './client-keys.ts'
+import { oidcFailure } from './failures.ts'
+import { useAssertion } from './one-time-store.ts'
+
+export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+
+const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+const LONGEST = 8_192
+/** How far in the future an assertion may end, seconds: so long each is remembered. */
+const LONGEST_LIFE_S = 600
+const CLOCK_TOLERANCE_S = 30
+
+const claims = z.object({
+  iss: z.string(),
+  sub: z.string(),
+  exp: z.number(),
+  jti: z.string().min(1).max(512),
+})
+
+export interface ClientDeps extends Deps {
+  readonly clientKeys: ClientKeys
+}
+
+/**
+ * The app whose key has signed the assertion (RFC 7523 §3, OIDC Core §9 private_key_jwt). It is meant for us, ends soon and
+ * works once.
+ */
+export async function verifyAssertion(deps: ClientDeps, parameters: Parameters): Promise<MicroApp> {
+  const text = parameters.get('client_assertion') ?? ''
+  if (parameters.get('client_assertion_type') !== TYPE || text.length > LONGEST) {
+    throw oidcFailure('client_authentication_unsupported')
+  }
+  const { issuer, kid } = claimed(text)
+  const app = await findMicroAppForAuthentication(deps, issuer)
+  if (!app?.token_auth_methods.includes('private_key_jwt')) throw oauthFailure('credentials_wrong')
+  const clientId = parameters.get('client_id')
+  if (clientId !== undefined && clientId !== app.app_key) throw oidcFailure('client_id_differs')
+  const { keys, problem } = await keysOf(deps, app, kid)
+  const { exp, jti } = await verify(deps, app, keys, text).catch((error: unknown) => {
+    throw isUnverifiable(error) ? oauthFailure('credentials_wrong', problem ? { detail: problem } : {}) : error
+  })
+  const endsAt = fromEpochSeconds(exp)
+  if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw oauthFailure('credentials_wrong')
+  // Kept under every key: another process may make values with another one while SECRET_KEY is rotated.
+  for (const key of everyKey(deps.keys)) {
+    const hash = hmacSha256(key.storage, `assertion\n${app.app_key}\n${jti}`)
+    const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
+    if (!isFirst) throw oauthFailure('credentials_wrong')
+  }
+  return app
+}
+
+/** What the assertion says of itself, not yet verified. */
+function claimed(text: string): { issuer: string; kid: string | undefined } {
+  try {
+    return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw oauthFailure('credentials_wrong')
+    throw error
+  }
+}
+
+const keysOf = async ({ clientKeys }: ClientDeps, { jwks, jwks_uri }: MicroApp, kid: string | undefined) =>
+  jwks_uri === null
+    ? { keys: createLocalJWKSet(jwks ?? { keys: [] }), problem: undefined }
+    : clientKeys.at(jwks_uri, kid)
+
+async function verify({ config, clock }: Deps, app: MicroApp, keys: JWTVerifyGetKey, text: string) {
+  const { app_key, issuer_aud_only } = app
+  const { payload } = await jwtVerify(text, keys, {
+    algorithms: ASSERTION_ALGS,
+    issuer: app_key,
+    subject: app_key,
+    audience: [config.PUBLIC_URL, `${config.PUBLIC_URL}/oauth2/token`, `${config.PUBLIC_URL}/oauth2/par`],
+    currentDate: clock.now(),
+    clockTolerance: CLOCK_TOLERANCE_S,
+  })
+  if (issuer_aud_only && payload.aud !== config.PUBLIC_URL) throw oauthFailure('credentials_wrong')
+  return claims.parse(payload)
+}
+
+/** Also a registered key that is none: the platform's cryptography throws a DOMException or a TypeError then. */
+const isUnverifiable = (error: unknown): boolean =>
+  [errors.JOSEError, z.ZodError, DOMException, TypeError].some((kind) => error instanceof kind)

@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { AREA_A_HEADERS, JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
+import { discoveryDocument } from './discovery.ts'
+import { sendJsonError } from './error-routes.ts'
+import type { OidcDeps } from './id-token.ts'
+
+const DOCUMENTS = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']
+const JWKS = '/oauth2/jwks'
+const LONGEST_S = 300
+
+/** What clients read before anything else; it may be kept for some minutes, new keys for no longer than they wait to sign. */
+export async function discoveryRoutes(
+  app: FastifyInstance,
+  { deps, origins }: { deps: OidcDeps; origins: RegisteredOrigins },
+): Promise<void> {
+  const { config, signingKeys } = deps
+  const send = (reply: FastifyReply, seconds: number, body: object) =>
+    reply
+      .headers({ ...AREA_A_HEADERS, 'Cache-Control': `public, max-age=${seconds}`, 'Content-Type': JSON_TYPE })
+      .send(JSON.stringify(body))
+  app.setErrorHandler(sendJsonError)
+  allowRegisteredOrigins(app, origins)
+  const document = discoveryDocument(config)
+  for (const path of DOCUMENTS) {
+    app.get(path, (_request, reply) => send(reply, LONGEST_S, document))
+    answerPreflight(app, path, 'GET')
+  }
+  app.get(JWKS, async (_request, reply) => {
+    const keys = await signingKeys.publicJwks()
+    return send(reply, Math.min(LONGEST_S, config.SIGNING_KEY_LEAD_S), { keys })
+  })
+  answerPreflight(app, JWKS, 'GET')
+}

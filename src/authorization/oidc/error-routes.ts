@@ -1,0 +1,29 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NamedFailure } from '../../platform/lib/failure.ts'
+import { prefersHtml } from '../../platform/lib/web/accept.ts'
+import { inMinutes } from '../../platform/lib/web/locale.ts'
+import { sendStandardFailure, standardFailureOf } from '../../platform/lib/web/oauth-response.ts'
+import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+
+/** Failures of the standard dialect that are not sent to the client by way of the browser. */
+
+/** A page for a browser, the error of RFC 6749 for a program. */
+export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const failure = standardFailureOf(thrown, request)
+  if (!prefersHtml(request.headers.accept)) return sendStandardFailure(reply, failure)
+  const wait = failure.status === 429 ? failure.headers['Retry-After'] : undefined
+  const data = {
+    rescode: failure.rescode,
+    byApp: thrown instanceof NamedFailure && thrown.row.byApp,
+    code: failure.error,
+    message: failure.description,
+    retry: wait && inMinutes(localeOfRequest(request), Number(wait)),
+    busy: failure.status === 503,
+    requestId: request.id,
+    returnTo: '/',
+  }
+  return sendPage(request, reply.code(failure.status).headers(failure.headers), 'error', data, { query: '' })
+}
+
+export const sendJsonError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) =>
+  sendStandardFailure(reply, standardFailureOf(thrown, request))

@@ -1,0 +1,69 @@
+import { compactVerify, createLocalJWKSet } from 'jose'
+import { z } from 'zod'
+import type { SignedIn } from '../account/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { epochSeconds } from '../../platform/lib/clock.ts'
+import { hmacSha256, sha256 } from '../../platform/lib/crypto/digest.ts'
+import type { Keys } from '../../platform/lib/crypto/keys.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
+import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
+import type { CallingApp } from '../registry/index.ts'
+import { type SigningKeys, signCompact } from './signing-key-cache.ts'
+import { ID_TOKEN_LIFETIME_S } from './wire.ts'
+
+export interface OidcDeps extends Deps {
+  readonly signingKeys: SigningKeys
+}
+
+/** Names a browser session to clients: made of its hash, so nobody can make a cookie of it. */
+export const sidOf = (keys: Keys, { sessionHash }: SignedIn): string =>
+  hmacSha256(keys.derive, 'sid\n', sessionHash).toString('base64url', 0, 16)
+
+/** The left half of the SHA-256 of a token (OIDC Core §3.1.3.6); RS256 and ES256 both use SHA-256. */
+const halfHash = (token: string): string => sha256(token).toString('base64url', 0, 16)
+
+/** The id_token that goes with tokens; `withNonce` for the first one of a grant (OIDC Core §12.2). */
+export async function issueIdToken(
+  { config, db, signingKeys }: OidcDeps,
+  app: CallingApp,
+  { accessToken, grantId, issuedAt, signIn }: IssuedTokens,
+  withNonce: boolean,
+): Promise<string | undefined> {
+  const grant = signIn ?? (await signInOfGrant(db, { routingKey: accessToken.routingKey, grantId }))
+  if (!grant) return undefined // purged a moment ago
+  const signer = await signingKeys.signer(app.id_token_alg)
+  const iat = epochSeconds(issuedAt)
+  const claims = {
+    iss: config.PUBLIC_URL,
+    sub: subjectOf({ cid: grant.cid, userId: grant.user_id }),
+    aud: app.app_key,
+    iat,
+    exp: iat + ID_TOKEN_LIFETIME_S,
+    at_hash: halfHash(accessToken.text),
+    ...(grant.auth_time ? { auth_time: epochSeconds(grant.auth_time) } : {}),
+    ...(grant.sid ? { sid: grant.sid } : {}),
+    ...(grant.acr ? { acr: grant.acr } : {}),
+    ...(grant.amr ? { amr: grant.amr } : {}),
+    ...(withNonce && grant.nonce ? { nonce: grant.nonce } : {}),
+  }
+  return signCompact(signer, claims)
+}
+
+const hint = z.object({ iss: z.string(), sub: z.string(), aud: z.string(), sid: z.string().optional() })
+export type Hint = z.output<typeof hint>
+
+/** What an id_token of ours says, expired or not; undefined for anything else. */
+export async function readHint({ config, signingKeys }: OidcDeps, text: string): Promise<Hint | undefined> {
+  try {
+    const keys = createLocalJWKSet({ keys: await signingKeys.hintJwks() })
+    const { payload } = await compactVerify(text, keys, { algorithms: ['RS256', 'ES256'] })
+    const claims = hint.parse(JSON.parse(new TextDecoder().decode(payload)))
+    return claims.iss === config.PUBLIC_URL ? claims : undefined
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError || isJoseError(error)) return undefined
+    throw error
+  }
+}
+
+const isJoseError = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')

@@ -1,0 +1,42 @@
+import type { Query } from '../../platform/lib/web/request-target.ts'
+import { withResponseParameters } from '../oauth/index.ts'
+import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { oidcFailure } from './failures.ts'
+import { type OidcDeps, readHint } from './id-token.ts'
+import { logoutQuery, namesOf } from './messages.ts'
+import { isRegistered } from './redirect-uri.ts'
+import { readKnown } from './wire.ts'
+
+const LOGOUT_PARAMETERS = namesOf(logoutQuery)
+const LONGEST = { id_token_hint: 4_096, state: 1_024 } as const
+
+/** A sign-out that a client may ask for (OIDC RP-Initiated Logout §2). */
+export interface LogoutRequest {
+  readonly app: MicroApp | undefined
+  /** Where the browser goes afterwards, with `state`; registered word for word. */
+  readonly next: string | undefined
+  /** The parameters that were understood. */
+  readonly query: string
+}
+
+export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutRequest> {
+  const parameters = readKnown(query, LOGOUT_PARAMETERS)
+  for (const [name, longest] of Object.entries(LONGEST)) {
+    if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
+      throw oidcFailure('parameter_malformed', { value: name })
+  }
+  const text = parameters.get('id_token_hint')
+  const hint = text === undefined ? undefined : await readHint(deps, text)
+  if (text !== undefined && !hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint' })
+  const clientId = parameters.get('client_id') ?? hint?.aud
+  if (hint && hint.aud !== clientId) throw oidcFailure('client_id_differs')
+  const app = clientId === undefined ? undefined : await findMicroAppForAuthentication(deps, clientId)
+  if (clientId !== undefined && !app) throw oidcFailure('client_unknown')
+  const target = parameters.get('post_logout_redirect_uri')
+  if (target !== undefined && !app) throw oidcFailure('logout_client_missing')
+  if (target !== undefined && !isRegistered(app?.post_logout_uris ?? [], target))
+    throw oidcFailure('post_logout_uri_unknown')
+  const state = parameters.get('state')
+  const next = target === undefined ? undefined : withResponseParameters(target, state === undefined ? {} : { state })
+  return { app, next, query: new URLSearchParams([...parameters]).toString() }
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { isSubject } from '../../platform/lib/subject.ts'
+import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { issueCode, rememberedScopes } from '../oauth/index.ts'
+import { acrOf, couldProveMore } from './acr.ts'
+import { RedirectedFailure, type StandardRequest } from './authorize.ts'
+import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
+import { sidOf } from './id-token.ts'
+
+export type NextStep =
+  | { readonly step: 'sign-in' }
+  | { readonly step: 'consent'; readonly session: SignedIn }
+  | { readonly step: 'answer'; readonly code: string }
+
+/** What an id_token will say of this sign-in. */
+export const withSignIn = <Request extends StandardRequest>(
+  { keys }: Deps,
+  request: Request,
+  session: SignedIn,
+): Request => ({
+  ...request,
+  signIn: {
+    at: session.authenticatedAt,
+    nonce: request.nonce,
+    sid: sidOf(keys, session),
+    acr: request.acrValues && acrOf(session, request.acrValues),
+    amr: session.amr.length > (session.fromUpstream ? 0 : 1) ? session.amr : null,
+  },
+})
+
+/**
+ * What a request that is in order needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: a sign-in was asked for at
+ * that moment, so one since then will do.
+ */
+export async function nextAuthorizationStep(
+  deps: Deps,
+  request: StandardRequest,
+  session: SignedIn | null,
+  signedInSince: Date | null,
+): Promise<NextStep> {
+  const { prompt, target } = request
+  const silent = prompt.includes('none')
+  const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(oidcFailure(name), target)
+
+  const asked = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
+  const fresh = asked && isAuthenticatedSince(session, signedInSince)
+  const otherPerson = session !== null && request.expectedSub !== undefined && !isSubject(request.expectedSub, session)
+  if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
+    // Whoever has just signed in as somebody else would be sent round in circles.
+    if (silent || (asked && otherPerson)) throw refused('login_required')
+    return { step: 'sign-in' }
+  }
+  if (session.status !== 'active') throw refused('user_blocked')
+  if (!asked && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
+  if (await mustAsk(deps, request, session)) {
+    if (silent) throw refused('consent_required')
+    return { step: 'consent', session }
+  }
+  const code = await deps.db.tx(async (db) => {
+    // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
+    const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
+    if (isSignedIn && (await mustAsk({ ...deps, db }, request, session))) return undefined
+    return issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID(), true)
+  })
+  if (code !== undefined) return { step: 'answer', code }
+  if (silent) throw refused('consent_required')
+  return { step: 'consent', session }
+}
+
+/** How much the clock of a provider may differ from ours, seconds. */
+const SKEW_S = 60
+
+const isAuthenticatedSince = ({ authenticatedAt, fromUpstream }: SignedIn, since: Date): boolean =>
+  authenticatedAt !== null && addSeconds(authenticatedAt, fromUpstream ? SKEW_S : 0) >= since
+
+/** `asked`: the person has just been asked; a provider's clock may have judged by then. */
+function isTooLongAgo(
+  { clock }: Deps,
+  { prompt, maxAge }: StandardRequest,
+  { authenticatedAt, fromUpstream }: SignedIn,
+  asked: boolean,
+): boolean {
+  if (prompt.includes('login') || prompt.includes('select_account')) return true
+  if (maxAge === undefined) return false
+  const skewS = asked && fromUpstream ? SKEW_S : 0
+  return authenticatedAt === null || addSeconds(authenticatedAt, maxAge + skewS) < clock.now()
+}
+
+async function mustAsk({ db }: Deps, request: StandardRequest, session: SignedIn): Promise<boolean> {
+  const { app, scopes, prompt } = request
+  if (app.always_ask || prompt.includes('consent') || mayBeAnotherProgram(request)) return true
+  const known = await rememberedScopes(db, { ...session, appKey: app.app_key })
+  return !scopes.every((scope) => known.includes(scope))
+}
+
+/**
+ * Any program on the person's machine can listen on the loopback interface and say that it is this client, where the client
+ * proves nothing (RFC 8252 §8.6).
+ */
+const mayBeAnotherProgram = ({ app, redirectUrl }: StandardRequest): boolean =>
+  app.token_auth_methods.includes('none') && isLoopbackHost(redirectUrl.hostname)

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+/** Requests that were pushed and assertions that were used. */
+export const USED_ONCE_RETENTION: readonly Retention[] = [
+  { table: 'pushed_request', key: ['request_hash'], column: 'expires_at', often: true, keptS: () => 60 },
+  { table: 'client_assertion', key: ['assertion_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+]
+
+export interface PushedRequest {
+  readonly hash: Buffer
+  readonly appKey: string
+  readonly parameters: string
+  readonly expiresAt: Date
+}
+
+export const insertPushedRequest = (db: Db, { hash, appKey, parameters, expiresAt }: PushedRequest): Promise<number> =>
+  db.exec(
+    sql`insert into pushed_request (request_hash, app_key, parameters, expires_at)
+        values (${hash}, ${appKey}, ${parameters}, ${expiresAt})`,
+  )
+
+/** The parameters, for the browser that asks first, as often as it asks; undefined for everybody else. */
+export const openPushedRequest = async (
+  db: Db,
+  { hash, appKey, openedBy }: Pick<PushedRequest, 'hash' | 'appKey'> & { readonly openedBy: Buffer },
+  now: Date,
+): Promise<string | undefined> => {
+  const opened = await db.maybe(
+    z.object({ parameters: z.string() }),
+    sql`update pushed_request set opened_by = ${openedBy}
+        where request_hash = ${hash} and app_key = ${appKey} and expires_at > ${now}
+          and (opened_by is null or opened_by = ${openedBy})
+        returning parameters`,
+  )
+  return opened?.parameters
+}
+
+/** It was answered. */
+export const deletePushedRequest = (db: Db, hash: Buffer): Promise<number> =>
+  db.exec(sql`delete from pushed_request where request_hash = ${hash}`)
+
+/** True for the one who uses it first. */
+export const useAssertion = async (db: Db, hash: Buffer, expiresAt: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`insert into client_assertion (assertion_hash, expires_at) values (${hash}, ${expiresAt})
+        on conflict (assertion_hash) do nothing`,
+  )) === 1

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { Batched } from '../../platform/db/batch.ts'
+import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
+import type { SealedColumn } from '../../platform/db/sealed.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+export const ALGS = ['RS256', 'ES256'] as const
+export type Alg = (typeof ALGS)[number]
+
+const signingKey = z.object({
+  kid: z.string(),
+  alg: z.enum(ALGS),
+  public_jwk: z.record(z.string(), z.string()),
+  created_at: z.date(),
+  signs_from: z.date(),
+  signs_until: z.date().nullable(),
+  published_until: z.date().nullable(),
+})
+/** A key as operators see it. */
+export type SigningKey = z.output<typeof signingKey>
+
+const sealedKey = signingKey.extend({ sealed: z.instanceof(Buffer) })
+export type SealedKey = z.output<typeof sealedKey>
+
+export const SIGNING_KEY_RETENTION: readonly Retention[] = [
+  {
+    table: 'signing_key',
+    key: ['kid'],
+    column: 'published_until',
+    keptS: ({ SESSION_LIFETIME_S }) => SESSION_LIFETIME_S + MARGIN_S,
+  },
+]
+
+export const sealingContext = (kid: string): string => `signing_key ${kid}`
+
+export const OIDC_SEALED: readonly SealedColumn[] = [
+  { table: 'signing_key', column: 'sealed', key: ['kid'], contextOf: ([kid = '']) => sealingContext(kid) },
+]
+
+/** Changes of keys wait for one another; until the end of the transaction. */
+export const lockSigningKeys = (db: Db): Promise<number> =>
+  db.exec(sql`select pg_advisory_xact_lock(hashtext('gatehouse signing keys'))`)
+
+const keysSince: Batched<Date, SealedKey> = {
+  row: sealedKey,
+  key: () => '',
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, kid, alg, public_jwk, created_at, signs_from, signs_until, published_until, sealed
+        from unnest(${asked}::timestamptz[]) with ordinality as asked (since, ordinal)
+        join signing_key on published_until is null or published_until > asked.since
+        order by signs_from, kid`,
+}
+
+/** Those that are published, or were at `since`; oldest first. */
+export const findSigningKeys = (db: Db, since: Date): Promise<SealedKey[]> => db.batch(keysSince, since)
+
+export const deleteSigningKey = (db: Db, kid: string): Promise<number> =>
+  db.exec(sql`delete from signing_key where kid = ${kid}`)
+
+export const insertSigningKey = (db: Db, key: Omit<SealedKey, 'signs_until' | 'published_until'>): Promise<number> =>
+  db.exec(
+    sql`insert into signing_key (kid, alg, public_jwk, sealed, created_at, signs_from)
+        values (${key.kid}, ${key.alg}, ${JSON.stringify(key.public_jwk)}::jsonb, ${key.sealed}, ${key.created_at}, ${key.signs_from})`,
+  )
+
+/** When these keys stop signing, and when they are published no longer; never later than it was. */
+export const endSigningKeys = (db: Db, kids: readonly string[], until: Date, publishedUntil: Date): Promise<number> =>
+  db.exec(
+    sql`update signing_key
+        set signs_until = least(signs_until, ${until}), published_until = least(published_until, ${publishedUntil})
+        where kid = any (${kids}::text[])`,
+  )

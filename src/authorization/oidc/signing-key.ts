@@ -1,0 +1,125 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
+import { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { oidcFailure } from './failures.ts'
+import {
+  ALGS,
+  type Alg,
+  deleteSigningKey,
+  endSigningKeys,
+  findSigningKeys,
+  insertSigningKey,
+  lockSigningKeys,
+  type SealedKey,
+  type SigningKey,
+  sealingContext,
+} from './signing-key-store.ts'
+import { ID_TOKEN_LIFETIME_S } from './wire.ts'
+
+/** Processes read the keys again every so many seconds, so one may sign with a key for that much longer. */
+export const KEYS_READ_EVERY_S = 10
+/** For clocks that differ and clients that allow for it. */
+const CLOCK_MARGIN_S = 300
+
+export const rotationInput = z.strictObject({ alg: z.enum(ALGS).optional() })
+export const retirementInput = z.strictObject({ kid: z.string().min(1).max(100), at_once: z.boolean().default(false) })
+
+const withoutSecret = ({ sealed: _, ...key }: SealedKey): SigningKey => key
+
+export const signsAt = ({ signs_from, signs_until }: SigningKey, now: Date): boolean =>
+  signs_from <= now && (signs_until === null || signs_until > now)
+
+/**
+ * Keys that are published (they sign, will sign, or have signed what has not expired), and those that still verify hints: an
+ * id_token names the person and the app for as long as a session that began with it can last.
+ */
+export const findVerifyingKeys = ({ db, clock, config }: Deps): Promise<SealedKey[]> =>
+  findSigningKeys(db, addSeconds(clock.now(), -config.SESSION_LIFETIME_S))
+
+export const listSigningKeys = async (deps: Deps): Promise<SigningKey[]> =>
+  (await findVerifyingKeys(deps)).map(withoutSecret)
+
+/** A key that signs now, made if there is none. Safe with several processes. */
+export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
+  await deps.db.tx(async (db) => {
+    await lockSigningKeys(db)
+    const now = deps.clock.now()
+    const known = await findSigningKeys(db, now)
+    if (known.some((key) => key.alg === alg && signsAt(key, now))) return
+    await addKey({ ...deps, db }, alg, now)
+  })
+}
+
+/**
+ * A new key of each algorithm, or of one. It is published at once and signs after SIGNING_KEY_LEAD_S; the one so far
+ * signs until then, and stays published until its last id_token has expired.
+ */
+export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rotationInput>): Promise<SigningKey[]> {
+  await deps.db.tx(async (db) => {
+    await lockSigningKeys(db)
+    const now = deps.clock.now()
+    const from = addSeconds(now, deps.config.SIGNING_KEY_LEAD_S)
+    const known = await findSigningKeys(db, now)
+    for (const one of alg ? [alg] : ALGS) {
+      const before = known.filter((key) => key.alg === one && (key.signs_until === null || key.signs_until > from))
+      // Without a key that signs until then, there is nothing to wait for.
+      const signing = known.some((key) => key.alg === one && signsAt(key, now))
+      await addKey({ ...deps, db }, one, signing ? from : now)
+      await endKeys(db, before, from)
+    }
+  })
+  return listSigningKeys(deps)
+}
+
+/**
+ * The key stops signing now. It stays published until its last id_token has expired, and verifies hints after that; a key
+ * that has leaked (`at_once`) does neither. Where no other key of its algorithm signs, a new one does.
+ */
+export async function retireSigningKey(
+  deps: Deps,
+  { kid, at_once }: z.output<typeof retirementInput>,
+): Promise<SigningKey[]> {
+  await deps.db.tx(async (db) => {
+    await lockSigningKeys(db)
+    const now = deps.clock.now()
+    const known = await findVerifyingKeys({ ...deps, db })
+    const key = known.find((one) => one.kid === kid)
+    if (!key) throw oidcFailure('signing_key_unknown')
+    if (at_once) await deleteSigningKey(db, kid)
+    else await endKeys(db, [key], now)
+    await recordAudit(
+      { ...deps, db },
+      { event: 'signing_key_retired', target: `signing-key:${kid}`, detail: { at_once } },
+    )
+    const others = known.filter((one) => one.kid !== kid && one.alg === key.alg)
+    if (!others.some((one) => signsAt(one, now))) await addKey({ ...deps, db }, key.alg, now)
+  })
+  return listSigningKeys(deps)
+}
+
+const endKeys = (db: Db, keys: readonly SigningKey[], at: Date): Promise<number> =>
+  endSigningKeys(
+    db,
+    keys.map(({ kid }) => kid),
+    at,
+    addSeconds(at, ID_TOKEN_LIFETIME_S + KEYS_READ_EVERY_S + CLOCK_MARGIN_S),
+  )
+
+async function addKey(deps: Deps, alg: Alg, signsFrom: Date): Promise<void> {
+  const { db, keys, clock } = deps
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
+  const publicJwk = z.record(z.string(), z.string()).parse(await exportJWK(publicKey))
+  const kid = (await calculateJwkThumbprint(publicJwk)).slice(0, 16)
+  const sealed = encryptSecret(keys, JSON.stringify(await exportJWK(privateKey)), sealingContext(kid))
+  const now = clock.now()
+  await insertSigningKey(db, { kid, alg, public_jwk: publicJwk, sealed, created_at: now, signs_from: signsFrom })
+  await recordAudit(deps, {
+    event: 'signing_key_made',
+    target: `signing-key:${kid}`,
+    detail: { alg, signs_from: signsFrom },
+  })
+}

@@ -1,0 +1,91 @@
+import type { Actor } from '../../platform/deps.ts'
+import { secondsLeft } from '../../platform/lib/clock.ts'
+import { standardNames, withContractScopes } from '../../platform/lib/scope.ts'
+import {
+  exchangeCode,
+  type IssuedTokens,
+  oauthFailure,
+  type Parameters,
+  refreshTokens,
+  required,
+  type TokenDeps,
+} from '../oauth/index.ts'
+import type { Client } from './client.ts'
+import type { ClientDeps } from './client-assertion.ts'
+import { issueIdToken, type OidcDeps } from './id-token.ts'
+import { clientForm, exchangeForm, namesOf, refreshForm, type TokenResponse } from './messages.ts'
+
+export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
+
+export type EndpointDeps = OidcDeps & ClientDeps & TokenDeps
+
+const REFRESH_SCOPE = 'offline_access'
+
+/** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
+export async function answerStandardTokenRequest(
+  deps: EndpointDeps,
+  client: Client,
+  actor: Actor,
+  parameters: Parameters,
+): Promise<TokenResponse> {
+  const grantType = required(parameters, 'grant_type')
+  if (grantType === 'authorization_code') return exchange(deps, client, actor, parameters)
+  if (grantType === 'refresh_token') return refresh(deps, client, actor, parameters)
+  throw oauthFailure('grant_type_unsupported', { value: grantType })
+}
+
+async function exchange(
+  deps: EndpointDeps,
+  { app, isPublic }: Client,
+  actor: Actor,
+  parameters: Parameters,
+): Promise<TokenResponse> {
+  // The code of a request without a challenge fits no verifier, so a public client can never use one.
+  const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
+  const issued = await exchangeCode(
+    deps,
+    { app, actor },
+    {
+      code: required(parameters, 'code'),
+      redirectUri: required(parameters, 'redirect_uri'),
+      state: parameters.get('state') ?? null,
+      codeVerifier,
+      refreshScope: REFRESH_SCOPE,
+      withSignIn: true,
+    },
+  )
+  const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, true) : undefined
+  return tokenResponseOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
+}
+
+async function refresh(
+  deps: EndpointDeps,
+  { app }: Client,
+  actor: Actor,
+  parameters: Parameters,
+): Promise<TokenResponse> {
+  const asked = parameters
+    .get('scope')
+    ?.split(' ')
+    .filter((scope) => scope !== '')
+  const issued = await refreshTokens(deps, { app, actor }, () => ({
+    refreshToken: required(parameters, 'refresh_token'),
+    policy: 'rotating',
+    ...(asked?.length ? { scopes: withContractScopes(asked) } : {}),
+  }))
+  const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, false) : undefined
+  return tokenResponseOf(issued, true, idToken)
+}
+
+const tokenResponseOf = (
+  { accessToken, refreshToken, scopes, issuedAt }: IssuedTokens,
+  withRefreshToken: boolean,
+  idToken: string | undefined,
+): TokenResponse => ({
+  access_token: accessToken.text,
+  token_type: 'Bearer',
+  expires_in: secondsLeft(accessToken.expiresAt, issuedAt),
+  scope: standardNames(scopes).join(' '),
+  ...(withRefreshToken ? { refresh_token: refreshToken.text } : {}),
+  ...(idToken ? { id_token: idToken } : {}),
+})

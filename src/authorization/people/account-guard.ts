@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { AREA_A_HEADERS, failureAnswerOf } from '../../platform/lib/web/envelope.ts'
+import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
+import { actorOf } from '../../platform/lib/web/observe.ts'
+import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { limitPages } from '../../platform/throttle/index.ts'
+
+const FORM_LIMIT = 16 * 1024
+
+/** Which link of the navigation is the current one; views/people/banner.eta has them all. */
+type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
+
+/** A request of somebody who is signed in, and how it is answered. */
+export interface PersonRequest {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly person: SignedIn
+  /** In the name of the person, for the audit log. */
+  readonly deps: Deps
+  /** Sends a page of the account with its navigation. */
+  page(section: Section, view: string, data: object): Promise<FastifyReply>
+  /** Answers a form: the browser opens that page of ours. */
+  goTo(path: string): FastifyReply
+}
+
+type Handler = (given: PersonRequest) => Promise<FastifyReply>
+
+/**
+ * Makes a plugin one of pages of the account: forms of our own pages alone, failures as pages, and handlers that run for
+ * whoever is signed in. Others are asked to sign in and come back to `page`.
+ */
+export async function accountGuard(
+  app: FastifyInstance,
+  deps: Deps,
+): Promise<(page: string, handler: Handler) => Route> {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  await acceptForms(app, FORM_LIMIT)
+  app.addHook('onRequest', limitPages(app, config))
+  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+
+  const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
+  const formsEndOutside = provider !== null // at the provider, to sign in or out
+  return (page, handler) => async (request, reply) => {
+    const goTo = (path: string) => reply.headers(AREA_A_HEADERS).redirect(path, 303)
+    const person = await findSession(deps, cookie.read(request))
+    if (!person) {
+      const back = request.method === 'GET' ? request.url : page
+      return goTo(`/sign-in?return_to=${encodeURIComponent(back)}`)
+    }
+    const shown = { name: person.name, avatarUrl: person.avatarUrl }
+    return handler({
+      request,
+      reply,
+      person,
+      deps: { ...deps, actor: actorOf(request, 'user') },
+      page: (section, view, data) =>
+        sendPage(
+          request,
+          reply,
+          view,
+          { ...data, section, person: shown, provider },
+          { scripts: true, formsEndOutside },
+        ),
+      goTo,
+    })
+  }
+}
+
+type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>

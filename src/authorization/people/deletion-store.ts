@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { lockedUserByKey } from '../account/index.ts'
+import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+export const DELETION_OF_PERSON: readonly PersonalRows[] = [
+  { what: 'deletion_requests', table: 'deletion_request', key: {}, shown: ['requested_at', 'due_at'] },
+]
+
+const deletionRequest = z.object({
+  cid: z.number(),
+  user_id: z.string(),
+  requested_at: z.date(),
+  /** When the account is deleted by itself; null where an operator decides. */
+  due_at: z.date().nullable(),
+})
+export type DeletionRequest = z.output<typeof deletionRequest>
+
+/** The first request counts. 0 where there is one, or the person is gone. */
+export const insertRequest = (db: Db, key: UserRowKey, now: Date, dueAt: Date | null): Promise<number> =>
+  db.exec(
+    sql`insert into deletion_request (routing_key, cid, user_id, requested_at, due_at)
+        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${now}::timestamptz, ${dueAt}::timestamptz
+        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        on conflict do nothing`,
+  )
+
+export const deleteRequest = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<number> =>
+  db.exec(sql`delete from deletion_request where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`)
+
+export const requestOf = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<DeletionRequest | undefined> =>
+  db.maybe(
+    deletionRequest,
+    sql`select cid, user_id, requested_at, due_at from deletion_request
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`,
+  )
+
+interface RequestPage {
+  readonly limit: number
+  readonly after?: readonly [requestedAt: string, cid: number, userId: string] | undefined
+}
+
+/** Oldest first. */
+export async function listRequests(db: Db, { limit, after }: RequestPage): Promise<Page<DeletionRequest>> {
+  const [at, cid, userId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(deletionRequest),
+    sql`select cid, user_id, requested_at, due_at, ${cursorOf(sql.part`requested_at, cid, user_id`)} from deletion_request
+        where ${at}::timestamptz is null
+          or (requested_at, cid, user_id) > (${at}::timestamptz, ${cid}::int, ${userId}::text)
+        order by requested_at, cid, user_id limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
+
+export const dueRequests = (db: Db, now: Date, limit: number): Promise<DeletionRequest[]> =>
+  db.listWithCustomPlan(
+    deletionRequest,
+    sql`select cid, user_id, requested_at, due_at from deletion_request
+        where due_at is not null and due_at <= ${now} order by due_at limit ${limit}`,
+  )

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import * as store from './deletion-store.ts'
+import { eraseUser } from './erase.ts'
+
+const DAYS_TO_THINK = 14
+const AT_ONCE = 100
+const ERASED_WITHIN_S = 60
+
+const recorded = (deps: Deps, { routingKey, cid, userId }: SignedIn, event: `user_${string}`): Promise<number> => {
+  const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+  return recordAudit(deps, { event, actor, routingKey, cid, userId })
+}
+
+/** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
+export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
+  deps.db.tx(async (db) => {
+    const { ACCOUNT_DELETION } = deps.config
+    if (ACCOUNT_DELETION === 'off') throw invalidRequest('accounts are not deleted here', { status: 404 })
+    const now = deps.clock.now()
+    const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
+    if ((await store.insertRequest(db, person, now, dueAt)) === 0) return
+    await recorded({ ...deps, db }, person, 'user_deletion_requested')
+    await ACCOUNT_MESSAGES.tell({ ...deps, db }, person, 'deletion_requested')
+  })
+
+/** The person keeps the account. */
+export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
+  deps.db.tx(async (db) => {
+    await lockUser(db, person) // whoever is being erased by now is erased
+    if ((await store.deleteRequest(db, person)) === 0) return
+    await recorded({ ...deps, db }, person, 'user_deletion_cancelled')
+  })
+
+export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.DeletionRequest | undefined> =>
+  store.requestOf(db, person)
+
+const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
+
+/** A page of those who asked for the deletion of their account, oldest first. */
+export const listDeletionRequests = operation(
+  deletionFilter,
+  async (
+    { db }: Deps,
+    page: z.output<typeof deletionFilter>,
+  ): Promise<{ requests: store.DeletionRequest[]; next: string | null }> => {
+    const { rows, next } = await store.listRequests(db, page)
+    return { requests: rows, next }
+  },
+)
+
+/** What came of a run. Who could not be erased is tried again by the next one. */
+interface Erased {
+  readonly erased: number
+  readonly failures: readonly unknown[]
+}
+
+/**
+ * Erases those whose time is over, as operators do; one after the other, each in a transaction of its own. Nobody, where
+ * the setting leaves it to operators by now.
+ */
+export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erased> {
+  const failures: unknown[] = []
+  let erased = 0
+  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased, failures }
+  for (const { cid, user_id } of await store.dueRequests(deps.db, deps.clock.now(), AT_ONCE)) {
+    if (signal.aborted) break
+    const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    try {
+      await deps.db.slowTx(ERASED_WITHIN_S, async (db) => {
+        // The person may have changed their mind a moment ago.
+        if (!(await lockUser(db, key)) || !(await store.requestOf(db, key))) return
+        await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })
+        erased++
+      })
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  return { erased, failures }
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { ACCOUNT_MESSAGES, lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { ownGrants } from '../oauth/index.ts'
+import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
+
+/** The longest that one statement may take. */
+const STATEMENT_S = 60
+
+/** How many rows there are about a person, by what they are. */
+export interface Erasable extends UserKey {
+  readonly rows: Readonly<Record<string, number>>
+}
+
+/** What went and what stays; nothing of it is kept but the audit log's row, which names nobody. */
+export interface Receipt extends Erasable {
+  readonly receipt_id: string
+  readonly erased_at: Date
+  readonly stays: readonly { readonly what: string; readonly why: string }[]
+}
+
+const personOf = ({ cid, user_id }: UserKey) => ({ routingKey: routingKeyOf(cid, user_id), cid, userId: user_id })
+
+/** What an erasure would delete. Throws 20007 (404) when there is no such user. */
+export async function countErasable(deps: Deps, user: UserKey): Promise<Erasable> {
+  await showUser(deps, user)
+  const rows: Record<string, number> = {}
+  for (const each of ROWS_OF_PERSON) rows[each.what] = await countRows(deps.db, each, personOf(user))
+  return { ...user, rows }
+}
+
+const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
+  {
+    what: 'audit log',
+    why: `it shows what was done, and a row that is missing would break its chain; it names cid and user_id and addresses, and is kept ${AUDIT_DAYS === 0 ? 'for good' : `for ${AUDIT_DAYS} days`}`,
+  },
+  {
+    what: 'orders',
+    why: 'needed for accounting; they belong to no user, and hold visitors and contacts as they were given, until ORDER_PERSONAL_DATA_DAYS',
+  },
+  {
+    what: 'members of partners',
+    why: 'they sign in to the sandbox with an account of their own: partner members remove',
+  },
+  {
+    what: 'messages to apps',
+    why: 'they tell the apps of this person, by cid and user_id, of the erasure; for 30 days',
+  },
+  {
+    what: 'mail that tells of the erasure',
+    why: 'it goes to the person; until it is sent, the queue holds the address encrypted',
+  },
+  { what: 'counts of failed sign-ins', why: 'keyed hashes of what was typed, for 15 minutes' },
+  { what: 'backups', why: 'until they are replaced; erase again after one was restored' },
+]
+
+/**
+ * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with
+ * 20006, access tokens with 20009, as any that were never issued. Apps that the person had allowed something are told, and those that do not know yet that it has ended.
+ * Throws 20007 (404) when there is no such user.
+ */
+export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
+  deps.db.slowTx(STATEMENT_S, async (db) => {
+    const person = personOf(user)
+    await lockExistingUser(db, person)
+    const inside = { ...deps, db }
+    const allowed = (await ownGrants.allowed(inside, person)).filter(({ since }) => since !== null)
+    // What waits to be told goes with all else: the erasure tells it too.
+    const apps = new Set([...allowed.map(({ app_key }) => app_key), ...(await appsToTell(db, person))])
+    await ACCOUNT_MESSAGES.tell(inside, person, 'deleted')
+    const rows: Record<string, number> = {}
+    for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
+    for (const appKey of apps) {
+      await tellOfEndedAccess(inside, { ...person, appKey, reason: 'erased', allEnded: true })
+    }
+    const receipt_id = randomUUID()
+    const target = `erasure:${receipt_id}`
+    await recordAudit(inside, { event: 'user_erased', target, detail: { rows } })
+    return { ...user, receipt_id, erased_at: deps.clock.now(), rows, stays: staysFor(deps.config) }
+  })

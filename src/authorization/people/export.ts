@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { routingKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
+import { listAudit, recordAudit } from '../../platform/audit/index.ts'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { readingReason } from '../../platform/lib/json/input.ts'
+import { ROWS_OF_PERSON, readRows } from './store.ts'
+
+/** Personal data is read with a reason only. */
+export const exportedUser = z.strictObject({ ...userKey.shape, reason: readingReason })
+export type ExportedUser = z.output<typeof exportedUser>
+
+const AT_ONCE = 500
+
+/**
+ * Everything that rooms keep about a person, as the text of one JSON object with a list for each kind of rows. In memory is
+ * as much as the reader has not taken. The audit log keeps who asked and why, before anything is read. Throws 20007 (404)
+ * when there is no such user.
+ */
+export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
+  const { cid, user_id: userId } = user
+  const person = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  await deps.db.tx(async (db) => {
+    await showUser({ ...deps, db }, user)
+    await recordAudit({ ...deps, db }, { event: 'user_exported', ...person, detail: { reason } })
+  })
+  return textOf(deps, user, person)
+}
+
+async function* textOf(deps: Deps, user: UserKey, person: UserRowKey): AsyncGenerator<string> {
+  yield `{"exported_at":${JSON.stringify(deps.clock.now())},"cid":${user.cid},"user_id":${JSON.stringify(user.user_id)}`
+  for (const rows of ROWS_OF_PERSON) yield* jsonArray(rows.what, rowsOf(deps, rows, person))
+  yield* jsonArray('events', eventsOf(deps, user))
+  yield '}\n'
+}
+
+async function* jsonArray(name: string, pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  yield `,${JSON.stringify(name)}:[`
+  let isFirst = true
+  for await (const page of pages) {
+    if (page.length > 0) yield `${isFirst ? '' : ','}${page.join(',')}`
+    isFirst = isFirst && page.length === 0
+  }
+  yield ']'
+}
+
+async function* rowsOf({ db }: Deps, rows: PersonalRows, person: UserRowKey): AsyncGenerator<string[]> {
+  for (let after: string | null = null; ; ) {
+    const page: Awaited<ReturnType<typeof readRows>> = await readRows(db, rows, person, { limit: AT_ONCE, after })
+    yield page.rows.map(({ row }) => row)
+    if (page.next === null) return
+    after = page.next
+  }
+}
+
+/** What the audit log has about the person; of others who did something only what kind they are. */
+async function* eventsOf(deps: Deps, { cid, user_id }: UserKey): AsyncGenerator<string[]> {
+  const target = `user:${cid}/${user_id}`
+  for (let after: { readonly at: Date; readonly id: string } | undefined; ; ) {
+    const { events } = await listAudit(deps, { target, limit: AT_ONCE, ...(after ? { after } : {}) })
+    yield events.map(({ at, actor, action, outcome, app_key, address }) =>
+      JSON.stringify({ at, by: actor.kind, action, outcome, app_key, address: actor.kind === 'user' ? address : null }),
+    )
+    const last = events.at(-1)
+    if (!last || events.length < AT_ONCE) return
+    after = { at: last.at, id: last.id }
+  }
+}

@@ -1,0 +1,114 @@
+import {
+  blockUser,
+  createUser,
+  FACTORS,
+  importUsers,
+  listUsers,
+  maskedUser,
+  showUser,
+  type UserKey,
+  unblockUser,
+  userKey,
+} from '../account/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import { liveGrantsOf } from '../oauth/index.ts'
+import { ACCESS_ACTIONS } from './operator-access.ts'
+import { DATA_ACTIONS, page, person } from './operator-data.ts'
+
+/** Bytes: as many users as one import may have, each of the longest. */
+const IMPORT_LIMIT = 4 * 1024 * 1024
+
+const grantsOf = async (deps: Deps, user: UserKey): Promise<{ grants: number }> => ({
+  grants: (await liveGrantsOf(deps, user)).grants,
+})
+
+/** What a person has besides the password. */
+async function factorsBeside(deps: Deps, { cid, user_id }: UserKey): Promise<object> {
+  const { cid: _, user_id: __, ...factors } = await FACTORS.show(deps, { cid, user_id })
+  return factors
+}
+
+const accounts = [
+  action({
+    route: 'GET /users',
+    command: 'user list',
+    role: 'viewer',
+    // Whom a number belongs to is personal data too, and so is a name that the list masks.
+    elevated: { role: 'support', fields: ['name', 'phone_number'], what: 'a search by phone number or name' },
+    input: listUsers.input,
+    run: async (deps: Deps, filter) => {
+      const { users, ...rest } = await listUsers(deps, filter)
+      return { users: users.map(maskedUser), ...rest }
+    },
+    list: {
+      rows: 'users',
+      columns: [
+        { name: 'user', of: person },
+        { name: 'name' },
+        { name: 'passport' },
+        { name: 'phone_number' },
+        { name: 'status' },
+        { name: 'created_at' },
+      ],
+    },
+  }),
+  action({
+    route: 'GET /users/:cid/:user_id',
+    command: 'user show',
+    role: 'viewer',
+    ...page('user'),
+    elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data', page: '/users/unmask' },
+    input: showUser.input,
+    run: showUser,
+    beside: factorsBeside,
+    related: ({ cid, user_id }) => [
+      { operation: 'GET /grants', text: 'action.grant_list', path: '/grants', query: { cid, user_id } },
+      {
+        ...{ operation: 'GET /audit', text: 'console.field.history', path: '/audit' },
+        query: { target: `user:${cid}/${user_id}` },
+      },
+    ],
+  }),
+  action({
+    route: 'POST /users',
+    command: 'user create',
+    role: 'editor',
+    input: createUser.input,
+    run: createUser,
+    secretAsOption: true,
+  }),
+  action({
+    route: 'POST /users/import',
+    command: 'user import',
+    role: 'editor',
+    hasNoForm: true,
+    bodyLimit: IMPORT_LIMIT,
+    input: importUsers.input,
+    run: importUsers,
+  }),
+  action({
+    route: 'POST /users/unblock',
+    command: 'user unblock',
+    role: 'editor',
+    ...page('unblock'),
+    input: userKey,
+    run: async (deps: Deps, user) => maskedUser(await unblockUser(deps, user)),
+    preview: { run: grantsOf },
+    offered: ({ status }) => status !== 'active',
+  }),
+  action({
+    route: 'POST /users/block',
+    command: 'user block',
+    role: 'editor',
+    ...page('block'),
+    dangerous: true,
+    input: userKey,
+    run: async (deps: Deps, user) => maskedUser(await blockUser(deps, user)),
+    preview: { run: grantsOf },
+    offered: ({ status }) => status === 'active',
+  }),
+]
+
+/** What operators do with people: their accounts, how they get in, what is kept about them. */
+export const PEOPLE_ACTIONS = [...accounts, ...ACCESS_ACTIONS, ...DATA_ACTIONS]

@@ -1,0 +1,14 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { appsRoutes } from './apps-routes.ts'
+import { dataRoutes } from './data-routes.ts'
+import { profileRoutes } from './profile-routes.ts'
+import { securityRoutes } from './security-routes.ts'
+
+/** What concerns one person in all rooms: their own pages, all there is about them, its erasure. */
+export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(appsRoutes, { deps })
+  await app.register(dataRoutes, { deps })
+  await app.register(securityRoutes, { deps })
+  await app.register(profileRoutes, { deps })
+}

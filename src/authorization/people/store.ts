@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { ACCOUNT_OF_PERSON } from '../account/index.ts'
+import { APP_EVENTS_OF_PERSON } from '../app-events/index.ts'
+import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { OAUTH_OF_PERSON } from '../oauth/index.ts'
+import { REFUSALS_OF_PERSON } from '../refusals/index.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { ACCESSES_OF_PERSON } from '../resource/index.ts'
+import { DELETION_OF_PERSON } from './deletion-store.ts'
+
+const appOfPerson = z.object({
+  app_key: z.string(),
+  name: z.string(),
+  logo_url: z.string().nullable(),
+  hosts: z.array(z.string()),
+  redirect_uris: z.array(z.string()),
+})
+export type AppOfPerson = z.output<typeof appOfPerson>
+
+/** Those that there are. */
+export const findApps = (db: Db, appKeys: readonly string[]): Promise<AppOfPerson[]> =>
+  db.listWithCustomPlan(
+    appOfPerson,
+    sql`select a.app_key, a.name, a.logo_url, a.hosts, a.redirect_uris from unnest(${appKeys}::text[]) as asked (app_key)
+        join ${joinedMicroApp(sql.part`asked.app_key`)}`,
+  )
+
+function whose({ of }: PersonalRows, person: UserRowKey): Fragment {
+  const { routingKey, cid, userId } = person
+  const theirs = of ? of(person) : sql.part`cid = ${cid} and user_id = ${userId}`
+  return sql.part`routing_key = ${routingKey} and ${theirs}`
+}
+
+export const countRows = async (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
+  (
+    await db.one(
+      z.object({ count: z.number() }),
+      sql`select count(1)::int as count from ${sql.identifier(rows.table)} where ${whose(rows, person)}`,
+    )
+  ).count
+
+export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
+  db.exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)
+
+const joined = (parts: readonly Fragment[]): Fragment => parts.reduce((list, part) => sql.part`${list}, ${part}`)
+
+const shownRow = z.object({ row: z.string() })
+
+/** A page of the rows, each as the text of a JSON object with what the person is given. */
+export async function readRows(
+  db: Db,
+  rows: PersonalRows,
+  person: UserRowKey,
+  { limit, after }: { readonly limit: number; readonly after: string | null },
+): Promise<Page<{ row: string }>> {
+  const keys = Object.entries(rows.key)
+  const ordered = joined([sql.part`routing_key`, ...keys.map(([column]) => sql.identifier(column))])
+  const last = after === null ? null : Buffer.from(after, 'base64url').toString()
+  const place = (at: number, type: string) => sql.part`(${last}::jsonb ->> ${at}::int)::${sql.identifier(type)}`
+  const reached = joined([sql.part`${person.routingKey}::int`, ...keys.map(([, type], at) => place(at + 1, type))])
+  const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${reached})`
+  const shown = joined(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
+  const found = await db.listWithCustomPlan(
+    withCursor(shownRow),
+    sql`select (select to_jsonb(r)::text from (select ${shown}) r) as row, ${cursorOf(ordered)}
+        from ${sql.identifier(rows.table)} where ${whose(rows, person)}${next}
+        order by ${ordered} limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
+
+/** Everything that rooms keep about a person, in the order in which it may go. Orders and members name no user. */
+export const ROWS_OF_PERSON: readonly PersonalRows[] = [
+  ...OAUTH_OF_PERSON,
+  ...ACCESSES_OF_PERSON,
+  ...REFUSALS_OF_PERSON,
+  ...APP_EVENTS_OF_PERSON,
+  ...DELETION_OF_PERSON,
+  ...ACCOUNT_OF_PERSON,
+]

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { lockedUserByKey } from '../account/index.ts'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+
+export const REFUSAL_RETENTION: readonly Retention[] = [
+  { table: 'refused_request', key: ['routing_key', 'request_id'], column: 'at', keptS: () => 30 * DAY_S },
+]
+
+export const REFUSALS_OF_PERSON: readonly PersonalRows[] = [
+  {
+    what: 'refused_requests',
+    table: 'refused_request',
+    key: { request_id: 'uuid' },
+    shown: ['request_id', 'at', 'endpoint', 'rescode', 'failure', 'app_key'],
+  },
+]
+
+const refusedRow = z.object({
+  request_id: z.string(),
+  at: z.date(),
+  /** A1 to A5; of the standard dialect, the path. */
+  endpoint: z.string(),
+  method: z.string(),
+  status: z.number(),
+  rescode: z.number(),
+  failure: z.string().nullable(),
+  detail: z.string().nullable(),
+  /** Names of the parameters that were sent. */
+  parameters: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
+  app_key: z.string().nullable(),
+  /** Whether the caller was authenticated as that app. */
+  proved: z.boolean(),
+  /** Its first characters. */
+  token: z.string().nullable(),
+  cid: z.number().nullable(),
+  user_id: z.string().nullable(),
+  /** The parameter that it was refused for, where that can be compared with what is registered. */
+  received: z.record(z.string(), z.string()).nullable(),
+})
+export type RefusedRow = z.output<typeof refusedRow>
+
+export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
+  readonly parameters: string
+  readonly routing_key: number
+}
+
+const REFUSED = (row: NewRefused) => sql.part`
+  ${row.request_id}::uuid as request_id, ${row.at.toISOString()}::timestamptz as at, ${row.endpoint}::text as endpoint,
+  ${row.method}::text as method, ${row.status}::int as status, ${row.rescode}::int as rescode,
+  ${row.failure}::text as failure, ${row.detail}::text as detail, ${row.parameters}::text as parameters,
+  ${row.app_key}::text as app_key, ${row.proved}::boolean as proved, ${row.token}::text as token,
+  ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id,
+  ${row.received && JSON.stringify(row.received)}::jsonb as received`
+
+/** Of somebody who is erased meanwhile a row names nobody: their profiles are locked until the statement is done. */
+export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
+  db.exec(
+    sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
+          proved, token, routing_key, cid, user_id, received)
+        select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
+          row.parameters, row.app_key, row.proved, row.token,
+          coalesce(locked.routing_key, 0), locked.cid, locked.user_id, row.received
+        from ${sql.rows('row', rows, REFUSED)}
+        left join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked on true
+        on conflict do nothing`,
+  )
+
+const COLUMNS = sql.part`request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved,
+          token, cid, user_id, received`
+
+export const findRefused = (db: Db, requestId: string): Promise<RefusedRow | undefined> =>
+  db.maybe(refusedRow, sql`select ${COLUMNS} from refused_request where request_id = ${requestId}`)
+
+const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =>
+  db.listWithCustomPlan(
+    refusedRow,
+    sql`select ${COLUMNS} from refused_request where ${where} order by at desc limit ${limit}`,
+  )
+
+/** Newest first, as those below. */
+export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`app_key = ${appKey}`, limit)
+
+export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`, limit)
+
+/** `token`: its first characters, as many as are kept. */
+export const refusedWithToken = (db: Db, token: string, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`token = ${token}`, limit)
+
+/** What the same app, or somebody with the same token, was refused from then on; oldest first. */
+export const refusedAfter = (
+  db: Db,
+  { at, request_id, app_key, token }: Pick<RefusedRow, 'at' | 'request_id' | 'app_key' | 'token'>,
+  until: Date,
+  limit: number,
+): Promise<RefusedRow[]> =>
+  db.listWithCustomPlan(
+    refusedRow,
+    sql`select ${COLUMNS} from refused_request
+        where at >= ${at} and at < ${until} and request_id <> ${request_id} and (app_key = ${app_key} or token = ${token})
+        order by at limit ${limit}`,
+  )

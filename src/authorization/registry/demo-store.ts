@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+/** The demo's micro-apps. They are marked when they are created; migration 0023 marked those of earlier builds. */
+
+const markDemoApps = (db: Db, appKeys: readonly string[]): Promise<number> =>
+  db.exec(sql`update micro_app set demo = true where app_key = any(${appKeys})`)
+
+const exists = z.object({ exists: z.boolean() })
+
+/** Whether there is this micro-app; without an app_key: any. */
+const hasMicroApp = async (db: Db, appKey?: string): Promise<boolean> => {
+  const asked =
+    appKey === undefined
+      ? sql`select exists (select 1 from micro_app)`
+      : sql`select exists (select 1 from micro_app where app_key = ${appKey})`
+  return (await db.one(exists, asked)).exists
+}
+
+const demoApp = z.object({ name: z.string(), status: z.string() })
+
+/** Micro-apps of the demo that are not suspended. Where the schema has no mark yet: those of these app_keys. */
+const findActive = (db: Db, appKeys?: readonly string[]): Promise<z.output<typeof demoApp>[]> =>
+  db.many(
+    demoApp,
+    appKeys === undefined
+      ? sql`select app_key as name, status from micro_app where demo and status <> 'suspended' order by app_key`
+      : sql`select app_key as name, status from micro_app
+            where app_key = any(${appKeys}) and status <> 'suspended' order by app_key`,
+  )
+
+const demoAppKeys = async (db: Db): Promise<string[]> =>
+  (await db.many(z.object({ app_key: z.string() }), sql`select app_key from micro_app where demo`)).map(
+    (row) => row.app_key,
+  )
+
+/** With their secrets. */
+const deleteDemoApps = (db: Db): Promise<number> => db.exec(sql`delete from micro_app where demo`)
+
+/** What the demo does with its micro-apps. */
+export const DEMO_APPS = {
+  /** Whether there are micro-apps at all, or this one. */
+  hasRows: hasMicroApp,
+  mark: markDemoApps,
+  findActive,
+  keys: demoAppKeys,
+  remove: deleteDemoApps,
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { Fields } from '../../platform/db/record-fields.ts'
+import { visibleLine } from '../../platform/lib/json/input.ts'
+import { listOf } from '../../platform/lib/json/shape.ts'
+import { SCOPES } from '../../platform/lib/scope.ts'
+import { endpointUrl, webUrl } from '../../platform/lib/web/web-url.ts'
+import { parseHostEntry } from './host.ts'
+import { OIDC_FIELDS } from './oidc-fields.ts'
+
+const STATUSES = ['pending', 'approved', 'suspended'] as const
+const REFRESH_DAYS = [7, 30, 60, 90] as const
+const REFRESH_POLICIES = ['fixed', 'rotating'] as const
+
+/** Characters of an app_key; one that began with "-" would read as an option on the command line. */
+export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
+
+const host = z.string().transform((text, context) => {
+  const parsed = parseHostEntry(text)
+  if ('entry' in parsed) return parsed.entry
+  context.addIssue({ code: 'custom', message: parsed.problem })
+  return z.NEVER
+})
+
+/** Names that the answer of the authorization page adds to the query; a redirect URI may not have them of its own. */
+export const hasResponseParameters = ({ searchParams }: URL): boolean =>
+  searchParams.has('code') || searchParams.has('state')
+
+const pinnedUri = endpointUrl.refine(
+  (text) => !URL.canParse(text) || !hasResponseParameters(new URL(text)),
+  'must not have code or state in its query',
+)
+
+const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
+const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
+const ONE = 'must have at least 1 entry'
+
+const name = visibleLine(100)
+const logoUrl = webUrl.nullable()
+const webhookUrl = endpointUrl.nullable()
+const hosts = setOf(host).meta({ flag: 'host' })
+const redirectUris = setOf(pinnedUri).meta({ flag: 'redirect-uri' })
+const scopes = setOf(z.enum(SCOPES)).meta({ flag: 'scope' })
+const httpAllowed = z.boolean().meta({ flag: 'http' })
+const refreshDays = z.literal(REFRESH_DAYS)
+const refreshPolicy = z.enum(REFRESH_POLICIES)
+
+/** Every field of a micro-app that an operator sets. Another one needs a line here and its column; README.md says more. */
+export const MICRO_APP_FIELDS = {
+  app_key: {
+    created: z
+      .string()
+      .regex(APP_KEY, 'must have 3 to 64 characters of A-Z a-z 0-9 _ - and not begin with "-"')
+      .optional(),
+    kept: z.string(),
+    everyCall: true,
+  },
+  name: {
+    created: name,
+    changed: name,
+    kept: z.string(),
+  },
+  logo_url: {
+    created: logoUrl.default(null),
+    changed: logoUrl,
+    kept: z.string().nullable(),
+  },
+  hosts: {
+    created: hosts.default([]),
+    changed: hosts,
+    kept: z.array(z.string()),
+  },
+  redirect_uris: {
+    created: redirectUris.default([]),
+    changed: redirectUris,
+    kept: z.array(z.string()),
+  },
+  scopes: {
+    created: scopes.refine(atLeastOne, ONE),
+    changed: scopes,
+    kept: z.array(z.enum(SCOPES)),
+    everyCall: true,
+  },
+  refresh_days: {
+    created: refreshDays.default(30),
+    changed: refreshDays,
+    kept: refreshDays,
+    everyCall: true,
+  },
+  refresh_policy: {
+    created: refreshPolicy.default('fixed'),
+    changed: refreshPolicy,
+    kept: refreshPolicy,
+    everyCall: true,
+  },
+  http_allowed: {
+    created: httpAllowed.default(true),
+    changed: httpAllowed,
+    kept: z.boolean(),
+  },
+  webhook_url: {
+    created: webhookUrl.default(null),
+    changed: webhookUrl,
+    kept: z.string().nullable(),
+  },
+  ...OIDC_FIELDS,
+  status: {
+    created: z.enum(['pending', 'approved']).default('approved'),
+    kept: z.enum(STATUSES),
+    everyCall: true,
+  },
+} as const satisfies Fields

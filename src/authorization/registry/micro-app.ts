@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { generateSecret, type SecretDates } from '../../platform/lib/crypto/generated-secret.ts'
+import { InvalidInput, operation, refuseIfChanged, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { newSecret } from './hashed-secret-store.ts'
+import { APP_KEY } from './micro-app-fields.ts'
+import { hasSecret } from './oidc-fields.ts'
+import { deleteSecrets } from './secret-store.ts'
+import * as store from './store.ts'
+import { listMicroApps as appsOf } from './store.ts'
+import { makeWebhookSecret, maskedWebhook, renewWebhookSecret } from './webhook.ts'
+import {
+  crossFieldProblems,
+  givenMicroApp,
+  type MicroApp,
+  type MicroAppChanges,
+  type MicroAppFilter,
+  microAppChanges,
+  microAppFilter,
+  type NewMicroApp,
+  withPkceInA1,
+} from './wire.ts'
+
+export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
+
+const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
+
+/**
+ * Creates the app with its first app_secret, which no later call can show again; null for an app that authenticates without
+ * one. `secret` is given for demo data only.
+ */
+export const createMicroApp = operation(
+  givenMicroApp,
+  async (
+    deps: Deps,
+    input: NewMicroApp,
+    given: string = generateSecret('ghas'),
+  ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
+    const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const now = deps.clock.now()
+    const secret = hasSecret(app) ? given : null
+    const first = secret === null ? null : newSecret(deps.keys, secret, now)
+    return deps.db.tx(async (db) => {
+      const created = await store.insertMicroApp(db, app, first, now)
+      if (!created) throw appKeyTaken()
+      const { status, hosts, redirect_uris, scopes } = created
+      const detail = { status, hosts, redirect_uris, scopes }
+      await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
+      if (created.webhook_url === null) return { ...created, app_secret: secret }
+      const webhook_secret = await makeWebhookSecret({ ...deps, db }, app.app_key)
+      return { ...created, app_secret: secret, webhook_secret }
+    })
+  },
+)
+
+/** A page of the apps that the filter asks for, oldest first. */
+export const listMicroApps = operation(
+  microAppFilter,
+  async (deps: Deps, filter: MicroAppFilter): Promise<{ apps: MicroApp[]; next: string | null }> => {
+    const { rows, next } = await appsOf(deps.db, filter)
+    return { apps: rows, next }
+  },
+)
+
+/** Origins that apps have registered for calls of browsers. */
+export const listOrigins = ({ db }: Deps): Promise<string[]> => store.findOrigins(db)
+
+/** The app with the dates of its live secrets, the current one first; throws 20007 (404) for an unknown app_key, as all below. */
+export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp & { secrets: SecretDates[] }> {
+  const { secrets, ...app } = await existing(appKey, () => store.findMicroApp(deps.db, appKey, deps.clock.now()))
+  return { ...app, secrets: secrets.map(({ secret_hash: _, ...dates }) => dates) }
+}
+
+export const updateMicroApp = operation(
+  microAppChanges.extend(unchangedSince),
+  async (
+    deps: Deps,
+    appKey: string,
+    { unchanged_since, ...changes }: MicroAppChanges & UnchangedSince,
+  ): Promise<MicroApp & { webhook_secret?: string }> => {
+    let webhook_secret: string | undefined
+    const app = await changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
+      const before = await store.findMicroApp(db, appKey, now)
+      refuseIfChanged(before?.updated_at, unchanged_since)
+      const changed = await store.updateMicroApp(db, appKey, withPkceInA1(changes), now)
+      const problems = changed ? crossFieldProblems(changed) : []
+      if (problems.length > 0) throw new InvalidInput(problems)
+      if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
+      const fields = Object.keys(withPkceInA1(changes)) as (keyof typeof changes)[]
+      const recorded = (app: MicroApp) => ({ ...app, webhook_url: maskedWebhook(app.webhook_url) })
+      const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, recorded(app)[field]]))
+      const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
+      webhook_secret = await renewWebhookSecret({ ...deps, db }, appKey, urls)
+      return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
+    })
+    return webhook_secret === undefined ? app : { ...app, webhook_secret }
+  },
+)
+
+/** Lets the app ask users for consent; also takes a suspension back. */
+export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
+  changeMicroApp(deps, appKey, 'app_approved', async (db, now) => ({
+    changed: await store.setStatus(db, appKey, 'approved', now),
+  }))
+
+/** Bars the app: no consent, no tokens, no data, until it is approved again. */
+export const suspendMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
+  changeMicroApp(deps, appKey, 'app_suspended', async (db, now) => ({
+    changed: await store.setStatus(db, appKey, 'suspended', now),
+  }))
+
+/** Ends all grants that the app has now, with their codes and tokens, and what people have allowed it without being asked. */
+export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
+  changeMicroApp(deps, appKey, 'app_tokens_ended', async (db, now) => ({
+    changed: await store.setValidFrom(db, appKey, now),
+  }))
+
+const noWebhook = (): RescodeError => invalidRequest('that app has no webhook', { status: 404 })
+
+/** A new secret for the app's webhook, from now on; shown this once. What fails meanwhile is tried again for three days. */
+export async function rotateAppWebhookSecret(
+  deps: Deps,
+  appKey: string,
+): Promise<MicroApp & { webhook_secret: string }> {
+  let webhook_secret = ''
+  const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (db, now) => {
+    const { secrets: _, ...changed } = await existing(appKey, () => store.findMicroApp(db, appKey, now))
+    if (changed.webhook_url === null) throw noWebhook()
+    webhook_secret = await makeWebhookSecret({ ...deps, db }, appKey)
+    return { changed }
+  })
+  return { ...app, webhook_secret }
+}
+
+interface Change {
+  readonly changed: MicroApp | undefined
+  /** What the audit log adds; never a secret. */
+  readonly detail?: object | undefined
+}
+
+/** Changes an app and says so in the audit log, in one transaction; changes of one app wait for each other. */
+const changeMicroApp = (
+  deps: Deps,
+  appKey: string,
+  event: `app_${string}`,
+  work: (db: Db, now: Date) => Promise<Change>,
+): Promise<MicroApp> =>
+  deps.db.tx(async (db) => {
+    if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
+    const { changed, detail = {} } = await work(db, deps.clock.now())
+    if (!changed) throw noSuchMicroApp()
+    await recordChange({ ...deps, db }, appKey, event, detail)
+    return changed
+  })
+
+/** Leaves a row in the audit log; `deps.db` is the transaction of the change. */
+export const recordChange = (deps: Deps, appKey: string, event: `app_${string}`, detail: object) =>
+  recordAudit(deps, { event, appKey, detail })
+
+/** What cannot be an app_key never reaches the database, which has no way to hold a NUL character. */
+async function existing<T>(appKey: string, find: () => Promise<T | undefined>): Promise<T> {
+  const found = APP_KEY.test(appKey) ? await find() : undefined
+  if (found === undefined) throw noSuchMicroApp()
+  return found
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import type { Fields } from '../../platform/db/record-fields.ts'
+import { listOf } from '../../platform/lib/json/shape.ts'
+import { endpointUrl, isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+
+/** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
+
+export const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
+const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
+
+const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
+
+const postLogoutUris = setOf(endpointUrl).meta({ flag: 'post-logout-uri' })
+
+const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
+  .refine((methods) => methods.length > 0, 'must have at least 1 entry')
+  .refine((methods) => !methods.includes('none') || methods.length === 1, 'with none cannot have another entry')
+  .meta({ flag: 'token-auth' })
+
+/** Whether the app has an app_secret at all: both dialects take it then, else neither does. */
+export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly string[] }): boolean =>
+  token_auth_methods.some((method) => method.startsWith('client_secret_'))
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
+
+const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com')).meta({
+  flag: 'cors-origin',
+})
+
+const idTokenAlg = z.enum(ID_TOKEN_ALGS)
+
+const KEY_TYPES = ['RSA', 'EC', 'OKP']
+const PUBLIC_PARTS = ['kty', 'kid', 'use', 'alg', 'n', 'e', 'crv', 'x', 'y']
+const PRIVATE_PARTS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+const LONGEST_PART = 2_048
+
+/** A public key of a kind that we verify with: a private one must not come here. Only the parts that matter are kept. */
+export const publicKey = z
+  .record(z.string(), z.unknown())
+  .refine(({ kty }) => KEY_TYPES.includes(String(kty)))
+  .refine((jwk) => !PRIVATE_PARTS.some((part) => part in jwk))
+  .transform((jwk) => PUBLIC_PARTS.flatMap((part) => (typeof jwk[part] === 'string' ? [[part, jwk[part]]] : [])))
+  .refine((parts) => parts.every(([, value = '']) => value.length <= LONGEST_PART))
+  .transform((parts): Record<string, string> => Object.fromEntries(parts))
+const jwks = z.object({ keys: listOf('registered', publicKey).min(1).max(10) })
+
+/** As JSON text on the command line. */
+const NOT_KEYS = 'must be a JSON Web Key Set of public keys'
+const givenJwks = z
+  .union(
+    [
+      jwks,
+      z.string().transform((text, context) => {
+        try {
+          return jwks.parse(JSON.parse(text))
+        } catch {
+          context.addIssue({ code: 'custom', message: NOT_KEYS })
+          return z.NEVER
+        }
+      }),
+    ],
+    NOT_KEYS,
+  )
+  .nullable()
+
+/** Keys that arrived in plain text could be anybody's. */
+const arrivesUnaltered = (text: string): boolean => {
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || isLoopbackHost(hostname)
+}
+const jwksUri = endpointUrl
+  .refine(
+    (text) => !URL.canParse(text) || arrivesUnaltered(text),
+    'must begin with https://, except for loopback addresses',
+  )
+  .nullable()
+
+export const OIDC_FIELDS = {
+  post_logout_uris: {
+    created: postLogoutUris.default([]),
+    changed: postLogoutUris,
+    kept: z.array(z.string()),
+  },
+  token_auth_methods: {
+    created: tokenAuthMethods.default(['client_secret_basic', 'client_secret_post']),
+    changed: tokenAuthMethods,
+    kept: z.array(z.enum(TOKEN_AUTH_METHODS)),
+    everyCall: true,
+  },
+  jwks: {
+    created: givenJwks.default(null),
+    changed: givenJwks,
+    kept: z.object({ keys: z.array(z.record(z.string(), z.string())) }).nullable(),
+  },
+  jwks_uri: {
+    created: jwksUri.default(null),
+    changed: jwksUri,
+    kept: z.string().nullable(),
+  },
+  require_pkce: {
+    created: z.boolean().default(true),
+    changed: z.boolean(),
+    kept: z.boolean(),
+  },
+  require_pkce_in_a1: {
+    created: z.boolean().default(false),
+    changed: z.boolean(),
+    kept: z.boolean(),
+  },
+  issuer_aud_only: {
+    created: z.boolean().default(false),
+    changed: z.boolean(),
+    kept: z.boolean(),
+  },
+  always_ask: {
+    created: z.boolean().default(false),
+    changed: z.boolean(),
+    kept: z.boolean(),
+  },
+  cors_origins: {
+    created: corsOrigins.default([]),
+    changed: corsOrigins,
+    kept: z.array(z.string()),
+  },
+  id_token_alg: {
+    created: idTokenAlg.default('RS256'),
+    changed: idTokenAlg,
+    kept: idTokenAlg,
+    everyCall: true,
+  },
+} as const satisfies Fields

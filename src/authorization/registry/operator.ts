@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
+import {
+  approveMicroApp,
+  createMicroApp,
+  listMicroApps,
+  rotateAppWebhookSecret,
+  showMicroApp,
+  suspendMicroApp,
+  updateMicroApp,
+} from './micro-app.ts'
+import { hasSecret } from './oidc-fields.ts'
+import { rotateSecret } from './secret.ts'
+
+export const oneApp = z.strictObject({ app_key: z.string() })
+type OneApp = z.output<typeof oneApp>
+
+const ofApp =
+  <Output>(run: (deps: Deps, appKey: string) => Promise<Output>) =>
+  (deps: Deps, { app_key }: OneApp): Promise<Output> =>
+    run(deps, app_key)
+
+/** What operators do with micro-apps. `grantsOf`: the grants that live, and of how many people. */
+export const appActions = (grantsOf: (deps: Deps, app: OneApp) => Promise<object>) => [
+  action({
+    route: 'GET /apps',
+    command: 'app list',
+    role: 'viewer',
+    input: listMicroApps.input,
+    run: listMicroApps,
+    list: {
+      rows: 'apps',
+      columns: [{ name: 'app_key' }, { name: 'status' }, { name: 'scopes' }, { name: 'hosts' }, { name: 'name' }],
+    },
+  }),
+  action({
+    route: 'GET /apps/:app_key',
+    command: 'app show',
+    role: 'viewer',
+    input: oneApp,
+    run: ofApp(showMicroApp),
+    related: ({ app_key }) => [
+      { operation: 'GET /grants', text: 'action.grant_list', path: '/grants', query: { app_key } },
+      { operation: 'GET /explain', text: 'console.explain.refused', path: '/search', query: { q: app_key } },
+      { operation: 'GET /audit', text: 'console.field.history', path: '/audit', query: { target: `app:${app_key}` } },
+    ],
+  }),
+  action({
+    route: 'POST /apps',
+    command: 'app create',
+    role: 'editor',
+    input: createMicroApp.input,
+    run: createMicroApp,
+    once: ['app_secret', 'webhook_secret'],
+  }),
+  action({
+    route: 'PATCH /apps/:app_key',
+    command: 'app update',
+    role: 'editor',
+    input: updateMicroApp.input.extend(oneApp.shape),
+    run: (deps: Deps, { app_key, ...changes }) => updateMicroApp(deps, app_key, changes),
+    once: ['webhook_secret'],
+  }),
+  action({
+    route: 'POST /apps/:app_key/approve',
+    command: 'app approve',
+    role: 'editor',
+    input: oneApp,
+    run: ofApp(approveMicroApp),
+    preview: { run: grantsOf },
+    offered: ({ status }) => status !== 'approved',
+  }),
+  action({
+    route: 'POST /apps/:app_key/rotate-secret',
+    command: 'app rotate-secret',
+    role: 'editor',
+    input: rotation.extend(oneApp.shape),
+    run: (deps: Deps, { app_key, ...input }) => rotateSecret(deps, app_key, input),
+    once: ['app_secret'],
+    offered: hasSecret,
+  }),
+  action({
+    route: 'POST /apps/:app_key/rotate-webhook-secret',
+    command: 'app rotate-webhook-secret',
+    role: 'editor',
+    input: oneApp,
+    run: ofApp(rotateAppWebhookSecret),
+    once: ['webhook_secret'],
+    offered: ({ webhook_url }) => webhook_url !== null,
+  }),
+  action({
+    route: 'POST /apps/:app_key/suspend',
+    command: 'app suspend',
+    role: 'editor',
+    dangerous: true,
+    input: oneApp,
+    run: ofApp(suspendMicroApp),
+    preview: { run: grantsOf },
+    offered: ({ status }) => status !== 'suspended',
+  }),
+]

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import type { Batched } from '../../platform/db/batch.ts'
+import { columnsOf } from '../../platform/db/record-fields.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { SecretDates } from '../../platform/lib/crypto/generated-secret.ts'
+import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../../platform/throttle/index.ts'
+import { type CallingApp, callingApp } from './wire.ts'
+
+/** The secrets of micro-apps, and the app that a caller proves to be with one of them. */
+
+/** A secret that has not ended, with the dates that an operator sees. */
+export interface LiveSecret extends SecretDates {
+  readonly secret_hash: Buffer
+}
+export interface NewSecret {
+  readonly hash: Buffer
+  /** Fingerprint of the SECRET_KEY that has hashed it. */
+  readonly hashedWith: Buffer
+  readonly now: Date
+}
+
+/** Undefined of an app that has no secret. */
+export const secretOfApp = z
+  .object({
+    secret_hash: z.instanceof(Buffer).nullable(),
+    secret_created_at: z.date().nullable(),
+    ends_at: z.date().nullable(),
+    last_used_at: z.date().nullable(),
+  })
+  .transform(({ secret_hash, secret_created_at: created_at, ends_at, last_used_at }): LiveSecret | undefined =>
+    secret_hash && created_at ? { secret_hash, created_at, ends_at, last_used_at } : undefined,
+  )
+
+/** A statement's columns for `secretOfApp`, and its join with the secrets of `app`. */
+export const SECRET_COLUMNS = sql.part`secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
+          secret.last_used_at`
+export const SECRETS_OF_APP = sql.part`left join lateral (
+          select secret_hash, created_at, ends_at, last_used_at from micro_app_secret where app_key = app.app_key offset 0
+        ) secret on true`
+
+export const liveSecrets = (
+  rows: readonly { readonly secret: z.output<typeof secretOfApp> }[],
+  now: Date,
+): LiveSecret[] =>
+  rows
+    .map(({ secret }) => secret)
+    .filter((secret): secret is LiveSecret => secret !== undefined && (secret.ends_at === null || secret.ends_at > now))
+
+/** The app that a caller claims to be. */
+interface Caller {
+  readonly appKey: string
+  /** The key of its failed attempts. */
+  readonly subject: Buffer
+}
+
+const attempts = z.object({ failures: z.number().nullable(), window_ends_at: z.date().nullable() })
+
+/** All columns of micro_app are null where there is no such app. */
+const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((row) => ({
+  ...attempts.parse(row),
+  secret: secretOfApp.parse(row),
+  app: row.app_key === null ? undefined : callingApp.parse(row),
+}))
+
+const COLUMNS_OF_CALLER = columnsOf(Object.keys(callingApp.shape), 'app')
+const CALLER_FAILURES = failedAttemptByKey(sql.part`asked.subject`)
+
+const ASKED = (one: Caller) => sql.part`${one.appKey}::text as app_key, ${one.subject}::bytea as subject`
+
+/** One row per secret, the current one first; one row if there is none. Every token request needs it. */
+const callers: Batched<Caller, z.output<typeof callerRow>> = {
+  row: callerRow,
+  key: ({ appKey, subject }) => `${appKey}\n${subject.toString('latin1')}`,
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, ${COLUMNS_OF_CALLER}, ${SECRET_COLUMNS}, attempt.failures, attempt.window_ends_at
+        from ${sql.rows('asked', asked, ASKED)}
+        left join micro_app app on app.app_key = asked.app_key
+        ${SECRETS_OF_APP}
+        left join ${CALLER_FAILURES} attempt on true
+        order by secret.ends_at desc nulls first`,
+}
+
+export interface AppWithFailures {
+  readonly app: CallingApp | undefined
+  readonly secrets: readonly LiveSecret[]
+  /** Failures of the running window, if there are any. */
+  readonly failures: Failures | undefined
+}
+
+export async function findAppWithFailures(db: Db, caller: Caller, now: Date): Promise<AppWithFailures> {
+  const rows = await db.batch(callers, caller)
+  const [{ app, failures = null, window_ends_at: windowEndsAt = null } = {}] = rows
+  return {
+    app,
+    secrets: liveSecrets(rows, now),
+    failures:
+      failures === null || windowEndsAt === null
+        ? undefined
+        : currentWindow({ failures, windowEndsAt }, now, CLIENT_WINDOW_S),
+  }
+}
+
+/** The current secret gets an end; one that had an end already is deleted, so that at most two are live. */
+export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, oldEndsAt: Date): Promise<void> {
+  await db.exec(sql`delete from micro_app_secret where app_key = ${appKey} and ends_at is not null`)
+  await db.exec(sql`update micro_app_secret set ends_at = ${oldEndsAt} where app_key = ${appKey}`)
+  await db.exec(
+    sql`insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at)
+        values (${appKey}, ${secret.hash}, ${secret.hashedWith}, ${secret.now})`,
+  )
+}
+
+export const deleteSecrets = (db: Db, appKey: string): Promise<number> =>
+  db.exec(sql`delete from micro_app_secret where app_key = ${appKey}`)
+
+interface SecretUse {
+  readonly appKey: string
+  readonly hash: Buffer
+  readonly now: Date
+  readonly notAfter: Date
+}
+
+const USE = (one: SecretUse) => sql.part`
+  ${one.appKey}::text as app_key, ${one.hash}::bytea as secret_hash, ${one.now}::timestamptz as now,
+  ${one.notAfter}::timestamptz as not_after`
+
+const secretUses: Batched<SecretUse, unknown> = {
+  row: z.unknown(),
+  key: ({ hash }) => hash.toString('latin1'),
+  duplicates: 'share',
+  statement: (uses) =>
+    sql`update micro_app_secret secret set last_used_at = use.now
+        from ${sql.rows('use', uses, USE)}
+        where secret.app_key = use.app_key and secret.secret_hash = use.secret_hash
+          and (secret.last_used_at is null or secret.last_used_at <= use.not_after)
+        returning use.ordinal`,
+}
+
+/** Dates the last use of a secret, unless it is dated later than `notAfter` already. */
+export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
+  await db.batch(secretUses, use)
+}

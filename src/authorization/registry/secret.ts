@@ -1,0 +1,80 @@
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { newSecret, rehashSecret } from './hashed-secret-store.ts'
+import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
+import { APP_KEY } from './micro-app-fields.ts'
+import { hasSecret } from './oidc-fields.ts'
+import {
+  type AppWithFailures,
+  findAppWithFailures as findCaller,
+  type LiveSecret,
+  replaceSecret,
+  touchSecret,
+} from './secret-store.ts'
+import { findMicroApp, lockMicroApp, type MicroAppWithSecrets } from './store.ts'
+import type { CallingApp, MicroApp } from './wire.ts'
+
+const NOTED_EVERY_S = 60
+const WITHOUT_SECRET = {
+  field: 'token_auth_methods',
+  problem: 'has neither client_secret_basic nor client_secret_post: this micro-app has no app_secret',
+}
+
+/** A new app_secret that works at once; the one so far works for `overlap_s` seconds more, any older one no longer. */
+export async function rotateSecret(
+  deps: Deps,
+  appKey: string,
+  { overlap_s }: SecretRotation,
+): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
+  const secret = generateSecret('ghas')
+  const now = deps.clock.now()
+  await deps.db.tx(async (db) => {
+    const app = APP_KEY.test(appKey) && (await lockMicroApp(db, appKey)) && (await findMicroApp(db, appKey, now))
+    if (!app) throw noSuchMicroApp()
+    if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
+    await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), addSeconds(now, overlap_s))
+    await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
+  })
+  return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
+}
+
+/** The app with its live secrets in one read, whatever its status; undefined for an unknown app_key, or for no app_key at all. */
+export async function findMicroAppForAuthentication(
+  deps: Deps,
+  appKey: string,
+): Promise<MicroAppWithSecrets | undefined> {
+  return APP_KEY.test(appKey) ? findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
+}
+
+/**
+ * What a token request needs of the app, and in the same read the failures counted by `subject` (32 bytes). Text that cannot
+ * be an app_key costs the same.
+ */
+export const findAppWithFailures = ({ db, clock }: Deps, appKey: string, subject: Buffer): Promise<AppWithFailures> =>
+  // No app has the empty app_key.
+  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
+
+/** A secret that an app has presented. */
+export interface UsedSecret extends LiveSecret {
+  /** The same secret as SECRET_KEY hashes it, where it is kept as an old key has hashed it. */
+  readonly rehashed?: Buffer
+}
+
+/**
+ * Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. What an old
+ * key has hashed is kept from now on as SECRET_KEY hashes it.
+ */
+export async function noteSecretUse(
+  { db, clock, keys }: Deps,
+  { app_key: appKey }: Pick<CallingApp, 'app_key'>,
+  { secret_hash, last_used_at, rehashed }: UsedSecret,
+): Promise<void> {
+  const now = clock.now()
+  if (rehashed) await rehashSecret(db, { appKey, hash: secret_hash, rehashed, hashedWith: fingerprintOf(keys) })
+  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  if (last_used_at && last_used_at > notAfter) return
+  await touchSecret(db, { appKey, hash: rehashed ?? secret_hash, now, notAfter })
+}

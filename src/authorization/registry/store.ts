@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import type { Batched } from '../../platform/db/batch.ts'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import {
+  type LiveSecret,
+  liveSecrets,
+  type NewSecret,
+  SECRET_COLUMNS,
+  SECRETS_OF_APP,
+  secretOfApp,
+} from './secret-store.ts'
+import {
+  type MicroApp,
+  type MicroAppChanges,
+  type MicroAppFilter,
+  microApp,
+  microAppChanges,
+  type NewMicroApp,
+} from './wire.ts'
+
+const NAMES = Object.keys(microApp.shape)
+const COLUMNS = columnsOf(NAMES)
+const COLUMNS_OF_APP = columnsOf(NAMES, 'app')
+const CHANGEABLE = Object.keys(microAppChanges.shape)
+
+export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
+
+/** One app by its primary key, for a join, as `a`; without `offset 0`, as access tokens. */
+export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
+
+/** The app and its first secret, if it has one, in one statement; undefined when the app_key is taken. */
+export const insertMicroApp = (
+  db: Db,
+  app: NewMicroApp & { app_key: string },
+  secret: NewSecret | null,
+  now: Date,
+): Promise<MicroApp | undefined> =>
+  db.maybe(
+    microApp,
+    sql`with app as (
+      insert into micro_app (${COLUMNS}) values (${valuesOf({ ...app, valid_from: null, created_at: now, updated_at: now }, NAMES)})
+      on conflict (app_key) do nothing
+      returning ${COLUMNS}
+    ), secret as (
+      insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at)
+      select app_key, ${secret?.hash}, ${secret?.hashedWith}, created_at from app where ${secret !== null}
+    )
+    select ${COLUMNS} from app`,
+  )
+
+/** Those of these that are apps. */
+export const existingAppKeys = (db: Db, appKeys: readonly string[]): Promise<Pick<MicroApp, 'app_key'>[]> =>
+  db.many(microApp.pick({ app_key: true }), sql`select app_key from micro_app where app_key = any (${appKeys})`)
+
+/** Of approved apps. */
+export const findOrigins = async (db: Db): Promise<string[]> =>
+  (
+    await db.many(
+      z.object({ origin: z.string() }),
+      sql`select distinct unnest(cors_origins) as origin from micro_app where status = 'approved'`,
+    )
+  ).map(({ origin }) => origin)
+
+/** All columns of micro_app are null where there is no such app. */
+const appRow = z.looseObject({ app_key: z.string().nullable() }).transform((row) => ({
+  secret: secretOfApp.parse(row),
+  app: row.app_key === null ? undefined : microApp.parse(row),
+}))
+
+/** One row per secret, the current one first; one row if there is none. */
+const apps: Batched<string, z.output<typeof appRow>> = {
+  row: appRow,
+  key: (appKey) => appKey,
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, ${COLUMNS_OF_APP}, ${SECRET_COLUMNS}
+        from ${sql.rows('asked', asked, (appKey) => sql.part`${appKey}::text as app_key`)}
+        left join micro_app app on app.app_key = asked.app_key
+        ${SECRETS_OF_APP}
+        order by secret.ends_at desc nulls first`,
+}
+
+export async function findMicroApp(db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> {
+  const rows = await db.batch(apps, appKey)
+  const app = rows[0]?.app
+  return app && { ...app, secrets: liveSecrets(rows, now) }
+}
+
+export const updateMicroApp = (
+  db: Db,
+  appKey: string,
+  changes: MicroAppChanges,
+  now: Date,
+): Promise<MicroApp | undefined> =>
+  db.maybe(
+    microApp,
+    sql`update micro_app set ${assignmentsOf(changes, CHANGEABLE)}, updated_at = ${now}
+    where app_key = ${appKey}
+    returning ${COLUMNS}`,
+  )
+
+export const setStatus = (
+  db: Db,
+  appKey: string,
+  status: MicroApp['status'],
+  now: Date,
+): Promise<MicroApp | undefined> =>
+  db.maybe(
+    microApp,
+    sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
+  )
+
+/** Never earlier than it is: the clock of the process that set it may have been ahead. */
+export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>
+  db.maybe(
+    microApp,
+    sql`update micro_app set valid_from = greatest(valid_from, ${at}) where app_key = ${appKey} returning ${COLUMNS}`,
+  )
+
+/** Locks the app, so that rotations of one app wait for one another; false when there is no such app. */
+export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
+  (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
+
+/** Oldest first. */
+export async function listMicroApps(db: Db, { limit, after, ...filter }: MicroAppFilter): Promise<Page<MicroApp>> {
+  const [createdAt, appKey] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(microApp),
+    sql`select ${COLUMNS}, ${cursorOf(sql.part`created_at, app_key`)} from micro_app
+        where (${createdAt}::timestamptz is null or (created_at, app_key) > (${createdAt}::timestamptz, ${appKey}::text))
+          and (${filter.app_key}::text is null or app_key like ${beginsWith(filter.app_key)})
+          and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
+          and (${filter.status}::text is null or status = ${filter.status})
+        order by created_at, app_key limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}

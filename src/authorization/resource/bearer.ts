@@ -1,0 +1,44 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import type { NamedFailure } from '../../platform/lib/failure.ts'
+import type { Scope } from '../../platform/lib/scope.ts'
+import { ACCESS_TOKENS, type Parameters, required } from '../oauth/index.ts'
+import { resourceFailure } from './failures.ts'
+import { type FoundAccessToken, findToken } from './store.ts'
+
+export type { FoundAccessToken }
+
+/** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
+export function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
+  const text = required(parameters, 'access_token')
+  const token = parseToken(keys, PREFIX.accessToken, text)
+  if (!token) throw resourceFailure('token_forged')
+  if (token.expiresAt <= clock.now()) throw resourceFailure('token_expired')
+  return token
+}
+
+/** A4 and A5 rows 5–8 (and unknown tokens of row 3, those ended early of row 4), in that order: the user's data, if the token allows `scope`. */
+export async function readWithToken(
+  { db }: Deps,
+  { routingKey, hash }: OpaqueToken,
+  scope: Scope,
+): Promise<FoundAccessToken> {
+  const found = await findToken(db, { routingKey, hash, scope })
+  if (!found) throw await unknownToken(db, { routingKey, hash })
+  if (found.revoked) throw resourceFailure('token_revoked', aboutTokenOf(found))
+  if (found.app_status !== 'approved') throw resourceFailure('app_not_approved', aboutTokenOf(found))
+  if (found.token_holds && !found.app_holds)
+    throw resourceFailure('app_lost_scope', { detail: scope, ...aboutTokenOf(found) })
+  if (found.user_status !== 'active') throw resourceFailure('user_blocked', aboutTokenOf(found))
+  if (!found.token_holds) throw resourceFailure('token_lacks_scope', { detail: scope, ...aboutTokenOf(found) })
+  return found
+}
+
+/** Of a token of ours that is kept nowhere as one that works. */
+export const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
+  resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
+
+const aboutTokenOf = ({ app_key: appKey, cid, user_id: userId }: FoundAccessToken) => ({
+  about: { appKey, cid, userId },
+})

@@ -1,0 +1,33 @@
+import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
+
+/** Every way in which A4 and A5 refuse beyond those of parameters (DECISIONS "Errors of area A"): the only place that knows a rescode. */
+
+const UNUSABLE_TOKEN: OAuthError = {
+  error: 'invalid_token',
+  status: 401,
+  description: 'the access token is invalid, expired or revoked',
+}
+const INSUFFICIENT_SCOPE: OAuthError = {
+  error: 'insufficient_scope',
+  status: 403,
+  description: 'the access token does not hold the scope',
+}
+
+const INVALID_TOKEN: FailureRow = { rescode: 20009, standard: UNUSABLE_TOKEN }
+
+export const RESOURCE_FAILURES = {
+  token_forged: INVALID_TOKEN,
+  token_unknown: INVALID_TOKEN,
+  token_revoked: INVALID_TOKEN,
+  /** Its grant has many newer ones (ACCESS_TOKENS_PER_GRANT): as with one whose time is over, a refresh gives another. */
+  token_ended_early: { rescode: 20020, standard: UNUSABLE_TOKEN },
+  token_expired: { rescode: 20020, standard: UNUSABLE_TOKEN },
+  app_not_approved: { rescode: 20011, standard: UNUSABLE_TOKEN },
+  app_lost_scope: { rescode: 20011, standard: INSUFFICIENT_SCOPE },
+  user_blocked: { rescode: 20016, standard: UNUSABLE_TOKEN },
+  token_lacks_scope: { rescode: 20004, standard: INSUFFICIENT_SCOPE },
+  /** No caller's mistake, but the contract gives 20013 no native status but 500 (400 only for a code). */
+  no_phone_number: { rescode: 20013 },
+} as const satisfies Readonly<Record<string, FailureRow>>
+
+export const resourceFailure = failureFactory<keyof typeof RESOURCE_FAILURES>(RESOURCE_FAILURES)

@@ -1,0 +1,26 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { withShareOf } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { type AccessLedger, openAccessLedger } from './access-ledger.ts'
+import { resourceRoutes } from './routes.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly accessLedger: AccessLedger
+  }
+}
+
+/** Lets routes count what they give away; called once, before the rooms. What waits is written when the app closes. */
+export function registerAccessLedger(app: FastifyInstance, deps: Deps): void {
+  const ledger = openAccessLedger(withShareOf(deps, 'operators'))
+  app.decorate('accessLedger', ledger)
+  app.addHook('onClose', () => ledger.flush())
+}
+
+/** A4–A6. Unknown paths and wrong methods here are answered by the oauth room, which owns /oauth/v2/. */
+export const resourceRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(resourceRoutes, {
+    deps,
+    prefix: '/oauth/v2/api/resource',
+  })
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { userByKey } from '../account/index.ts'
+import type { Batched } from '../../platform/db/batch.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { Scope } from '../../platform/lib/scope.ts'
+import { ACCESS_TOKENS, grantByKey, revokedAt } from '../oauth/index.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+
+const FoundAccessToken = z.object({
+  token_holds: z.boolean(),
+  revoked: z.boolean(),
+  app_key: z.string(),
+  app_status: z.string().nullable(),
+  app_holds: z.boolean().nullable(),
+  user_status: z.string(),
+  cid: z.number(),
+  user_id: z.string(),
+  name: z.string(),
+  gender: z.string(),
+  big_avatar_url: z.string(),
+  phone_number: z.string().nullable(),
+})
+export type FoundAccessToken = z.infer<typeof FoundAccessToken>
+
+/** A token and the scope that it is used for. */
+export interface TokenUse {
+  readonly routingKey: number
+  readonly hash: Buffer
+  readonly scope: Scope
+}
+
+const ASKED = (one: Omit<TokenUse, 'scope'>) =>
+  sql.part`${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash`
+const ASKED_WITH_SCOPE = (one: TokenUse) =>
+  sql.part`${one.routingKey}::int as routing_key, ${one.hash}::bytea as token_hash, ${one.scope}::text as scope`
+
+const TOKEN = ACCESS_TOKENS.joined(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
+const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const APP = joinedMicroApp(sql.part`g.app_key`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
+
+const token: Batched<TokenUse, FoundAccessToken> = {
+  row: FoundAccessToken,
+  key: ({ hash, scope }) => hash.toString('latin1') + scope,
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, ${REVOKED_AT} is not null as revoked, g.app_key,
+               a.status as app_status, asked.scope = any (a.scopes) as app_holds,
+               p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
+        from ${sql.rows('asked', asked, ASKED_WITH_SCOPE)}
+        join ${TOKEN}
+        cross join ${GRANT} g
+        cross join ${USER} p
+        left join ${APP}`,
+}
+
+/** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */
+export const findToken = async (db: Db, use: TokenUse): Promise<FoundAccessToken | undefined> =>
+  (await db.batch(token, use))[0]
+
+const DescribedToken = z.object({
+  /** Names between spaces, as those of the app: read faster than an array. */
+  scopes: z.string(),
+  revoked: z.boolean(),
+  app_key: z.string(),
+  app_status: z.string().nullable(),
+  app_scopes: z.string().nullable(),
+  user_status: z.string(),
+  cid: z.number(),
+  user_id: z.string(),
+  name: z.string(),
+  gender: z.string(),
+  big_avatar_url: z.string(),
+  phone_number: z.string().nullable(),
+  /** Seconds since 1970, with fractions: read faster than a date. */
+  user_created_at: z.number(),
+})
+export type DescribedToken = z.infer<typeof DescribedToken>
+
+/** As `token`, for whoever does not ask about one scope. */
+const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
+  row: DescribedToken,
+  key: ({ hash }) => hash.toString('latin1'),
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, ${REVOKED_AT} is not null as revoked, g.app_key,
+               a.status as app_status, array_to_string(a.scopes, ' ') as app_scopes, p.status as user_status,
+               p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number, date_part('epoch', p.created_at) as user_created_at
+        from ${sql.rows('asked', asked, ASKED)}
+        join ${TOKEN}
+        cross join ${GRANT} g
+        cross join ${USER} p
+        left join ${APP}`,
+}
+
+export const findDescribedToken = async (db: Db, token: Omit<TokenUse, 'scope'>): Promise<DescribedToken | undefined> =>
+  (await db.batch(describedToken, token))[0]

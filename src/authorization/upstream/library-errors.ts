@@ -1,0 +1,58 @@
+import { HttpCallError } from '../../platform/outbound/index.ts'
+import { UpstreamFailure, type UpstreamReason } from './failures.ts'
+
+/** What openid-client throws, as a failure of ours. Known by their codes: the library is loaded with the first sign-in. */
+
+/** An answer that is none of a provider that works. */
+const AWAY = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR', 'OAUTH_TIMEOUT']
+const ERROR_ANSWER = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR'
+const BODY_ERROR = 'OAUTH_RESPONSE_BODY_ERROR'
+const UNKNOWN_KEY = 'OAUTH_KEY_SELECTION_FAILED'
+
+interface LibraryError extends Error {
+  readonly code?: unknown
+  readonly error?: unknown
+  readonly status?: unknown
+}
+
+const chainOf = (error: unknown): LibraryError[] => (error instanceof Error ? [error, ...chainOf(error.cause)] : [])
+
+const codeIn = (errors: readonly LibraryError[], codes: readonly string[]): boolean =>
+  errors.some(({ code }) => typeof code === 'string' && codes.includes(code))
+
+export const isUnknownKey = (error: unknown): boolean => codeIn(chainOf(error), [UNKNOWN_KEY])
+
+/** The name of an error, which came from outside. */
+const nameOf = (error: unknown): string =>
+  typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : 'an error without a name'
+
+const BUSY = ['server_error', 'temporarily_unavailable']
+
+function refused(name: string): UpstreamReason {
+  if (name === 'access_denied') return 'denied'
+  return BUSY.includes(name) ? 'away' : 'untrusted'
+}
+
+/** `discovering`: no answer of the provider was usable yet. Anything else than a failure of the provider is thrown. */
+export function failureOf(error: unknown, discovering = false): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  const errors = chainOf(error)
+  const options = { cause: error }
+  const call = errors.find((one) => one instanceof HttpCallError)
+  if (call) return new UpstreamFailure('away', call.message, options)
+  const [first] = errors
+  if (first && codeIn([first], [ERROR_ANSWER])) {
+    const name = nameOf(first.error)
+    return new UpstreamFailure(refused(name), `it answered with ${name}`, options)
+  }
+  if (first && codeIn([first], [BODY_ERROR])) {
+    const isBusy = typeof first.status === 'number' && first.status >= 500
+    return new UpstreamFailure(isBusy ? 'away' : 'untrusted', `a call was refused: ${nameOf(first.error)}`, options)
+  }
+  // Others, as those of JSON.parse, quote what they are about.
+  const ofLibrary = errors.filter(({ code }) => typeof code === 'string' && /^(OAUTH|ERR)_/.test(code))
+  if (ofLibrary.length === 0 && !(first instanceof TypeError)) throw error
+  const messages = ofLibrary.map(({ message }) => message).join(': ')
+  const detail = (messages || 'an answer of the wrong type').slice(0, 300)
+  return new UpstreamFailure(discovering || codeIn(errors, AWAY) ? 'away' : 'untrusted', detail, options)
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { APP_EVENT_ACTIONS } from '../../authorization/app-events/index.ts'
+import { AUDIT_ACTIONS } from '../../platform/audit/index.ts'
+import { PRODUCT_ACTIONS } from '../../ticketing/catalogue/index.ts'
+import { SETTING_ACTIONS } from '../../platform/config/operator.ts'
+import { EXPLAIN_ACTIONS } from '../explain/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
+import { JOB_ACTIONS } from '../jobs/index.ts'
+import { type Action, action } from '../../platform/lib/action.ts'
+import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import { MEMBER_ACTIONS } from '../../ticketing/members/index.ts'
+import { NOTICE_ACTIONS } from '../../ticketing/mtp/index.ts'
+import { liveGrantsOf, OAUTH_ACTIONS } from '../../authorization/oauth/index.ts'
+import { SIGNING_KEY_ACTIONS } from '../../authorization/oidc/index.ts'
+import { OPERATOR_ACTIONS } from '../operators/index.ts'
+import { ORDER_ACTIONS } from '../../ticketing/orders/index.ts'
+import { heartbeatWith } from '../../ticketing/partner-calls/index.ts'
+import { REACH_ACTIONS } from '../../ticketing/partner-reach/index.ts'
+import { partnerActions } from '../../ticketing/partners/index.ts'
+import { PEOPLE_ACTIONS } from '../../authorization/people/index.ts'
+import { appActions } from '../../authorization/registry/index.ts'
+import { TRAFFIC_ACTIONS } from '../../sandbox/portal/index.ts'
+import { operatorsOpenApi } from './openapi.ts'
+
+/** What operators may do, by the section of the console that has it. */
+export const ACTIONS = {
+  apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS],
+  users: PEOPLE_ACTIONS,
+  grants: OAUTH_ACTIONS.grants,
+  partners: [
+    ...partnerActions(heartbeatWith),
+    ...PRODUCT_ACTIONS,
+    ...MEMBER_ACTIONS,
+    ...NOTICE_ACTIONS,
+    ...REACH_ACTIONS,
+  ],
+  orders: ORDER_ACTIONS,
+  traffic: TRAFFIC_ACTIONS,
+  jobs: JOB_ACTIONS,
+  audit: AUDIT_ACTIONS,
+  requests: EXPLAIN_ACTIONS,
+  operators: OPERATOR_ACTIONS,
+  keys: SIGNING_KEY_ACTIONS,
+  settings: SETTING_ACTIONS,
+} as const satisfies Readonly<Record<string, readonly Action<ServiceDeps>[]>>
+
+/** The description of all, itself among them. */
+const DESCRIPTION = action({
+  route: 'GET /openapi.json',
+  role: 'viewer',
+  input: z.strictObject({}),
+  run: async ({ config }: ServiceDeps) => config,
+  respond: ({ PUBLIC_URL }, t) => ({
+    type: JSON_TYPE,
+    parts: [JSON.stringify(operatorsOpenApi(ALL_ACTIONS, PUBLIC_URL, t), null, 2)],
+  }),
+})
+
+export const ALL_ACTIONS: readonly Action<ServiceDeps>[] = [...Object.values(ACTIONS).flat(), DESCRIPTION]
+
+export function actionOf(route: string): Action<ServiceDeps> {
+  const found = ALL_ACTIONS.find((action) => action.route === route)
+  if (!found) throw new Error(`no operation ${route}`)
+  return found
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { type Action, cellOf } from '../../platform/lib/action.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import type { Download } from '../../platform/lib/web/download.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { rowsIn, type Values } from './values.ts'
+
+/** A whole list as a file, read page by page while it is sent. */
+
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+export const exportQuery = z.object({ export: z.enum(EXPORT_FORMATS) })
+
+const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
+
+/** What one export reads at most: a search may have pages with few rows, or none. */
+const MOST = { rows: 100_000, pages: 1_000 } as const
+
+/** A page of the list: what stands in `page` besides its filters. */
+type Read = (page: Readonly<Record<string, string>>) => Promise<Values>
+
+/** For whom and when it is shown. */
+interface Shown {
+  readonly t: Translate
+  readonly now: Date
+}
+
+/** A download; throws what the first page throws, before anything is sent. */
+export async function exportOf(action: Action, format: ExportFormat, read: Read, shown: Shown): Promise<Download> {
+  const { rows = '' } = action.list ?? {}
+  const ofLimit: Read = (page) => read({ limit: '1000', ...page })
+  const first = await ofLimit({})
+  async function* parts() {
+    // Excel reads UTF-8 only where the file says so.
+    if (format === 'csv') yield '\ufeff'
+    let left: number = MOST.rows
+    for await (const line of linesOf(action, format, shown, pagesOf(ofLimit, first, MOST.pages))) {
+      yield line
+      if (--left < 0) return
+    }
+  }
+  return { name: `${rows}.${format}`, type: TYPES[format], parts: parts() }
+}
+
+/** The pages of a list, one after the other. */
+export async function* pagesOf(read: Read, first?: Values, most = Number.POSITIVE_INFINITY): AsyncGenerator<Values> {
+  let output = first ?? (await read({}))
+  for (let page = 1; ; page++) {
+    yield output
+    if (typeof output.next !== 'string' || page >= most) return
+    output = await read({ after: output.next })
+  }
+}
+
+/** A line a row; of CSV the names of the columns first. */
+export async function* linesOf(
+  { list }: Action,
+  format: ExportFormat,
+  { t, now }: Shown,
+  pages: AsyncIterable<Values>,
+): AsyncGenerator<string> {
+  if (!list) return
+  const isTold = (name: string) => list.columns.some((one) => one.name === name && one.onTerminalOnly)
+  const columns = list.columns.filter(({ name, onPagesOnly }) => !(onPagesOnly && isTold(name)))
+  if (format === 'csv') yield csvLine(columns.map(({ name }) => name))
+  for await (const output of pages) {
+    for (const row of rowsIn(output, list.rows))
+      yield format === 'csv'
+        ? csvLine(columns.map((column) => cellOf(column, row, t, now)))
+        : `${stringifyLossless(row)}\n`
+  }
+}
+
+const csvLine = (values: readonly unknown[]): string => `${values.map(csvCell).join(',')}\r\n`
+
+/** What a spreadsheet would calculate. */
+const FORMULA = /^[=+\-@\t\r]/
+const NUMBER = /^-?\d+(?:\.\d+)?$/
+
+function csvCell(value: unknown): string {
+  const text = csvText(value)
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+function csvText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return value.map(csvText).join(' ')
+  return Object.getPrototypeOf(Object(value)) === Object.prototype ? stringifyLossless(value) : String(value)
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Action, isElevated, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
+import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
+import { type DepsFor, seesPeople } from '../../platform/lib/web/admin-auth.ts'
+import { sendDownload } from '../../platform/lib/web/download.ts'
+import { answerLossless } from '../../platform/lib/web/envelope.ts'
+import { readBodiesExactly } from '../../platform/lib/web/exact-body.ts'
+import { translator } from '../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { echo } from '../../platform/lib/web/rescode.ts'
+import { fieldsOf, typedFields } from './fields.ts'
+import { numberIfOne } from './values.ts'
+
+/** The routes of all actions, below /admin/v1. */
+export function actionRoutes<Deps>(
+  app: FastifyInstance,
+  depsFor: DepsFor<Deps>,
+  actions: readonly Action<Deps>[],
+): void {
+  readBodiesExactly(app)
+  app.addHook('preHandler', async (request) => noteSubject(request))
+  for (const action of actions) {
+    const { method, path } = partsOf(action.route)
+    const answer =
+      (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
+      async (request: FastifyRequest, reply: Reply) => {
+        const given = inputOf(request, action, readsQuery, fixed)
+        await refuseElevated(request, action, given)
+        const output = await perform(depsFor(request), given)
+        if (action.respond) {
+          noteForLog(request, { code: 0 })
+          const file = action.respond(output, translator(localeOfRequest(request)))
+          return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
+        }
+        const shown = action.masked && !seesPeople(request) ? action.masked(output) : output
+        return answerLossless(request, reply, { ...shown, ...warningsIn(request, action, output) })
+      }
+    const reads = { readsQuery: true, ...(action.recordsLook ? { answersHead: false as const } : {}) }
+    for (const { route, fixed } of routesOf(action)) {
+      app.route({
+        method,
+        url: partsOf(route).path,
+        config: method === 'GET' ? reads : {},
+        ...(action.bodyLimit ? { bodyLimit: action.bodyLimit } : {}),
+        handler: answer(action.perform, method === 'GET', fixed),
+      })
+    }
+    if (action.foresee && action.previewRole)
+      app.get(path, { config: { readsQuery: true } }, answer(action.foresee, true))
+  }
+}
+
+/** For the answer; the log has their fields. */
+function warningsIn(request: FastifyRequest, { warnings }: Action, output: object): object {
+  const found = warnings?.of(output) ?? []
+  if (!warnings || found.length === 0) return {}
+  const { partner_id } = output as Readonly<Record<string, unknown>>
+  request.log.warn({ partnerId: String(partner_id), fields: found.map(({ field }) => field) }, warnings.log)
+  return { warnings: found }
+}
+
+type Reply = Parameters<typeof answerLossless>[1]
+
+/** Fields that only a higher role may give; what is wrong with the input is said first. */
+async function refuseElevated(request: FastifyRequest, action: Action, given: unknown): Promise<void> {
+  if (!action.elevated || !isElevated(action, parseInput(action.input, given))) return
+  await request.server.requireRole(request, action.elevated.role, action.elevated.what)
+}
+
+/** Whether it can be asked for without a body. */
+const needsNoBody = (action: Action): boolean =>
+  partsOf(action.route).method !== 'PATCH' && typedFields(action).every(({ required }) => !required)
+
+/** What the path, and the query or the body, say. A field of the path is not said again. */
+function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQuery: boolean, fixed: object): unknown {
+  const given: unknown = readsQuery ? withNumbers(action, query) : (body ?? (needsNoBody(action) ? {} : undefined))
+  const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
+  if (!isRecord) return given
+  const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
+  if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
+  return { ...given, ...withNumbers(action, params), ...fixed }
+}
+
+/** An address has texts alone. */
+function withNumbers(action: Action, texts: unknown): object {
+  const numbers = new Set(fieldsOf(action).flatMap(({ name, kind }) => (kind === 'number' ? [name] : [])))
+  return Object.fromEntries(
+    Object.entries(Object(texts)).map(([name, text]) => [
+      name,
+      numbers.has(name) && typeof text === 'string' ? numberIfOne(text) : text,
+    ]),
+  )
+}
+
+/** Which app or partner a request is about, for the log. */
+function noteSubject(request: FastifyRequest): void {
+  const { app_key, partner_id } = request.params as Readonly<Record<string, string | undefined>>
+  if (app_key) noteForLog(request, { appKey: echo(app_key) })
+  if (partner_id) noteForLog(request, { partnerId: echo(partner_id) })
+}

@@ -1,0 +1,34 @@
+import type { Action } from '../../platform/lib/action.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+
+/** `app` of `app_rotate_secret`: where its fields have texts of their own. */
+const groupOf = ({ id }: Pick<Action, 'id'>): string => id.split('_', 1)[0] ?? ''
+
+/** The key of a field's label: of its own in this action or group of actions, else the one that all share. */
+const keyOf = (t: Translate, action: Pick<Action, 'id'>, name: string): string => {
+  const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}`)
+  return own.find((key) => t.has(key)) ?? `field.${name}`
+}
+
+/** What a field is called; one without a text by its name on the wire. */
+export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string): string {
+  const key = keyOf(t, action, name)
+  return t.has(key) ? t(key) : name
+}
+
+/**
+ * What is to be known of a field, beyond its label: in this action, else in its group, else wherever it is. A filter of a
+ * list means something else than the field of a record.
+ */
+export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
+  const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}.hint`)
+  const keys = [`action.${action.id}.${name}`, ...own]
+  const key = [...keys, ...(action.list ? [] : [`field.${name}.hint`])].find((one) => t.has(one))
+  return key && t(key)
+}
+
+/** What one of the values of a field is called, where it has a text of its own. */
+export function choiceOf(t: Translate, action: Pick<Action, 'id'>, name: string, value: string): string | undefined {
+  const key = `${keyOf(t, action, name)}.${value}`
+  return t.has(key) ? t(key) : undefined
+}

@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander'
+import { type Field, hintOf, labelOf, pairsOf, type Values } from '../actions/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
+import type { Action } from '../../platform/lib/action.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { translator } from '../../platform/lib/web/locale.ts'
+import type { CliContext } from './context.ts'
+import { readSecret } from './read-secret.ts'
+import { collect, collectWords, jsonIfOne, numberIfOne } from './text.ts'
+
+/** The options of an action's fields, and what was typed with them. */
+
+const t = translator('en')
+
+export function addOption(command: Command, action: Action<ServiceDeps>, field: Field): void {
+  const { name, kind, flag, off, nullable, required, choices, initially, secret } = field
+  const help = [
+    hintOf(t, action, name) ?? labelOf(t, action, name),
+    ...(choices.length > 0 ? [`: ${choices.join(', ')}`] : []),
+    ...(initially === undefined || initially === null || Object(initially) === initially
+      ? []
+      : [` (default: ${initially})`]),
+  ].join('')
+  if (secret) {
+    command.option(`--${flag}-stdin`, t('command.from_stdin', { field: help }))
+    if (action.secretAsOption) command.option(`--${flag} <${flag}>`, t('command.visible'))
+    return
+  }
+  const option = new Option(kind === 'switch' ? `--${flag}` : `--${flag} <${flag.split('-').at(-1)}>`, help)
+  if (kind === 'number') option.argParser(numberIfOne)
+  if (kind === 'json') option.argParser(jsonIfOne)
+  if (kind === 'list' || kind === 'pairs') option.argParser(choices.length > 0 ? collectWords : collect)
+  command.addOption(option)
+  if (off) return void command.option(`--${off}`, hintOf(t, action, off))
+  const empties = nullable || kind === 'list' || kind === 'pairs' || kind === 'switch'
+  if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
+}
+
+/** `--no-host` is a list without entries, and `--no-logo-url` null. */
+export function typedValue({ kind, flag, off }: Field, options: Values): unknown {
+  const typed = options[new Option(`--${flag}`).attributeName()]
+  if (off && options[new Option(`--${off}`).attributeName()] === true) {
+    if (typed === undefined) return false
+    throw new InvalidInput([{ field: `--${off}`, problem: `or --${flag}, not both` }])
+  }
+  if (typed === false && kind !== 'switch') return kind === 'list' ? [] : kind === 'pairs' ? {} : null
+  return kind === 'pairs' && Array.isArray(typed) ? pairsOf(typed) : typed
+}
+
+/** Secrets are asked for, or read from standard input: arguments are visible to everybody who can list processes. */
+export async function secretsTyped(
+  { terminal }: CliContext,
+  action: Action<ServiceDeps>,
+  fields: readonly Field[],
+  options: Values,
+): Promise<Values> {
+  const typed: Record<string, unknown> = {}
+  for (const { name, flag } of fields.filter(({ secret }) => secret)) {
+    const seen = options[new Option(`--${flag}`).attributeName()]
+    if (seen !== undefined) terminal.stderr.write(`${t('command.was_visible', { flag })}\n`)
+    const fromInput = options[new Option(`--${flag}-stdin`).attributeName()] === true
+    const asked = { field: flag, question: labelOf(t, action, name), fromInput, twice: true }
+    typed[name] = seen ?? (await readSecret(terminal, asked))
+  }
+  return typed
+}
+
+export function addPaging(command: Command, paging: readonly string[]): void {
+  if (paging.includes('limit')) command.option('--limit <number>', 'rows of a page, at most 1000')
+  if (!paging.includes('after')) return
+  command
+    .option('--after <cursor>', 'next page: the `next` value of the previous page')
+    .option('--all', 'print every page, one JSON object per line')
+    .option('--csv', 'print every page as CSV')
+}

@@ -1,0 +1,146 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import type { ServiceDeps } from '../jobs/index.ts'
+import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { echo, type Problem } from '../../platform/lib/web/rescode.ts'
+import type { CliContext } from './context.ts'
+import { askRemote, type RemoteCall, routeOf } from './remote.ts'
+import { print } from './report.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+export interface Operation<Input, Output> {
+  readonly input: z.ZodType<Input>
+  /** The input's fields from what was typed; undefined for what was not typed. */
+  readonly inputFrom: (options: Options, argument: string | undefined) => Options | Promise<Options>
+  readonly run: (deps: ServiceDeps, input: Input) => Promise<Output>
+  /** The output for a person; with --json it goes out as it is. */
+  readonly text: (output: Output) => string
+  /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
+  readonly flags?: Readonly<Record<string, string>>
+  /** The route of the admin API, if PERMISSIONS does not give it for the command. */
+  readonly route?: (typed: Options) => RemoteCall
+  /** What is done with the output besides printing it: a warning, an exit code. */
+  readonly after?: (output: Output) => void
+}
+
+/** Makes a command check its input, run one operation and print its output. Adds `--json`. */
+export function defineCommand<Input, Output>(
+  command: Command,
+  context: CliContext,
+  operation: Operation<Input, Output>,
+): Command {
+  return defineCustomCommand(command, operation, async (input, json, typed) => {
+    const running = context.remote
+      ? askRemote<Output>(context.remote, operation.route?.(typed) ?? { route: routeOf(command), fields: typed })
+      : context.withDeps((deps) => operation.run(deps, input))
+    const output = await running.catch((error: unknown) => {
+      throw error instanceof InvalidInput
+        ? new InvalidInput(asTyped(error.problems, typed, operation.flags ?? {}))
+        : error
+    })
+    operation.after?.(output)
+    print(context.terminal, json, output, operation.text)
+  })
+}
+
+/** Makes a command check its input and passes it on; for commands that need no database, or print as they go. */
+export function defineCustomCommand<Input>(
+  command: Command,
+  { input: schema, inputFrom: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'inputFrom' | 'flags'>,
+  act: (input: Input, json: boolean, typed: Options) => Promise<void>,
+): Command {
+  const times = countOptions(command.option('--json', 'print JSON'))
+  return command
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async () => {
+      const { json, ...options } = command.opts()
+      const argument = command.args.find((text) => !isOption(text))
+      const typed = given(await read(options, argument))
+      await act(check(command, schema, typed, flags, misread(command, times)), json === true, typed)
+    })
+}
+
+const given = (fields: Options): Options =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+/** Commander lets unknown options through, so that they are reported together with all other problems. */
+function check<Input>(
+  command: Command,
+  schema: z.ZodType<Input>,
+  typed: Options,
+  flags: Readonly<Record<string, string>>,
+  misread: readonly Problem[],
+): Input {
+  const problems = [...strays(command), ...misread, ...asTyped(notUtf8(typed), typed, flags)]
+  try {
+    const input = parseInput(schema, typed)
+    if (problems.length === 0) return input
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    problems.push(...asTyped(error.problems, typed, flags))
+  }
+  throw new InvalidInput(problems)
+}
+
+/** Node reads arguments and what is typed as UTF-8, and puts U+FFFD in place of all else. */
+const notUtf8 = (typed: Options): Problem[] =>
+  Object.entries(typed)
+    .filter(([, value]) => stringifyLossless({ value }).includes('\ufffd'))
+    .map(([field]) => ({ field, problem: 'is not valid UTF-8: set the terminal to UTF-8' }))
+
+/** How often each option is typed, by its name; filled while the command line is read. */
+function countOptions(command: Command): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const option of command.options) {
+    command.on(`option:${option.name()}`, () => times.set(option.name(), (times.get(option.name()) ?? 0) + 1))
+  }
+  return times
+}
+
+/**
+ * What commander accepts silently: an option that has swallowed the next one as its value (`--junit --json`), and one
+ * that is typed twice, of which the last would count.
+ */
+function misread(command: Command, times: ReadonlyMap<string, number>): Problem[] {
+  const known = new Set(command.options.map(({ long }) => long))
+  return command.options.flatMap((option) => {
+    const value: unknown = command.opts()[option.attributeName()]
+    const field = option.long ?? option.flags
+    const swallowed = option.required ? [value].flat().find((one) => known.has(String(one))) : undefined
+    if (swallowed !== undefined) return [{ field, problem: `needs a value; ${swallowed} is an option` }]
+    if (option.required && !Array.isArray(value) && (times.get(option.name()) ?? 0) > 1) {
+      return [{ field, problem: 'is given more than once' }]
+    }
+    return []
+  })
+}
+
+/** A hyphen alone is an argument: standard input. */
+export const isOption = (text: string): boolean => text.startsWith('-') && text !== '-'
+
+function strays(command: Command): Problem[] {
+  const unknown = command.args.filter(isOption)
+  const extra = command.args.slice(command.registeredArguments.length)
+  if (unknown.length > 0) return unknown.map((text) => ({ field: echo(text), problem: 'is not an option' }))
+  return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
+}
+
+/**
+ * Problems of `hosts[1]` or `interface_urls.poi` as problems of `--host` or `--interface-url`, with the entry they are
+ * about.
+ */
+export const asTyped = (
+  problems: readonly Problem[],
+  typed: Options,
+  flags: Readonly<Record<string, string>>,
+): Problem[] =>
+  problems.map(({ field, problem }) => {
+    const [, name = field, index, key] = /^(\w+)(?:\[(\d+)\]|\.(.+))$/.exec(field) ?? []
+    const list = typed[name]
+    const meant = index !== undefined && Array.isArray(list) ? echo(String(list[Number(index)])) : key
+    const entry = meant === undefined ? '' : `"${meant}" `
+    return { field: flags[name] ?? `--${name.replaceAll('_', '-')}`, problem: entry + problem }
+  })

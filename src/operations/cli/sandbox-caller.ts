@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { positiveId } from '../../platform/lib/json/fields.ts'
+import { findPartner } from '../../ticketing/partners/index.ts'
+import type { CliContext } from './context.ts'
+import type { SandboxCaller } from './sandbox-client.ts'
+
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+  .refine((text) => !/[?#@]/.test(text), 'must not have a query, a fragment or a user name')
+
+/** Who the commands act for. */
+export const callerFields = {
+  partner: positiveId.optional(),
+  client_id: z.string().min(1).optional(),
+  partner_id: positiveId.optional(),
+  url: address.optional(),
+}
+
+interface CallerInput {
+  readonly partner?: bigint | undefined
+  readonly client_id?: string | undefined
+  readonly partner_id?: bigint | undefined
+  readonly url?: string | undefined
+}
+
+/** For superRefine: exactly one way to know the partner's secret. */
+export function oneCaller({ partner, client_id, partner_id }: CallerInput, context: z.core.$RefinementCtx): void {
+  if ((partner === undefined) === (client_id === undefined)) {
+    context.addIssue({ code: 'custom', path: ['partner'], message: 'or --client-id is required, and only one of them' })
+  }
+  if (partner !== undefined && partner_id !== undefined) {
+    context.addIssue({ code: 'custom', path: ['partner_id'], message: 'goes with --client-id only' })
+  }
+}
+
+export const callerOptions = (command: Command): Command =>
+  command
+    .option('--partner <id>', 'as this partner of the database; its clientSecret is read there')
+    .option('--client-id <id>', 'as this partner without a database; its clientSecret is in CLIENT_SECRET')
+    .option('--partner-id <id>', 'with --client-id: its PartnerId, which only live partners may leave out')
+    .option('--url <url>', 'of the platform (default: PARTNER_URL, http://localhost:3000)')
+
+export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
+  partner: options.partner,
+  client_id: options.clientId,
+  partner_id: options.partnerId,
+  url: options.url,
+})
+
+export interface FoundCredentials extends SandboxCaller {
+  /** Base URL of the partner's interfaces; only the database knows it. */
+  readonly baseUrl: string | null
+}
+
+const DEFAULT_URL = 'http://localhost:3000'
+
+export async function credentialsOf(context: CliContext, input: CallerInput): Promise<FoundCredentials> {
+  const { partner, client_id, partner_id, url } = input
+  if (partner !== undefined) {
+    return context.withDeps(async (deps) => {
+      const found = await findPartner(deps, partner)
+      const secret = found?.secrets.find(({ signs }) => signs) ?? found?.secrets[0]
+      if (!found || !secret) throw new Error(`partner ${partner} does not exist`)
+      const { client_id: clientId, base_url: baseUrl } = found
+      return {
+        url: url ?? deps.config.PARTNER_URL,
+        clientId,
+        clientSecret: secret.secret,
+        partnerId: String(partner),
+        baseUrl,
+      }
+    })
+  }
+  const { CLIENT_SECRET: clientSecret } = context.terminal.env
+  if (!clientSecret) throw new Error('--client-id needs the clientSecret in the environment: CLIENT_SECRET')
+  return {
+    url: url ?? DEFAULT_URL,
+    clientId: client_id ?? '',
+    clientSecret,
+    partnerId: partner_id?.toString(),
+    baseUrl: null,
+  }
+}

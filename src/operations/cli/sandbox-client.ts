@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { systemClock } from '../../platform/lib/clock.ts'
+import { authorizationHeader, formatHttpDate } from '../../platform/lib/crypto/signing.ts'
+import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { pathAsSent } from '../../platform/lib/web/request-target.ts'
+
+/** Who calls the headless API, and where it is. */
+export interface SandboxCaller {
+  /** Address of the platform, such as `http://localhost:3000`. */
+  readonly url: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Only live partners may leave it out. */
+  readonly partnerId: string | undefined
+}
+
+/** The platform has answered code 300. */
+export class SandboxAnswer extends Error {
+  override readonly name = 'SandboxAnswer'
+}
+
+const BA_HINT = 'check clientId, clientSecret, PartnerId (--partner-id) and the clock of this machine'
+const TRIES = 5
+const RETRY_S = 1
+
+const envelope = z.looseObject({ code: z.number(), describe: z.string() })
+
+/** Calls /sandbox/api as the partner; a platform that is busy or unreachable is asked again, until `signal` aborts. */
+export class SandboxClient {
+  readonly #caller: SandboxCaller
+  readonly #signal: AbortSignal
+
+  constructor(caller: SandboxCaller, signal: AbortSignal) {
+    this.#caller = caller
+    this.#signal = signal
+  }
+
+  /** `leaving` aborts it early, with its reason. */
+  async get<T>(shape: z.ZodType<T>, path: string, leaving?: AbortSignal): Promise<T> {
+    return shape.parse(this.#read(await this.#text('GET', path, null, leaving)))
+  }
+
+  async post<T>(shape: z.ZodType<T>, path: string, body: object = {}): Promise<T> {
+    return shape.parse(this.#read(await this.#text('POST', path, stringifyLossless(body))))
+  }
+
+  async xml(path: string): Promise<string> {
+    const text = await this.#text('GET', path)
+    if (!text.startsWith('<?xml')) this.#read(text)
+    return text
+  }
+
+  /** The body of an answer, JSON or not. */
+  async #text(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | null = null,
+    leaving?: AbortSignal,
+  ): Promise<string> {
+    const signal = leaving ? AbortSignal.any([this.#signal, leaving]) : this.#signal
+    for (let tried = 1; ; tried++) {
+      const last = tried === TRIES
+      const answer = await this.#send(method, path, body, signal).catch((error: Error) => {
+        signal.throwIfAborted()
+        if (last) throw new Error(`${this.#caller.url} does not respond: ${error.message}`, { cause: error })
+      })
+      if (answer && (last || ![429, 503].includes(answer.status))) return answer.text
+      await sleep((answer?.retryS ?? RETRY_S) * 1_000, undefined, { signal }).catch((error: Error) => {
+        signal.throwIfAborted()
+        throw error
+      })
+    }
+  }
+
+  async #send(method: 'GET' | 'POST', path: string, body: string | null, signal: AbortSignal) {
+    const { request } = await import('undici') // other commands send no HTTP requests
+    const { url, clientId, clientSecret, partnerId } = this.#caller
+    const target = `${url.replace(/\/+$/, '')}/sandbox/api${path}`
+    const date = formatHttpDate(systemClock.now())
+    const signed = { method, path: pathAsSent(target), date }
+    const {
+      statusCode,
+      headers,
+      body: answer,
+    } = await request(target, {
+      method,
+      headers: {
+        ...(partnerId === undefined ? {} : { PartnerId: partnerId }),
+        Date: date,
+        Authorization: authorizationHeader(clientId, clientSecret, signed),
+        'Content-Type': 'application/json; charset=utf-8',
+      },
+      body,
+      signal,
+      headersTimeout: 60_000,
+    })
+    const text = await answer.text()
+    const retryS = Math.min(60, Math.max(RETRY_S, Number(headers['retry-after'] ?? 0) || 0))
+    return { status: statusCode, text, retryS }
+  }
+
+  #read(text: string): unknown {
+    const parsed = parseLossless(Buffer.from(text))
+    const read = envelope.safeParse('value' in parsed ? parsed.value : undefined)
+    if (!read.success) throw new Error(`${this.#caller.url} responds, but not as Gatehouse does: ${text.slice(0, 200)}`)
+    const { code, describe } = read.data
+    if (code === 200) return read.data
+    throw new SandboxAnswer(describe === 'BA verification failed' ? `${describe}; ${BA_HINT}` : describe)
+  }
+}

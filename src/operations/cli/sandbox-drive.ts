@@ -1,0 +1,158 @@
+import { translator } from '../../platform/lib/web/locale.ts'
+import { junitCheckLine } from '../../sandbox/portal/index.ts'
+import { SandboxAnswer, type SandboxClient } from './sandbox-client.ts'
+import {
+  type Accepted,
+  type Awaited,
+  acceptAnswer,
+  checkData,
+  endedData,
+  eventsAnswer,
+  faultData,
+  noticeData,
+  rejectedData,
+  runAnswer,
+  type ShownRun,
+  type ShownRunEvent,
+  startAnswer,
+  waitingData,
+} from './sandbox-wire.ts'
+
+/**
+ * Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over.
+ * When it rejects, waiting ends.
+ */
+export type Help = (awaited: Awaited, stepId: string, signal: AbortSignal) => Promise<void>
+
+export interface Drive {
+  readonly client: SandboxClient
+  /** A line of progress. */
+  readonly say: (line: string) => void
+  readonly help: Help
+}
+
+const WAIT_S = 20
+const LAST_WAIT_S = 2
+
+/** Runs every step of a new run, up to the first that does not pass, and requests acceptance. */
+export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> {
+  const { client, say } = drive
+  const path = `/runs/${begun.run_id}`
+  let run = begun
+  let seq = begun.last_seq
+  for (;;) {
+    const at = run.steps.findIndex(({ current }) => current)
+    const step = run.steps[at]
+    if (!step) break
+    say(`step ${at + 1} of ${run.steps.length}: ${step.id} (${step.name})`)
+    const { attempt_id } = await client.post(startAnswer, `${path}/steps/${step.id}/start`)
+    const followed = await followAttempt(drive, path, attempt_id, seq)
+    seq = followed.seq
+    say(`  ${followed.outcome}`)
+    // A step that only warns is done even if it could not test anything.
+    const isDone = followed.outcome === 'passed' || (await client.get(runAnswer, path)).run.steps[at]?.done
+    if (!isDone) return false
+    run = await goOn(client, path, step.id)
+  }
+  const accepted = await client.post(acceptAnswer, `${path}/accept`)
+  for (const line of acceptanceLines(accepted)) say(line)
+  return accepted.passed
+}
+
+/** Moves to the next step; if an earlier response to that was lost, the run is already there. */
+async function goOn(client: SandboxClient, path: string, stepId: string): Promise<ShownRun> {
+  try {
+    return (await client.post(runAnswer, `${path}/steps/${stepId}/next`)).run
+  } catch (error) {
+    if (!(error instanceof SandboxAnswer)) throw error
+    const { run } = await client.get(runAnswer, path)
+    if (run.current_step === stepId || run.superseded_at !== null) throw error
+    return run
+  }
+}
+
+/**
+ * The outcome of an attempt, and where its log ends. Throws when the helper has failed while the attempt is still
+ * waiting.
+ */
+async function followAttempt(drive: Drive, path: string, attemptId: string, after: number) {
+  const over = new AbortController()
+  let seq = after
+  const next = async (wait: number, leaving?: AbortSignal): Promise<string | undefined> => {
+    const { events, last_seq } = await drive.client.get(
+      eventsAnswer,
+      `${path}/events?after=${seq}&wait=${wait}`,
+      leaving,
+    )
+    for (const event of events.filter(({ attempt_id }) => attempt_id === attemptId)) {
+      seq = event.seq
+      if (event.kind === 'ended') return endedData.parse(event.data).outcome
+      printEvent(drive, event, over)
+    }
+    seq = last_seq
+    return undefined
+  }
+  // A helper that had nothing left to do may have failed because of that: then the step is about to end by itself.
+  const last = async (failure: unknown): Promise<string> => {
+    for (;;) {
+      const before = seq
+      const outcome = await next(LAST_WAIT_S)
+      if (outcome !== undefined) return outcome
+      if (seq === before) throw failure
+    }
+  }
+  try {
+    for (;;) {
+      const outcome = await next(WAIT_S, over.signal).catch((error: unknown) => {
+        if (over.signal.aborted) return last(error)
+        throw error
+      })
+      if (outcome !== undefined) return { seq, outcome }
+    }
+  } finally {
+    over.abort()
+  }
+}
+
+/** The lines for a person who follows the run: what is awaited, and what went wrong. */
+function printEvent({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent, over: AbortController): void {
+  if (kind === 'check') {
+    const { passed, path, expected, actual, problem, ...check } = checkData.parse(data)
+    const details = Object.entries({ path, expected, actual, problem }).filter(([, value]) => value !== undefined)
+    if (!passed) say(`  ${junitCheckLine({ ...check, ...Object.fromEntries(details) }, translator('en'))}`)
+  } else if (kind === 'rejected') {
+    const { path, reason, remark } = rejectedData.parse(data)
+    say(`  your call to POST ${path} was refused: ${reason}${remark ? `; ${remark}; still waiting` : ''}`)
+  } else if (kind === 'notice') {
+    const { path, remark } = noticeData.parse(data)
+    if (remark) say(`  your notice arrived: POST ${path}: ${remark}; still waiting`)
+  } else if (kind === 'unverified') {
+    const { path, reason } = rejectedData.parse(data)
+    say(`  a call to POST ${path} names your clientId but is not verified, so it does not count: ${reason}`)
+  } else if (kind === 'fault') {
+    say(`  test condition: ${faultData.parse(data).fault}`)
+  } else if (kind === 'wrong-path') {
+    const { path, reason } = rejectedData.parse(data)
+    say(`  your call to ${path} does not count: ${reason}`)
+  } else if (kind === 'waiting') {
+    const awaited = waitingData.parse(data)
+    const about = Object.entries(awaited.about).map(([field, value]) => `${field} ${value}`)
+    say(`  waiting until ${awaited.until} for your call to POST ${awaited.path}: ${about.join(', ')}`)
+    help(awaited, step_id, over.signal).catch((error: Error) => {
+      if (over.signal.aborted) return
+      for (const line of error.message.split('\n')) say(`  ${line}`)
+      over.abort(new Error('stopped waiting: nothing will send the notice'))
+    })
+  }
+}
+
+function acceptanceLines({ passed, open_steps, consumed, refunded, missing_contacts }: Accepted): string[] {
+  const proof = [
+    `  consumed: ${consumed.join(', ') || 'no order of this run'}`,
+    `  refunded: ${refunded.join(', ') || 'no order of this run'}`,
+  ]
+  if (passed) return ['acceptance: passed', ...proof]
+  const open = open_steps.length > 0 ? [`  steps that have not passed: ${open_steps.join(', ')}`] : []
+  const unnamed = missing_contacts.length > 0 ? [`  contacts to add: ${missing_contacts.join(', ')}`] : []
+  return ['acceptance: not passed', ...proof, ...open, ...unnamed]
+}

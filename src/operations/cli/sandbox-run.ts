@@ -1,0 +1,154 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { stringify } from 'lossless-json'
+import { z } from 'zod'
+import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
+import { choice, FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../sandbox/test-plan/index.ts'
+import type { CliContext, Terminal } from './context.ts'
+import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
+import { SandboxClient } from './sandbox-client.ts'
+import { driveRun, type Help } from './sandbox-drive.ts'
+import { commandHelp, noHelp } from './sandbox-help.ts'
+import { readProducts } from './sandbox-products.ts'
+import { type Awaited, contactsAnswer, reportAnswer, runAnswer } from './sandbox-wire.ts'
+import { printable, printableJson } from './text.ts'
+
+/** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
+export interface DemoPartner {
+  readonly products: Readonly<Record<string, string>>
+  /** Given its base URL; throws when it does not answer. */
+  readonly open: (baseUrl: string | null) => Promise<(awaited: Awaited) => Promise<void>>
+}
+
+export const sandboxRun = z
+  .strictObject({
+    ...callerFields,
+    functions: z.array(z.enum(FUNCTION_IDS)).optional(),
+    all: z.boolean().default(false),
+    products: z.array(z.string()).optional(),
+    travel_date: z.string().optional(),
+    unit_price: z.string().optional(),
+    buy_price: z.string().optional(),
+    quantity: z.number('must be a whole number').optional(),
+    /** Conditions of the run. */
+    days_ahead: z.number('must be a whole number').optional(),
+    wait_minutes: z.number('must be a whole number').optional(),
+    sends_twice: z.boolean().optional(),
+    is_slow: z.boolean().optional(),
+    out_of_order: z.boolean().optional(),
+    overwrite: z.boolean().default(false),
+    on_wait: z.string().min(1).optional(),
+    demo: z.boolean().default(false),
+    timeout: z.number('must be a whole number of seconds').min(1).max(86_400).default(1_800),
+    junit: z.string().min(1).optional(),
+  })
+  .superRefine((input, context) => {
+    oneCaller(input, context)
+    const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    if (!input.all && input.functions === undefined) problem('functions', 'or --all is required')
+    if (input.all && input.functions?.some((id) => OFFERED_FUNCTIONS.includes(id))) {
+      problem('functions', 'or --all, not both (only robustness may be combined with --all)')
+    }
+    if (input.functions?.length === 0) problem('functions', 'names no function')
+    const typed = readProducts(input.products ?? [])
+    for (const message of typed.problems) problem('products', message)
+    if (!input.demo && input.products === undefined) problem('products', 'is required')
+    if (input.demo && input.partner === undefined) problem('demo', 'needs --partner')
+    if (input.demo && input.on_wait !== undefined) problem('demo', 'or --on-wait, not both')
+    if (context.issues.length === 0) checkChoice(input, context)
+  })
+type Input = z.output<typeof sandboxRun>
+
+/** A demo partner has a product for every role. */
+const ANY_PRODUCTS = { main: 'any', sold_out: 'any' }
+
+/** Reports what the platform would refuse before anything is sent, with the names of the options. */
+function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementCtx): void {
+  try {
+    parseInput(choice, choiceOf(input, ANY_PRODUCTS))
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    for (const { field, problem } of error.problems) {
+      context.addIssue({ code: 'custom', path: field.replace(/^conditions\./, '').split('.'), message: problem })
+    }
+  }
+}
+
+const REPORT_MS = 30_000
+
+/** Drives a run to its end and reports it; the exit code is 0 when it has passed and 1 otherwise. */
+export async function runSandbox(context: CliContext, demo: DemoPartner, input: Input, json: boolean): Promise<void> {
+  const { terminal } = context
+  const progress = json ? terminal.stderr : terminal.stdout
+  const say = (line: string) => void progress.write(`${printable(line)}\n`)
+  const caller = await credentialsOf(context, input)
+  const help = await helpOf(terminal, input, demo, caller)
+  const client = new SandboxClient(caller, AbortSignal.timeout(input.timeout * 1_000))
+  const { missing_contacts } = await client.get(contactsAnswer, '/contacts')
+  if (missing_contacts.length > 0) {
+    say(`acceptance will need a ${missing_contacts.join(' and a ')} contact: gatehouse sandbox contacts --help`)
+  }
+  const { run } = await client.post(runAnswer, '/runs', {
+    overwrite: input.overwrite,
+    body: choiceOf(input, demo.products),
+  })
+  say(`run ${run.number} of ${caller.clientId} (${run.run_id}): ${run.steps.length} steps`)
+  const passed = await driveRun({ client, say, help }, run).catch((error: Error) => {
+    say(error.name === 'TimeoutError' || error.name === 'AbortError' ? timedOut(input) : error.message)
+    return false
+  })
+  say(passed ? 'PASSED' : 'NOT PASSED')
+  if (!passed) terminal.exitCode = 1
+  await report(
+    new SandboxClient(caller, AbortSignal.timeout(REPORT_MS)),
+    run.run_id,
+    input,
+    json ? terminal.stdout : undefined,
+  )
+}
+
+const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} s (--timeout)`
+
+async function helpOf(
+  terminal: Terminal,
+  { demo: wanted, on_wait }: Input,
+  demo: DemoPartner,
+  { baseUrl }: FoundCredentials,
+): Promise<Help> {
+  if (wanted) return demo.open(baseUrl)
+  return on_wait === undefined ? noHelp : commandHelp(terminal, on_wait)
+}
+
+const choiceOf = (
+  { all, functions = [], products, ...input }: Omit<Input, 'partner'>,
+  defaults: DemoPartner['products'],
+) => ({
+  functions: all ? [...OFFERED_FUNCTIONS, ...functions] : functions,
+  products: products ? readProducts(products).products : defaults,
+  travel_date: input.travel_date,
+  unit_price: input.unit_price,
+  buy_price: input.buy_price,
+  quantity: input.quantity,
+  conditions: {
+    days_ahead: input.days_ahead,
+    wait_minutes: input.wait_minutes,
+    sends_twice: input.sends_twice,
+    is_slow: input.is_slow,
+    out_of_order: input.out_of_order,
+  },
+})
+
+async function report(
+  client: SandboxClient,
+  runId: string,
+  { junit }: Input,
+  stdout: Terminal['stdout'] | undefined,
+): Promise<void> {
+  if (junit !== undefined) {
+    await mkdir(dirname(junit), { recursive: true })
+    await writeFile(junit, await client.xml(`/runs/${runId}/report.xml`))
+  }
+  if (!stdout) return
+  const answer = await client.get(reportAnswer, `/runs/${runId}/report`)
+  stdout.write(`${printableJson(stringify(answer.report, null, 2) ?? '')}\n`)
+}

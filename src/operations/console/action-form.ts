@@ -1,0 +1,240 @@
+import {
+  choiceOf,
+  fieldsOf,
+  hintOf,
+  type Field as InputField,
+  labelOf,
+  type Values,
+  withCounts,
+} from '../actions/index.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { labelIn, resultOf } from './action-result.ts'
+import { cellFor, changesOf, given, shownText } from './action-values.ts'
+import { fieldsFor } from './asked-fields.ts'
+import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
+import {
+  aboutOf,
+  addressOf,
+  adds,
+  belongsToList,
+  detailOf,
+  formPath,
+  homeOf,
+  keysIn,
+  linkTo,
+  listOf,
+  offeredForRow,
+  type Placed,
+  type Places,
+  perform,
+  recordIn,
+  titleOf,
+} from './placed.ts'
+import { factsOf, tablesOf } from './record-parts.ts'
+import { at, count, stateCell, text, yesNo } from './texts.ts'
+
+/** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
+export class StaleForm extends InvalidInput {}
+
+/** The page of a change: what it does, to what, in numbers, its fields and a button. */
+export function formPage(places: Places, change: Placed): Action {
+  const list = listOf(places, change)
+  const home = homeOf(places, change)
+  const detail = home?.list || belongsToList(places, change, list) ? undefined : home
+  const asks = ({ role }: PageContext) =>
+    fieldsFor(change, role).map((field) => ({ ...field, required: field.required || change.asks.includes(field.name) }))
+  const isEdit = change.method === 'PATCH'
+  const recordOf = async (context: PageContext): Promise<Values> => ({
+    ...keysIn(change, context),
+    ...(detail && recordIn(detail, await perform(detail, context, keysIn(detail, context)))[0]),
+  })
+  return {
+    path: formPath(change, list),
+    operation: change.operation,
+    title: titleOf(change),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
+    exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
+    back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
+    confirm: async (context) => {
+      const record = await recordOf(context)
+      const suggested = change.suggested?.(context.deps) ?? {}
+      const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
+      const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
+      return {
+        ...nameIn(record),
+        says: [context.t(aboutOf(change))],
+        facts: [
+          ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
+          ...numbersOf(change, { ...foreseen }, context),
+        ],
+        fields: [
+          ...asks(context).map((field) => formFieldOf(change, field, record, context, suggested)),
+          ...retypedField(change, record, context),
+        ],
+        back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
+        others: others.map((one) => linkTo(places, one, record, context)),
+      }
+    },
+    run: async (context) => {
+      const fields = asks(context)
+      const keys = keysIn(change, context)
+      const record = isEdit || change.form ? await recordOf(context) : {}
+      const typed = isEdit
+        ? editedIn(fields, record, context)
+        : typedIn(change, fields, record, withoutRetyped(change, keys, context))
+      if (change.respond) {
+        return change.respond(await change.perform(context.deps, { ...typed, ...keys }), context.t)
+      }
+      const output = await perform(change, context, { ...typed, ...keys })
+      return (
+        resultOf(change, output, context) ??
+        verdictOf(places, change, output, context) ??
+        madeIn(places, change, output)
+      )
+    },
+  }
+}
+
+const RETYPED = 'typed'
+
+/** One more field, for what cannot be undone. */
+const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): Field[] =>
+  retyped
+    ? [
+        {
+          ...{ name: RETYPED, label: t('console.retype', { field: retyped }), kind: 'text', required: true },
+          hint: t('console.retype.hint', { field: retyped, value: String(record[retyped]) }),
+        },
+      ]
+    : []
+
+function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext): PageContext {
+  if (!retyped) return context
+  const { [RETYPED]: typed, ...fields } = context.fields
+  if (typed === String(keys[retyped]).trim()) return { ...context, fields }
+  throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
+}
+
+const nameIn = ({ name, title }: Values): { about?: string } => {
+  const about = name ?? title
+  return typeof about === 'string' ? { about } : {}
+}
+
+/** What the output means, with what is known besides. */
+function verdictOf(places: Places, change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
+  const verdict = change.verdict?.(output)
+  if (!verdict) return undefined
+  const told = { ...(change.told?.(output) ?? output) }
+  const [facts, tables] = [factsOf(change, told, context), tablesOf(places, change, told, context)]
+  return { tone: verdict.tone, note: context.t(verdict.text), values: facts, tables }
+}
+
+function madeIn(places: Places, change: Placed, output: Values): Made | undefined {
+  const list = listOf(places, change)
+  const page = list && adds(change, list) ? detailOf(places, list, output) : undefined
+  if (!page) return undefined
+  const [record] = recordIn(page, output)
+  return page.about.every((name) => name in record) ? { address: addressOf(page, page.path, record) } : undefined
+}
+
+/** The field of a form that says which state of the record it was made for. */
+const SEEN = 'unchanged_since'
+
+function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext, first: Values): Field {
+  const { name, initially } = field
+  if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
+  const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
+  const shown = formField(change, field, context, values[name] ?? initially ?? record[name])
+  return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
+}
+
+/** Fields that the page decides: it says which value they get. */
+const decidedIn = ({ method, form }: Placed, record: Values): string[] =>
+  method === 'POST' ? Object.keys(form?.(record) ?? {}) : []
+
+const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
+
+/** Refused if somebody else has changed the record since the page was shown, or has done what the page decided. */
+function typedIn(change: Placed, all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
+  const seen = all.some(({ name }) => name === SEEN) ? fields[SEEN] : undefined
+  if (seen !== undefined && seen !== momentText(record.updated_at))
+    throw new StaleForm([{ field: '', problem: t('console.stale') }])
+  const done = decidedIn(change, record).filter((name) => (fields[name] ?? '') !== '')
+  const problems = done
+    .filter((name) => fields[name] !== String(change.form?.(record)[name]))
+    .map((field) => ({ field, problem: 'is already set to this; nothing was changed' }))
+  if (problems.length > 0) throw new InvalidInput(problems)
+  return given(all, fields)
+}
+
+/** Only what the form changes. Refused if somebody else has changed the record since the page was shown. */
+function editedIn(all: readonly InputField[], record: Values, { fields, t }: PageContext): Values {
+  const editable = all.filter(({ name }) => name !== SEEN)
+  const changes = changesOf(editable, fields, record)
+  const seen = fields[SEEN]
+  if (seen === momentText(record.updated_at)) return { ...changes, ...(seen === '' ? {} : { [SEEN]: seen }) }
+  const changed = editable.filter(({ name }) => name in changes)
+  throw new StaleForm([
+    { field: '', problem: t('console.stale') },
+    ...changed.map((field) => ({
+      field: field.name,
+      problem: t('console.stale_field', { now: shownText(field, record[field.name]), typed: fields[field.name] ?? '' }),
+    })),
+  ])
+}
+
+const backOf = (page: Placed | undefined, record: Values): string =>
+  page ? addressOf(page, page.path, record) : '/console'
+
+const fact = (change: Placed, name: string, value: unknown, { t }: PageContext): Fact => ({
+  name: labelOf(t, change, name),
+  cells: [cellFor(name, value, t)],
+})
+
+const factOf = (change: Placed, name: string, record: Values, context: PageContext): Fact =>
+  fact(change, name, decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name], context)
+
+const numbersOf = (change: Placed, foreseen: Values, context: PageContext): Fact[] =>
+  withCounts(Object.entries(foreseen).filter(([name]) => !change.about.includes(name)))
+    .filter(({ value, in: group }) => group === undefined || value !== 0)
+    .map(({ name, value, in: group }) => ({
+      name: labelIn(change, name, group, context),
+      cells: [typeof value === 'number' ? text(count(value)) : cellFor(name, value, context.t)],
+    }))
+
+const KINDS = {
+  text: 'text',
+  number: 'number',
+  date: 'date',
+  switch: 'choice',
+  list: 'lines',
+  pairs: 'lines',
+  json: 'lines',
+} as const
+
+export function formField(
+  action: Pick<Placed, 'id' | 'list'>,
+  field: InputField,
+  { t }: PageContext,
+  value: unknown,
+): Field {
+  const { name, kind, choices, required, most, secret } = field
+  // A browser asks for a day by itself.
+  const hint = action.list && kind === 'date' ? undefined : hintOf(t, action, name)
+  const texts =
+    kind === 'switch'
+      ? [true, false].map((choice) => [String(choice), yesNo(choice, t).text] as const)
+      : kind === 'list'
+        ? []
+        : choices.map((choice) => [choice, choiceOf(t, action, name, choice) ?? stateCell(choice, t).text] as const)
+  return {
+    name,
+    label: labelOf(t, action, name),
+    kind: secret ? 'password' : texts.length > 0 ? 'choice' : KINDS[kind],
+    ...(texts.length > 0 ? { choices: texts } : {}),
+    ...(required ? { required } : {}),
+    ...(hint === undefined ? {} : { hint }),
+    ...(most === undefined ? {} : { most }),
+    value: shownText(field, value),
+  }
+}

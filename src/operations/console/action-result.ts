@@ -1,0 +1,51 @@
+import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
+import type { Problem } from '../../platform/lib/web/rescode.ts'
+import { cellFor } from './action-values.ts'
+import type { Cell, Fact, OneTimeResult, PageContext } from './page-model.ts'
+import type { Placed } from './placed.ts'
+import { count, text } from './texts.ts'
+
+/** What is shown once: new secrets, a receipt, what was asked for. */
+export function resultOf(change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
+  const { t } = context
+  const once = change.method === 'GET' ? Object.keys(output) : shownOnce(change.once, output)
+  const warnings = change.warnings?.of(output) ?? []
+  if (once.length + warnings.length === 0) return undefined
+  const verdict = change.verdict?.(output)
+  const own = `action.${change.id}.once`
+  return {
+    ...(change.after ? { tone: 'good' as const } : {}),
+    ...(verdict ? { tone: verdict.tone } : {}),
+    note: t(verdict?.text ?? (once.length === 0 ? 'console.warned' : t.has(own) ? own : 'console.once.note')),
+    values: [
+      ...warnings.map(warningFact),
+      ...withCounts(once.map((name) => [name, output[name]])).flatMap(({ name, value, in: group }) => {
+        if (value === 0) return []
+        return [{ name: labelIn(change, name, group, context), cells: cellsOf(name, value, change, context) }]
+      }),
+    ],
+  }
+}
+
+const warningFact = ({ field, problem }: Problem): Fact => ({
+  name: field,
+  cells: [{ text: problem, isEnglish: true }],
+})
+
+/** The label of a field, or of one of the counts that it holds. */
+export const labelIn = (change: Placed, name: string, group: string | undefined, { t }: PageContext): string => {
+  const key = `field.${group}.${name}`
+  return group && t.has(key) ? t(key) : labelOf(t, change, name)
+}
+
+function cellsOf(name: string, value: unknown, change: Placed, { t }: PageContext): Cell[] {
+  const table = tableOf(value)
+  if (table) {
+    return table.map((row) => {
+      const key = `field.${name}.${String(Object.values(row)[0]).replaceAll(/[ -]/g, '_')}`
+      return t.has(key) ? text(t(key)) : { text: Object.values(row).join(': '), isEnglish: true }
+    })
+  }
+  const cell = typeof value === 'number' && !change.about.includes(name) ? text(count(value)) : cellFor(name, value, t)
+  return [change.once?.includes(name) && typeof value === 'string' ? { ...cell, isCode: true } : cell]
+}

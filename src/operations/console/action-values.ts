@@ -1,0 +1,172 @@
+import { type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
+import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { LocalizedText } from '../../platform/lib/localized-text.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { trafficTexts } from '../../sandbox/portal/index.ts'
+import type { Cell, Table } from './page-model.ts'
+import { at, stateCell, text, time, yesNo } from './texts.ts'
+
+/** Values between the input and output of an action, and the texts of a page. */
+
+/** Names of fields whose values have a text and a colour of their own. */
+const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_state', 'key', 'sale_state'])
+const LETTER_BY_LETTER =
+  /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher|^kid|^action|^setting|^head)$/
+
+export function cellFor(name: string, value: unknown, t: Translate): Cell {
+  if (isEmpty(value)) return text('–')
+  if (value instanceof Date) return time(value)
+  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reasonBegins(value))
+  if (typeof value === 'boolean') return yesNo(value, t)
+  if (name === 'change') return text(changeText(value as Values).slice(0, LONGEST))
+  if (STATES.has(name)) return stateCell(String(value), t)
+  const shown = inWords(value).slice(0, LONGEST)
+  if (isRecord(value)) return withMoments(shown)
+  const page = PAGES[name]
+  if (page)
+    return { text: name === 'request_id' ? `${shown.slice(0, 8)}…` : shown, href: at(page, shown), isCode: true }
+  return { text: shown, ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
+}
+
+const LONGEST = 1_000
+
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z/g
+
+const withMoments = (words: string): Cell => {
+  const line = words.replaceAll('\n', ' ')
+  return { text: line.replace(MOMENT, '\n'), moments: line.match(MOMENT) ?? [] }
+}
+
+/** Where records are that others name by an id. */
+const _PAGES: Readonly<Record<string, string>> = { request_id: 'requests', app_key: 'apps', partner_id: 'partners' }
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** `hosts: a.example → b.example` of what was changed, `reason: lost` of other fields. */
+function inWords(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '–'
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(inWords).join(', ')
+  if (value instanceof Date) return value.toISOString()
+  if (!isRecord(value)) return String(value)
+  const { before, after, ...others } = value
+  const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after)) : []
+  const rest = Object.entries(changed.length > 0 ? others : value)
+  return [...changed, ...rest.map(([name, one]) => `${name}: ${inWords(one)}`)].join('; ')
+}
+
+const changesIn = (before: Values, after: Values): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].map(
+    (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
+  )
+
+/** Rows of a list, by its columns. */
+export const listTable = (list: Action, rows: readonly Values[], t: Translate, now: Date): Table => {
+  const columns = (list.list?.columns ?? []).filter(({ onTerminalOnly }) => !onTerminalOnly)
+  const cellIn = (column: Column<object>, row: Values): Cell => {
+    const [tone, page] = [column.tone?.(row), column.page?.(row)]
+    const cell = linkedCell(column.name, cellOf(column, row, t, now), t)
+    return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...page.slice(1).split('/')) } : {}) }
+  }
+  return {
+    head: columns.map(({ name }) => labelOf(t, list, name)),
+    rows: rows.map((row) => columns.map((column) => cellIn(column, row))),
+    none: t('console.nothing_matches'),
+  }
+}
+
+const isEmpty = (value: unknown): boolean => {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && !(value instanceof Date) && Object.keys(value).length === 0
+}
+
+/** Fields that name a record of another page. */
+const PAGES: Readonly<Record<string, string>> = { partner_id: 'partners', app_key: 'apps', order_id: 'orders' }
+
+/** The same with a link to the record that it names. */
+export function linkedCell(name: string, value: unknown, t: Translate): Cell {
+  const [cell, page] = [cellFor(name, value, t), PAGES[name]]
+  return page === undefined || value === null || value === undefined ? cell : { ...cell, href: at(page, String(value)) }
+}
+
+/** `state: created → paying` of a row of the history. */
+const changeText = (change: Values): string =>
+  Object.entries(change)
+    .map(([field, sides]) => `${field}: ${[sides].flat().map(plainText).join(' → ')}`)
+    .join('; ')
+
+const plainText = (value: unknown): string =>
+  value === null ? '–' : typeof value === 'object' ? stringifyLossless(value as object) : String(value)
+
+/** What a form shows of a value; lists and pairs a line each. */
+export function shownText({ kind, secret }: Field, value: unknown): string {
+  if (secret || value === null || value === undefined) return ''
+  if (Array.isArray(value)) return value.map(String).join('\n')
+  if (Object(value) !== value) return String(value)
+  return kind === 'pairs'
+    ? Object.entries(value as Values)
+        .map(([name, one]) => `${name}=${String(one)}`)
+        .join('\n')
+    : stringifyLossless(value)
+}
+
+const lines = (typed: string): string[] =>
+  typed
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** The value of what was typed. What has another form stays a text, which the schema refuses. */
+function valueTyped({ kind }: Field, typed: string): unknown {
+  switch (kind) {
+    case 'number':
+      return numberIfOne(typed)
+    case 'switch':
+      return typed === 'true' ? true : typed === 'false' ? false : typed
+    case 'list':
+      return lines(typed)
+    case 'pairs':
+      return pairsOf(lines(typed))
+    case 'json':
+      return jsonOr(typed)
+    default:
+      return typed
+  }
+}
+
+function jsonOr(typed: string): unknown {
+  try {
+    return JSON.parse(typed)
+  } catch {
+    return typed
+  }
+}
+
+/** What a form or the query of a list says; what stands in it and is no field is passed on, to be refused. */
+export const given = (fields: readonly Field[], typed: Readonly<Record<string, string>>): Values =>
+  Object.fromEntries(
+    Object.entries(typed).map(([name, value]) => {
+      const field = fields.find((one) => one.name === name)
+      return [name, field ? valueTyped(field, value) : value]
+    }),
+  )
+
+/** What the form of an existing record changes: only the fields whose text differs from what the page showed. */
+export function changesOf(fields: readonly Field[], typed: Readonly<Record<string, string>>, record: Values): Values {
+  const changed = fields.filter((field) => !sameText(typed[field.name] ?? '', shownText(field, record[field.name])))
+  return Object.fromEntries(
+    changed.map((field) => {
+      const value = typed[field.name]
+      return [field.name, value === undefined ? emptied(field) : valueTyped(field, value)]
+    }),
+  )
+}
+
+/** A browser ends the lines of a text with CR LF. */
+const sameText = (one: string, other: string): boolean => lines(one).join('\n') === lines(other).join('\n')
+
+const emptied = ({ kind, nullable }: Field): unknown => {
+  if (nullable) return null
+  return kind === 'list' ? [] : kind === 'pairs' ? {} : ''
+}

@@ -1,0 +1,151 @@
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import type { Config } from '../../platform/config/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { prefersHtml } from '../../platform/lib/web/accept.ts'
+import type { Role } from '../../platform/lib/web/admin-auth.ts'
+import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import { localPath } from '../../platform/lib/web/return-to.ts'
+import { type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
+import { mayDo, roleFor } from './permissions.ts'
+import { SECTIONS } from './sections/index.ts'
+import { roleText } from './texts.ts'
+import { markedForm } from './wire.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    consoleOperator: ConsoleOperator | null
+  }
+}
+
+export const HOME = '/console'
+/** The cookie of an operator's session; on plain http only pages below /console are sent it. */
+export const consoleCookie = ({ PUBLIC_URL, OPERATOR_SESSION_S }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_operator', path: HOME, maxAgeS: OPERATOR_SESSION_S })
+
+export const SIGN_IN = `${HOME}/sign-in`
+export const AUTHENTICATOR = `${HOME}/authenticator`
+
+/** The path to return to if it is below /console; the home page for anything else. */
+export function consolePath(returnTo: string | undefined, publicUrl: string): string {
+  const path = localPath(returnTo, publicUrl)
+  return /^\/console(?:[/?#]|$)/.test(path) ? path : HOME
+}
+
+/** The operator who is signed in. */
+export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
+  if (!consoleOperator) throw new Error('the route is not behind the session of the console')
+  return consoleOperator
+}
+
+/** Deps with the operator as actor, for the audit log. */
+export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
+  ...deps,
+  actor: { ...actorOf(request, 'operator', whoIs(request).name), by: 'console' },
+})
+
+/**
+ * An onRequest hook: an operator who is not signed in is redirected to the sign-in page, and from there back; one without an
+ * authenticator (`pending`) only to the page that adds one.
+ */
+export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): onRequestAsyncHookHandler => {
+  const cookie = consoleCookie(deps.config)
+  return async (request, reply) => {
+    const session = cookie.read(request)
+    const found = await findConsoleSession(deps, session)
+    const isGet = request.method === 'GET'
+    if (!found) {
+      const query = new URLSearchParams({ return_to: isGet ? request.url : HOME })
+      if (session !== undefined || !isGet) query.set('ended', '1')
+      return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
+    }
+    request.consoleOperator = found
+    request.operator = found
+    noteForLog(request, { operator: found.name })
+    if (found.pending === pending) return
+    return reply.headers(AREA_A_HEADERS).redirect(pending ? HOME : AUTHENTICATOR, isGet ? 302 : 303)
+  }
+}
+
+/** What every form of a session carries, so that no other page can make one. */
+export const formMark = ({ keys }: Deps, { sessionHash }: ConsoleOperator): string =>
+  hmacSha256(keys.form, 'console\n', sessionHash).toString('base64url')
+
+/** A preHandler hook: refuses a form without its session's mark. */
+export const refuseForgedForms =
+  (deps: Deps): preHandlerAsyncHookHandler =>
+  async (request) => {
+    if (request.method !== 'POST') return
+    const mark = formMark(deps, whoIs(request))
+    const form = markedForm.safeParse(request.body)
+    if (form.success && equalSecrets(form.data.form_mark, mark)) return
+    throw new RescodeError(20003, { detail: 'a form that is not of this session' })
+  }
+
+/** An onRequest hook: an operator of a lower role gets a page that names the role needed; the audit log gets a row. */
+export function rolesOnly(operation: string): onRequestAsyncHookHandler {
+  const needed = roleFor(operation)
+  return async (request, reply) => {
+    try {
+      await request.server.requireRole(request, needed, operation)
+    } catch (error) {
+      if (!(error instanceof RescodeError)) throw error
+      noteForLog(request, { detail: error.failure.detail ?? error.message })
+      return sendForbidden(request, reply, needed)
+    }
+  }
+}
+
+function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Role): Promise<FastifyReply> {
+  const t = translator(localeOfRequest(request))
+  const shown = { needed: roleText(needed, t), has: roleText(whoIs(request).role, t) }
+  return sendConsolePage(request, reply.code(403), 'console/forbidden', shown)
+}
+
+export interface ConsolePageOptions extends PageOptions {
+  /** The current section in the navigation. */
+  readonly section?: string
+}
+
+/** Renders a view in `/console/layout`: with the navigation of the operator's role, once somebody is signed in. */
+export function sendConsolePage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  view: string,
+  data: object,
+  { section = '', ...options }: ConsolePageOptions = {},
+): Promise<FastifyReply> {
+  const t = translator(localeOfRequest(request))
+  const operator = request.consoleOperator
+  const who = operator && !operator.pending ? { name: operator.name, role: roleText(operator.role, t) } : null
+  const sections = SECTIONS.filter(({ operation, lists }) => lists && operator && mayDo(operator.role, operation)).map(
+    ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
+  )
+  return sendPage(request, reply, view, { mark: '', ...data, who, sections, section }, options)
+}
+
+/** Shows what a handler threw as a page that leads back into the console, with its native status; as JSON to scripts. */
+export async function sendConsoleError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+): Promise<FastifyReply> {
+  const error = failureAnswerOf(thrown, request)
+  const isHere = request.server.isForOperators(request) // on another listener the console does not exist, so its error page must not either
+  if (!isHere || !prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
+  prepareFailure(error, request, reply, true)
+  const wait = inMinutes(localeOfRequest(request), Number(error.failure.headers?.['Retry-After'] ?? 0))
+  const status = Math.min(error.status(true), 500) // 503 reads the same
+  return sendConsolePage(request, reply, 'console/error', {
+    status,
+    message: error.message,
+    wait,
+    requestId: request.id,
+  })
+}

@@ -1,0 +1,130 @@
+import { listAudit } from '../../platform/audit/index.ts'
+import { jobCounts } from '../jobs/index.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import type { GatherMetrics } from '../metrics/index.ts'
+import { certificatesEndingSoon, listBreakers } from '../../ticketing/partner-reach/index.ts'
+import { showPartner } from '../../ticketing/partners/index.ts'
+import { chartsOf, spanLinks, spanOf, worstOf } from './history.ts'
+import type { Cell, Fact, PageContext } from './page-model.ts'
+import { mayDo } from './permissions.ts'
+import { at, count, link, text, withTime } from './texts.ts'
+
+/** What needs attention now: jobs, partners that do not answer, certificates that end, and who fails most. */
+
+const HOUR_S = 3_600
+/** A job that has waited longer is behind. */
+const BEHIND_S = 300
+/** Partners named on the page. */
+const MAX_NAMED = 20
+
+export async function homePage(context: PageContext, gather: GatherMetrics) {
+  const { deps, t, role } = context
+  const now = deps.clock.now()
+  const span = spanOf(context)
+  const [jobs, charts, worst, waiting, certificates, refused] = await Promise.all([
+    jobCounts(deps),
+    chartsOf(context, gather, span),
+    worstOf(context, span),
+    openBreakers(context),
+    endingCertificates(context),
+    refusedSignIns(context, addSeconds(now, 1 - HOUR_S)),
+  ])
+  const isBehind = jobs.oldest_due !== null && jobs.oldest_due < addSeconds(now, -BEHIND_S)
+  const jobsLink = (query: string, value: number): Cell =>
+    mayDo(role, 'GET /jobs') ? link(count(value), `${at('jobs')}${query}`) : text(count(value))
+  const facts: Fact[] = [
+    {
+      name: t('console.home.database'),
+      cells: [{ text: t('console.home.answers'), tone: 'good' }],
+    },
+    {
+      name: t('console.home.waiting'),
+      cells: [
+        jobsLink('', jobs.waiting + jobs.running),
+        ...(jobs.oldest_due ? [oldest(jobs.oldest_due, isBehind, t)] : []),
+      ],
+    },
+    {
+      name: t('console.home.failed_jobs'),
+      cells: [{ ...jobsLink('?failed=true', jobs.failed), tone: jobs.failed > 0 ? 'bad' : 'good' }],
+    },
+    {
+      name: t('console.home.breakers'),
+      cells: waiting.length > 0 ? waiting : [{ text: t('console.home.none'), tone: 'good' }],
+    },
+    {
+      name: t('console.home.certificates'),
+      cells: certificates.length > 0 ? certificates : [{ text: t('console.home.none'), tone: 'good' }],
+    },
+    {
+      name: t('console.home.sign_ins'),
+      cells: refused,
+    },
+  ]
+  const spans = spanLinks(span, context)
+  return { facts, spans, charts, worst, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
+}
+
+const MAX_COUNTED = 100
+
+/** Whose sign-ins: the beginning of their events, and their text. */
+const SIGN_INS = [
+  ['operator_sign_in_', 'console.home.sign_ins_operators'],
+  ['user_sign_in_', 'console.home.sign_ins_users'],
+  ['partner_sign_in_', 'console.home.sign_ins_partners'],
+] as const
+
+const refusedSignIns = ({ deps, t }: PageContext, since: Date): Promise<Cell[]> =>
+  Promise.all(
+    SIGN_INS.map(async ([action, text]) => {
+      const { events, next } = await listAudit(deps, { action, from: since, limit: MAX_COUNTED })
+      const refused = `${count(events.length)}${next === null ? '' : '+'}`
+      return link(t(text, { count: refused }), `${at('audit')}?${new URLSearchParams({ action })}`)
+    }),
+  )
+
+const oldest = (since: Date, isBehind: boolean, t: PageContext['t']): Cell => ({
+  ...withTime(t('console.home.oldest', { since: '\n' }), since),
+  ...(isBehind ? { tone: 'bad' } : {}),
+})
+
+const partnerIfAny = ({ deps }: PageContext, id: bigint): Promise<OutputOf<typeof showPartner> | undefined> =>
+  showPartner(deps, id).catch((error: unknown) => {
+    if (error instanceof RescodeError) return undefined
+    throw error
+  })
+
+async function openBreakers(context: PageContext): Promise<Cell[]> {
+  const { breakers } = await listBreakers(context.deps, { limit: MAX_NAMED })
+  return Promise.all(
+    breakers.map(async ({ partner_id: id }): Promise<Cell> => {
+      const partner = await partnerIfAny(context, id)
+      return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
+    }),
+  )
+}
+
+const originOf = (url: string | null): string | undefined =>
+  url !== null && URL.canParse(url) ? new URL(url).origin : undefined
+
+/** Of hosts that the partner still has, not of those that it had when they were called. */
+async function endingCertificates(context: PageContext): Promise<Cell[]> {
+  const { deps, t } = context
+  const now = deps.clock.now()
+  const found = await certificatesEndingSoon(deps, MAX_NAMED)
+  const cells = found.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
+    const partner = await partnerIfAny(context, partner_id)
+    if (!partner) return []
+    const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
+    if (!origins.includes(origin)) return []
+    const values = { partner: partner.name, origin, ends: '\n' }
+    const shown =
+      ends_at < now ? t('console.home.certificate_ended', values) : t('console.home.certificate_ends', values)
+    return [
+      { ...withTime(shown, ends_at), href: at('partners', String(partner_id)), tone: ends_at < now ? 'bad' : 'warn' },
+    ]
+  })
+  return (await Promise.all(cells)).flat()
+}

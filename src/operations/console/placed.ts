@@ -1,0 +1,205 @@
+import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
+import { type Action, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
+import { allows } from '../../platform/lib/web/admin-auth.ts'
+import { given } from './action-values.ts'
+import type { ActionLink, PageContext } from './page-model.ts'
+import { at, folderOf } from './texts.ts'
+
+/** Where the pages of a section's actions are, below /console, and which belong to each other. */
+
+export interface Placed extends Action<ServiceDeps> {
+  readonly method: ReturnType<typeof partsOf>['method']
+  /** The action's own page, else the path of its route. */
+  readonly path: string
+  /** Fields that say what it is about: those of the path, and with a page of its own others in the query. */
+  readonly about: readonly string[]
+  /** What its path says, of a route that stands for several. */
+  readonly fixed: Readonly<Record<string, string>>
+  /** What its page needs the role for, where that is more than the route. */
+  readonly operation: string
+  /** Its page asks for these fields, without which it shows nothing. */
+  readonly asks: readonly string[]
+}
+
+export interface Places {
+  readonly lists: readonly Placed[]
+  /** Pages of one record. */
+  readonly details: readonly Placed[]
+  readonly changes: readonly Placed[]
+}
+
+export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
+  const placed = actions.flatMap((action) =>
+    routesOf(action).map(({ route, fixed }): Placed => {
+      const { method, path } = partsOf(route)
+      const { page = { path, about: namesIn(path) } } = action
+      return { ...action, route, method, path: page.path, about: page.about, fixed, operation: route, asks: [] }
+    }),
+  )
+  return {
+    lists: placed.filter(({ method, list }) => method === 'GET' && list),
+    details: placed.filter(isRecord),
+    changes: [
+      ...placed.filter((page) => (page.method !== 'GET' || isAsked(page)) && !page.hasNoForm),
+      ...placed.filter(isRecord).flatMap(askingFor),
+    ],
+  }
+}
+
+/** Whether it only reads, but what a form says, or a file. */
+const isAsked = (page: Placed): boolean =>
+  page.method === 'GET' &&
+  !page.list &&
+  (page.respond !== undefined ||
+    typedFields(page).some(({ name }) => !page.about.includes(name) && !page.elevated?.fields.includes(name)))
+
+const isRecord = (page: Placed): boolean => page.method === 'GET' && !page.list && !isAsked(page)
+
+/** The page that asks for what only a higher role may give, and then shows the record once. */
+function askingFor(detail: Placed): Placed[] {
+  const { elevated } = detail
+  if (!elevated?.page) return []
+  const asked = Object.fromEntries(elevated.fields.map((name) => [name, '']))
+  return [
+    {
+      ...detail,
+      id: `${detail.id}_more`,
+      path: elevated.page,
+      operation: elevated.what,
+      asks: elevated.fields,
+      perform: (deps, given) => detail.perform(deps, { ...asked, ...(given as object) }),
+    },
+  ]
+}
+
+/** One of several says which by the text of that value. */
+export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
+export const aboutOf = ({ id }: Action): string => `action.${id}.about`
+
+/** The record in an output, and the rest of the output. */
+export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Values): readonly [Values, Values] {
+  if (name === undefined) return [output, {}]
+  const { [name]: record, ...beside } = output
+  return [Object(record) as Values, beside]
+}
+
+const partsIn = (path: string): string[] => path.slice(1).split('/')
+
+/** `/apps` of `/apps/:app_key`. */
+const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
+
+/** The page of one record of this list; of a list that mixes records, of the one that a row names. */
+export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed | undefined =>
+  details.find(
+    ({ path, about }) => (about.length > 0 && isInQuery(path) ? folderOf(path) : withoutNames(path)) === list.path,
+  ) ??
+  (list.about.length === 0 && !list.list?.columns.some(({ page }) => page)
+    ? details.find(({ about }) => about.length > 0 && about.every((name) => name in row))
+    : undefined)
+
+const isInQuery = (path: string): boolean => namesIn(path).length === 0
+
+/** Of pages that name the record in their query: whether one is in the folder of the other. */
+const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
+  detail.about.length > 0 &&
+  isInQuery(detail.path) &&
+  folderOf(detail.path) === folderOf(path) &&
+  detail.about.every((name) => about.includes(name))
+
+/** The page that something about a record belongs to; it is the first one of its record. */
+export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
+  details.filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0] ??
+  details.find((detail) => isBeside(detail, page))
+
+/** Pages and lists about the record of this page. */
+export const below = (places: Places, detail: Placed): Placed[] => [
+  ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
+  ...places.details.filter(
+    (other) => other !== detail && places.details.find((one) => isBeside(one, other)) === detail,
+  ),
+]
+
+/** The list that a change adds to, or whose rows it changes. */
+export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
+  lists.filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
+
+const isBelow = (path: string) => (page: Placed) => path === page.path || path.startsWith(`${page.path}/`)
+
+/** The page, of a record or a list, that offers a change. */
+export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undefined =>
+  details.find((detail) => isBeside(detail, page)) ??
+  [...details, ...lists].filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0]
+
+/** Whether it adds a record to a list. */
+export const adds = (change: Placed, list: Placed | undefined): boolean =>
+  change.method === 'POST' && change.path === list?.path
+
+/** Whether the page of the list offers it: it adds to the list, or is about no record of it. */
+export const belongsToList = (places: Places, change: Placed, list = listOf(places, change)): boolean =>
+  list !== undefined &&
+  listOf(places, change)?.route === list.route &&
+  change.about.every((name) => list.about.includes(name))
+
+/** PATCH has the path of the record itself; its form stands below. */
+const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
+export const formPath = (change: Placed, list: Placed | undefined): string =>
+  adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
+
+/** The address of a page about a record. */
+export function addressOf({ about }: Pick<Placed, 'about'>, path: string, record: Values): string {
+  const inPath = namesIn(path)
+  const text = (name: string): string => String(record[name] ?? '')
+  const address = at(...partsIn(path).map((part) => (part.startsWith(':') ? text(part.slice(1)) : part)))
+  const query = new URLSearchParams()
+  for (const name of about) if (!inPath.includes(name)) query.set(name, text(name))
+  return query.size === 0 ? address : `${address}?${query}`
+}
+
+/** What the address of a page says of the record that it is about. */
+export function keysIn(action: Placed, { params, fields }: PageContext): Values {
+  const { about, fixed } = action
+  const said = about.flatMap((name): [string, string][] => {
+    const text = params[name] ?? fields[name]
+    return text === undefined ? [] : [[name, text]]
+  })
+  return { ...given(fieldsOf(action), Object.fromEntries(said)), ...fixed }
+}
+
+/** The changes that the page of a record, or its row in a list without such pages, offers. */
+export const offeredFor = (places: Places, page: Placed, record: Values): Placed[] =>
+  changesAt(places, page).filter((change) => isOffered(change, record))
+
+const changesAt = (places: Places, page: Placed): Placed[] =>
+  places.changes.filter((change) => homeOf(places, change)?.route === page.route && !belongsToList(places, change))
+
+const isOffered = (change: Placed, record: Values): boolean =>
+  change.about.length > 0 &&
+  change.about.every((name) => name in record) &&
+  (change.offered?.({ ...record, ...change.fixed }) ?? true)
+
+/** Those of a row of this list, or of a table on this page: of a record's token, say, and not of the record. */
+export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
+  const record = page.list ? recordPageOf(places, page) : page
+  const ofRecord = record
+    ? changesAt(places, record).filter(({ about }) => !about.every((name) => record.about.includes(name)))
+    : []
+  return [...(page.list ? changesAt(places, page) : []), ...ofRecord].filter((change) => isOffered(change, row))
+}
+
+export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
+  operation: change.operation,
+  href: addressOf(change, formPath(change, listOf(places, change)), record),
+  text: t(titleOf(change)),
+  ...(change.dangerous ? { isDangerous: true } : {}),
+})
+
+/** What it gives, as the operator's role may see it. */
+export async function perform(
+  action: Action<ServiceDeps>,
+  { deps, role }: PageContext,
+  input: Values,
+): Promise<Values> {
+  const output = await action.perform(deps, input)
+  return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
+}

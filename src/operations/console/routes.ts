@@ -1,0 +1,199 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
+import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
+import { sendDownload } from '../../platform/lib/web/download.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { translator } from '../../platform/lib/web/locale.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { queryOf } from '../../platform/lib/web/request-target.ts'
+import { noSuchPath, type Problem, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import type { GatherMetrics } from '../metrics/index.ts'
+import { trafficTexts } from '../../sandbox/portal/index.ts'
+import { StaleForm } from './action-form.ts'
+import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
+import { homePage } from './home.ts'
+import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Section } from './page-model.ts'
+import { mayDo, roleFor } from './permissions.ts'
+import { searchFor } from './search.ts'
+import { SECTIONS } from './sections/index.ts'
+import { doneQuery, formFields, pathParams } from './wire.ts'
+
+interface ShownProblem extends Problem {
+  readonly isTranslated?: true
+}
+
+type ContextOf = (request: FastifyRequest, exactly?: readonly string[]) => PageContext
+
+const contextFrom =
+  (deps: ServiceDeps): ContextOf =>
+  (request, exactly = []) => ({
+    deps: onBehalfOf(deps, request),
+    t: translator(localeOfRequest(request)),
+    locale: localeOfRequest(request),
+    role: whoIs(request).role,
+    params: paramsOf(request),
+    fields: { ...formFields(request.query), ...formFields(request.body, exactly) },
+    admit: (operation) => request.server.requireRole(request, roleFor(operation), operation),
+  })
+
+/** Of the path. What the database cannot hold names nothing. */
+function paramsOf({ params }: FastifyRequest): Record<string, string> {
+  const given = pathParams.parse(params)
+  if (Object.values(given).some((value) => value.includes('\0'))) throw noSuchPath()
+  return given
+}
+
+const allowedTo = ({ role }: PageContext, links: readonly ActionLink[]): ActionLink[] =>
+  links.filter(({ operation }) => mayDo(role, operation))
+
+const isDone = ({ query }: FastifyRequest): boolean => doneQuery.safeParse(query).success
+
+interface Options {
+  readonly deps: ServiceDeps
+  readonly gather: GatherMetrics
+}
+
+/** Every page of every section, each behind the role of its operation. */
+export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
+  const contextOf = contextFrom(deps)
+
+  app.get('/', async (request, reply) =>
+    sendConsolePage(request, reply, 'console/home', await homePage(contextOf(request), gather)),
+  )
+
+  app.get('/search', async (request, reply) => {
+    const found = await searchFor(contextOf(request))
+    if (found.href) return reply.headers(AREA_A_HEADERS).redirect(found.href, 302)
+    return sendConsolePage(request, reply, 'console/search', found)
+  })
+
+  for (const section of SECTIONS) {
+    for (const page of section.lists ?? []) listRoute(app, contextOf, section, page)
+    for (const page of section.details ?? []) detailRoute(app, contextOf, section, page)
+    for (const action of section.actions ?? []) actionRoutes(app, deps, contextOf, section, action)
+  }
+}
+
+function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: ListPage): void {
+  const config = page.recordsLook ? ({ answersHead: false } as const) : {}
+  app.get(page.path, { config, onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+    const asked = contextOf(request)
+    const { export: format, ...fields } = asked.fields
+    const context = { ...asked, fields }
+    const { problems, file, ...found } = await readList(page, context, format)
+    if (file) return sendDownload(reply, file)
+    const { after, ...others } = fields
+    const filters = page
+      .filters(context)
+      .map((field) => ({ ...field, value: context.fields[field.name] ?? field.value ?? '' }))
+    const shown = {
+      title: context.t(page.title),
+      lead: context.t(page.lead),
+      path: HOME + page.path,
+      filters,
+      problems,
+      ...found,
+      next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
+      first: after === undefined ? null : `?${new URLSearchParams(others)}`,
+      exports: page.exported
+        ? EXPORT_FORMATS.map((kind) => [kind, `?${new URLSearchParams({ ...others, export: kind })}`])
+        : [],
+      actions: allowedTo(context, page.actions?.(context) ?? []),
+      isDone: isDone(request),
+    }
+    return sendConsolePage(request, reply.code(problems.length > 0 ? 400 : 200), 'console/list', shown, {
+      section: section.id,
+    })
+  })
+}
+
+/** The problems of a filter that cannot be read are shown with the form, above an empty list. */
+async function readList(page: ListPage, context: PageContext, format: string | undefined) {
+  const nothing = { table: null, next: null, file: null }
+  try {
+    if (format === undefined || !page.exported) return { ...nothing, ...(await page.read(context)), problems: [] }
+    return {
+      ...nothing,
+      file: await page.exported(context, parseInput(exportQuery, { export: format }).export),
+      problems: [],
+    }
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    return { ...nothing, problems: error.problems }
+  }
+}
+
+function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: DetailPage): void {
+  app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+    const context = contextOf(request)
+    const { actions, ...detail } = await page.read(context)
+    const shown = { notice: '', texts: [], ...detail, actions: allowedTo(context, actions), isDone: isDone(request) }
+    return sendConsolePage(request, reply, 'console/detail', shown, { section: section.id })
+  })
+}
+
+function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, action: Action): void {
+  const onRequest = rolesOnly(action.operation)
+  const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
+    const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
+    const problems = problemsOf(error, context) ?? []
+    const { about, says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
+    const shown = {
+      title: about === undefined ? context.t(action.title) : `${context.t(action.title)}: ${about}`,
+      button: context.t(action.button ?? action.title),
+      says,
+      facts,
+      fields: fields.map((field) => ({
+        ...field,
+        value: shownValue(field, context),
+      })),
+      back,
+      others: allowedTo(context, others),
+      problems,
+      action: request.url,
+      mark: formMark(deps, whoIs(request)),
+    }
+    const query = queryOf(request.url)
+    return sendConsolePage(request, reply, 'console/confirm', shown, { section: section.id, query })
+  }
+
+  app.get(action.path, { onRequest }, (request, reply) => confirm(request, reply))
+
+  app.post(action.path, { onRequest }, async (request, reply) => {
+    const context = contextOf(request, action.exactly)
+    try {
+      const back = action.back?.(context) ?? (await action.confirm(context)).back
+      const once = await action.run(context)
+      if (once && 'address' in once) return doneAt(reply, once.address)
+      if (once && 'parts' in once) return sendDownload(reply, once)
+      if (once) {
+        const shown = { tone: 'plain', tables: [], texts: [], ...once, title: context.t(action.title), back }
+        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
+      }
+      return doneAt(reply, back)
+    } catch (error) {
+      if (!problemsOf(error, context)) throw error
+      return confirm(request, reply.code(400), error)
+    }
+  })
+}
+
+const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
+  reply.headers(AREA_A_HEADERS).redirect(`${page}${page.includes('?') ? '&' : '?'}done=1`, 303)
+
+/** What was typed before; a hidden field always has the page's present value. */
+function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
+  if (kind === 'password') return ''
+  return kind === 'hidden' ? value : (fields[name] ?? value)
+}
+
+/** Problems that the operator can fix; the page shows them above its form. Refusals are in the reader's language. */
+function problemsOf(error: unknown, { locale }: PageContext): readonly ShownProblem[] | undefined {
+  if (error instanceof InvalidInput) return error.problems
+  if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
+  if (error instanceof RefusedRequest)
+    return [{ field: '', problem: trafficTexts(locale).reason(error.describe), isTranslated: true }]
+  return [{ field: '', problem: error.message }]
+}

@@ -1,0 +1,157 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { secondsUntil } from '../../platform/lib/clock.ts'
+import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { qrPicture } from '../../platform/lib/web/qr.ts'
+import {
+  ADMIN_TOKEN_NAME,
+  confirmTotp,
+  endConsoleSession,
+  enrolTotp,
+  findOperatorSession,
+  OperatorSignInRefused,
+  signInOperator,
+  signInWithAdminToken,
+} from '../operators/index.ts'
+import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
+import {
+  AUTHENTICATOR,
+  consoleCookie,
+  consolePath,
+  formMark,
+  onBehalfOf,
+  SIGN_IN,
+  sendConsolePage,
+  whoIs,
+} from './guard.ts'
+import { codeForm, signInForm, signInQuery } from './wire.ts'
+
+interface SignInPage {
+  readonly returnTo: string
+  readonly name?: string
+  readonly alert?: string
+  readonly ended?: boolean
+  /** Shows the form for ADMIN_TOKEN instead. */
+  readonly first?: boolean
+}
+
+/** Sign-in and sign-out. */
+export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = consoleCookie(config)
+  const deviceCookie = ownCookie(config.PUBLIC_URL, {
+    name: 'gatehouse_operator_device',
+    path: SIGN_IN,
+    maxAgeS: DEVICE_LIFETIME_S,
+  })
+
+  const cookies = cookieCheck(config.PUBLIC_URL)
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+    const { returnTo, name = '', alert = '', ended = false, first = false } = page
+    const queryOf = (isFirst: boolean) =>
+      String(new URLSearchParams({ return_to: returnTo, ...(isFirst ? { first: '1' } : {}) }))
+    const cookieSet = cookies.offer(request, reply)
+    const shown = { returnTo, name, alert, ended, first, other: queryOf(!first), cookieSet }
+    return sendConsolePage(request, reply, 'console/sign-in', shown, { query: queryOf(first) })
+  }
+
+  app.get('/sign-in', (request, reply) => {
+    const { return_to, ended, first } = signInQuery.parse(request.query)
+    const returnTo = consolePath(return_to, config.PUBLIC_URL)
+    return sendSignIn(request, reply, { returnTo, ended: ended === '1', first: first === '1' })
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const returnTo = consolePath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const form = signInForm.safeParse(request.body)
+    if (!form.success) {
+      const alert = translator(localeOfRequest(request))('console.sign_in.incomplete')
+      return sendSignIn(request, reply.code(400), { returnTo, alert })
+    }
+    const { name } = form.data
+    const first = 'token' in form.data
+    if (cookies.isRefused(request)) {
+      noteForLog(request, { detail: 'cookies refused' })
+      const alert = translator(localeOfRequest(request))('sign_in.cookies')
+      return sendSignIn(request, reply.code(400), { returnTo, name, alert, first })
+    }
+    const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
+    const attempt = { address: request.ip, device }
+    const acting = { ...deps, actor: actorOf(request, 'operator') }
+    try {
+      const { session, pending } =
+        'token' in form.data
+          ? { session: await signInWithAdminToken(acting, { ...attempt, token: form.data.token }), pending: false }
+          : await signInOperator(acting, { ...attempt, ...form.data })
+      await endConsoleSession(acting, formerSession) // of either kind, so that a planted one does not outlive this
+      cookie.set(reply, session)
+      const account = { kind: 'operator', name: first ? ADMIN_TOKEN_NAME : name.toLowerCase() } as const
+      if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
+      return reply.headers(AREA_A_HEADERS).redirect(pending ? AUTHENTICATOR : returnTo, 303)
+    } catch (error) {
+      const alert = refuse(deps, error, request, reply)
+      return sendSignIn(request, reply, { returnTo, name: first ? '' : name, alert, first })
+    }
+  })
+
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/console', 303)) // which has the form
+
+  app.post('/sign-out', async (request, reply) => {
+    await endConsoleSession({ ...deps, actor: actorOf(request, 'operator') }, cookie.read(request))
+    cookie.clear(reply)
+    return reply.headers(AREA_A_HEADERS).redirect(SIGN_IN, 303)
+  })
+}
+
+/** Sets the status and returns what to tell the person: not which of name, password and code was wrong. */
+function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): string {
+  if (!(error instanceof OperatorSignInRefused)) throw error
+  noteForLog(request, { detail: error.message })
+  const locale = localeOfRequest(request)
+  const t = translator(locale)
+  if (!error.retryAt) {
+    reply.code(403)
+    return t('console.sign_in.wrong')
+  }
+  const seconds = Math.max(1, secondsUntil(error.retryAt, clock.now()))
+  reply.code(429).header('Retry-After', String(seconds))
+  return t('console.sign_in.limited', { when: inMinutes(locale, seconds) })
+}
+
+/** For an operator without an authenticator: makes one, which counts once a code of it was given. */
+export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const cookie = consoleCookie(deps.config)
+  const send = (request: FastifyRequest, reply: FastifyReply, page: object) => {
+    const shown = { made: null, picture: null, begun: false, alert: '', mark: formMark(deps, whoIs(request)), ...page }
+    return sendConsolePage(request, reply, 'console/authenticator', shown, { query: '' })
+  }
+  const pendingOperator = async (request: FastifyRequest): Promise<Parameters<typeof enrolTotp>[1]> => {
+    const found = await findOperatorSession(deps, cookie.read(request))
+    if (!found) throw new OperatorSignInRefused()
+    return found
+  }
+
+  app.get('/authenticator', (request, reply) => send(request, reply, {}))
+
+  app.post('/authenticator', async (request, reply) => {
+    const made = await enrolTotp(deps, await pendingOperator(request))
+    return send(request, reply, { begun: true, made, picture: qrPicture(made.url) })
+  })
+
+  app.post('/authenticator/confirm', async (request, reply) => {
+    const code = codeForm.parse(request.body).code
+    try {
+      const acting = onBehalfOf(deps, request)
+      cookie.set(reply, await confirmTotp(acting, await pendingOperator(request), { code, address: request.ip }))
+      return reply.headers(AREA_A_HEADERS).redirect('/console', 303)
+    } catch (error) {
+      const alert = refuse(deps, error, request, reply)
+      return send(request, reply, { begun: true, alert })
+    }
+  })
+}

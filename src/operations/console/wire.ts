@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { typedPassword } from '../../platform/lib/json/input.ts'
+import { typedName } from '../operators/index.ts'
+
+/** What forms and addresses of the console hold. */
+
+const optional = z.string().max(8_192).optional().catch(undefined)
+
+/** Anything unusable counts as not given. */
+export const signInQuery = z
+  .object({ return_to: optional, ended: optional, first: optional })
+  .catch({ return_to: undefined, ended: undefined, first: undefined })
+
+const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transform(({ token }) => ({ token, name: '' }))
+const byPassword = z.object({
+  name: typedName,
+  password: typedPassword,
+  /** Spaces are taken out; anything that is no code is refused like a wrong one. */
+  code: z
+    .string()
+    .max(16)
+    .default('')
+    .transform((code) => code.replace(/\s/g, '')),
+})
+export const signInForm = byToken.or(byPassword)
+
+export const codeForm = z
+  .object({ code: z.string().max(16).catch('') })
+  .transform(({ code }) => ({ code: code.replace(/\s/g, '') }))
+  .catch({ code: '' })
+
+/** What every form of a session carries. */
+export const markedForm = z.object({ form_mark: z.string() })
+
+/** Of the page to which a change leads back. */
+export const doneQuery = z.object({ done: z.literal('1') })
+
+export const pathParams = z.record(z.string(), z.string())
+
+/**
+ * Of a form or an address: each field once, as text, without NUL, which the database cannot hold, and without spaces around
+ * it but in those that are read `exactly`. Empty ones count as not given.
+ */
+export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(Object(given ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
+      const whole = typeof value === 'string' ? value.replaceAll('\0', '') : ''
+      const text = exactly.includes(name) ? whole : whole.trim()
+      return text === '' || NOT_FIELDS.has(name) ? [] : [[name, text]]
+    }),
+  )
+
+/** Of the page, not of what it is about. */
+const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done', 'form_mark'])

@@ -1,0 +1,212 @@
+import { z } from 'zod'
+import { findUsers, routingKeyOf } from '../../authorization/account/index.ts'
+import { auditBetween } from '../../platform/audit/index.ts'
+import { isBigint } from '../../platform/db/page.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
+import { findNotice } from '../../ticketing/mtp/index.ts'
+import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
+import { listGrants, tokensWithPrefix } from '../../authorization/oauth/index.ts'
+import { showOrder } from '../../ticketing/orders/index.ts'
+import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
+import {
+  findRefused,
+  parseTokenPrefix,
+  type RefusedRow,
+  refusedAfter,
+  refusedOfApp,
+  refusedOfUser,
+  refusedWithToken,
+} from '../../authorization/refusals/index.ts'
+import { existingAppKeys, showMicroApp } from '../../authorization/registry/index.ts'
+import { type RefusingCheck, refusingCheckOf } from './steps.ts'
+
+/** PostgreSQL cannot hold the character 0. */
+const NO_NUL = /^[^\0]*$/
+
+export const oneRequest = z.strictObject({ request_id: z.uuid('must be a request id, as X-Request-Id has it') })
+export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).regex(NO_NUL, 'must be text') })
+
+/** Entries of one list. */
+const MAX_ROWS = 20
+/** After a refusal: in how many seconds what follows is looked for. */
+const FOLLOWS_S = 600
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** A refused request of area A, with what it was refused for. */
+export interface ExplainedRefusal extends RefusedRow {
+  /** The name of the rescode. */
+  readonly answer: string
+  /** In which row of its sequence of checks; null where it is in none. */
+  readonly step: RefusingCheck | null
+}
+
+/** What is known of one request: as far as it was refused, or is a notice. */
+export interface ExplainedRequest {
+  readonly refusal?: ExplainedRefusal
+  /** What the app has registered of what the refused request had. */
+  readonly registered?: Readonly<Record<string, readonly string[]>>
+  /** What the same app, or somebody with the same token, was refused in the ten minutes after it, and what the audit log has of it. */
+  readonly followed?: {
+    readonly refusals: readonly ExplainedRefusal[]
+    readonly audit: Readonly<OutputOf<typeof auditBetween>>
+  }
+  readonly rejected_call?: RejectedCallSummary
+  readonly notice?: OutputOf<typeof findNotice>
+}
+
+/** What is known of whatever was asked about; only what there is. */
+export interface Explained extends ExplainedRequest {
+  readonly order?: OutputOf<typeof showOrder>
+  readonly token?: {
+    readonly begins: string
+    readonly kind: string
+    readonly expires_at: Date
+    /** Those that end in the same second, mostly one. */
+    readonly issued: Readonly<OutputOf<typeof tokensWithPrefix>>
+    readonly refusals: readonly ExplainedRefusal[]
+  }
+  readonly app?: {
+    readonly app_key: string
+    readonly name: string
+    readonly status: string
+    readonly refusals: readonly ExplainedRefusal[]
+  }
+  readonly partner?: {
+    readonly partner_id: bigint
+    readonly client_id: string
+    readonly status: string
+    readonly stage: string
+    readonly rejected_calls: readonly RejectedCallSummary[]
+  }
+  readonly people?: readonly (OutputOf<typeof findUsers>[number] & {
+    readonly grants: Readonly<OutputOf<typeof listGrants>['grants']>
+    readonly refusals: readonly ExplainedRefusal[]
+  })[]
+}
+
+const nothingKnown = (about: string) => {
+  const elsewhere = 'to search the audit log: gatehouse audit list --request-id <id>'
+  return invalidRequest(`no record of ${about}: only refused requests are kept, for 30 days; ${elsewhere}`, {
+    status: 404,
+  })
+}
+
+const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
+
+const explained = (row: RefusedRow): ExplainedRefusal => ({
+  ...row,
+  answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
+  step: refusingCheckOf(row),
+})
+
+/** Everything known of a request by its id; throws 20007 (404) where nothing is. */
+export async function explainRequest(deps: Deps, requestId: string): Promise<ExplainedRequest> {
+  const found = await requestOf(deps, requestId)
+  if (Object.keys(found).length === 0) throw nothingKnown(`request ${requestId}`)
+  return found
+}
+
+/** By which parameter: what an app has registered for it. */
+async function registeredOf(
+  deps: Deps,
+  { received, app_key }: RefusedRow,
+): Promise<Pick<ExplainedRequest, 'registered'>> {
+  if (received === null || app_key === null || (await existingAppKeys(deps.db, [app_key])).length === 0) return {}
+  const { hosts, redirect_uris, scopes } = await showMicroApp(deps, app_key)
+  if ('redirect_uri' in received) return { registered: redirect_uris.length > 0 ? { redirect_uris } : { hosts } }
+  return 'scope' in received ? { registered: { scopes } } : {}
+}
+
+async function requestOf(deps: Deps, id: string): Promise<ExplainedRequest> {
+  const { db } = deps
+  const [refused, call, notice] = await Promise.all([findRefused(db, id), findRejectedCall(db, id), findNotice(db, id)])
+  const until = refused && addSeconds(refused.at, FOLLOWS_S)
+  const followed = refused &&
+    until && {
+      refusals: (await refusedAfter(db, refused, until, MAX_ROWS)).map(explained),
+      audit: await auditBetween(
+        db,
+        { from: refused.at, until, appKey: refused.app_key, cid: refused.cid, userId: refused.user_id },
+        MAX_ROWS,
+      ),
+    }
+  return {
+    ...(refused && followed ? { refusal: explained(refused), followed, ...(await registeredOf(deps, refused)) } : {}),
+    ...(call ? { rejected_call: call } : {}),
+    ...(notice ? { notice } : {}),
+  }
+}
+
+/**
+ * Everything known of a request id, an order id, the beginning of a token (17 characters), a clientId, an app_key, a
+ * passport or a phone number; of several kinds where the text fits several. Throws 20007 (404) where nothing is.
+ */
+export async function explain(deps: Deps, about: string): Promise<Explained> {
+  const token = parseTokenPrefix(about)
+  const found = UUID.test(about)
+    ? await requestOf(deps, about)
+    : token
+      ? { token: await tokenOf(deps, token) }
+      : Object.assign({}, ...(await Promise.all([orderOf, appOf, partnerOf, usersOf].map((look) => look(deps, about)))))
+  if (Object.keys(found).length > 0) return found
+  if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
+  throw nothingKnown('it')
+}
+
+async function tokenOf(
+  { db }: Deps,
+  { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
+) {
+  const [issued, refusals] = await Promise.all([
+    tokensWithPrefix(db, kind, routingKey, expiresAt),
+    refusedWithToken(db, begins, MAX_ROWS),
+  ])
+  return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
+}
+
+async function orderOf(deps: Deps, about: string): Promise<Explained> {
+  if (!/^\d{10,19}$/.test(about) || !isBigint(about)) return {}
+  const order = await showOrder(deps, BigInt(about)).catch((error: unknown) => {
+    if (error instanceof Refusal) return undefined
+    throw error
+  })
+  return order ? { order } : {}
+}
+
+async function appOf(deps: Deps, about: string): Promise<Explained> {
+  if ((await existingAppKeys(deps.db, [about])).length === 0) return {}
+  const { app_key, name, status } = await showMicroApp(deps, about)
+  return { app: { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MAX_ROWS)).map(explained) } }
+}
+
+async function partnerOf(deps: Deps, about: string): Promise<Explained> {
+  const partner = await findPartnerByClientId(deps, about)
+  if (!partner) return {}
+  const { partner_id, client_id, status, stage } = partner
+  return {
+    partner: {
+      partner_id,
+      client_id,
+      status,
+      stage,
+      rejected_calls: await rejectedCallsOf(deps.db, partner_id, MAX_ROWS),
+    },
+  }
+}
+
+async function usersOf(deps: Deps, about: string): Promise<Explained> {
+  const found = await findUsers(deps, about, MAX_ROWS)
+  const people = found.map(async (person) => {
+    const { cid, user_id } = person
+    const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    const [grants, refusals] = await Promise.all([
+      listGrants(deps, { cid, user_id, limit: MAX_ROWS }),
+      refusedOfUser(deps.db, user, MAX_ROWS),
+    ])
+    return { ...person, grants: grants.grants, refusals: refusals.map(explained) }
+  })
+  return found.length > 0 ? { people: await Promise.all(people) } : {}
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, fullJitter } from '../../platform/lib/clock.ts'
+import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import { GiveUp } from './task.ts'
+
+const LONGEST_REASON = 500
+const FIRST_PAUSE_S = 4
+const LONGEST_PAUSE_S = 600
+const RELEASE_TRIES = 50
+const RELEASE_PAUSE_MS = 100
+
+/** What happened to a failed job. */
+export type FailureVerdict = 'again' | 'failed' | 'superseded'
+
+/**
+ * Decides about a job that has thrown. The queue's own delay grows without jitter; it only applies if
+ * this process dies before it has set a better one. A refusal (no such order, no such partner) would only be repeated.
+ */
+export async function afterFailure(
+  deps: Deps,
+  failed: { readonly id: string; readonly key: string | null },
+  error: unknown,
+): Promise<FailureVerdict> {
+  const job = await released(deps, failed.id)
+  if (!job) return 'superseded'
+  // Its key was taken by a newer job of the same kind, or removed: the newer one counts.
+  if (failed.key !== null && job.key === null) {
+    await removeJob(deps.db, job.job_id)
+    return 'superseded'
+  }
+  if (job.state === 'failed') {
+    await recordGivenUp(deps, job, job.last_error ?? '')
+    return 'failed'
+  }
+  if (error instanceof GiveUp || error instanceof RescodeError) {
+    const { message } = error
+    await deps.db.tx(async (db) => {
+      await failJobForGood(db, job.job_id, message)
+      await recordGivenUp({ ...deps, db }, job, message)
+    })
+    return 'failed'
+  }
+  const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+  await rescheduleJob(deps.db, job.job_id, addSeconds(deps.clock.now(), pause))
+  return 'again'
+}
+
+/** It is not retried by itself, so its reason is kept for operators. */
+const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason: string) =>
+  recordAudit(deps, {
+    event: 'job_given_up',
+    actor: { kind: 'job', name: task },
+    target: `job:${job_id}`,
+    outcome: 'failed',
+    detail: { task, key, attempts, reason: reason.slice(0, LONGEST_REASON) },
+  })
+
+/** The job once the queue has unlocked it, a moment after it has failed. */
+async function released(deps: Deps, jobId: string): Promise<Job | undefined> {
+  for (let attempt = 0; attempt < RELEASE_TRIES; attempt++) {
+    const job = await findJob(deps.db, jobId)
+    if (job?.state !== 'running') return job
+    await sleep(RELEASE_PAUSE_MS)
+  }
+  return undefined
+}

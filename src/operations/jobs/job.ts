@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import {
+  countJobs,
+  failJobForGood,
+  findJob,
+  type Job,
+  type JobCounts,
+  listJobs as readJobs,
+  rescheduleJob,
+} from '../../platform/db/jobs-store.ts'
+import { filterText, pageInput, pageOf } from '../../platform/db/page.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { visibleLine } from '../../platform/lib/json/input.ts'
+import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+
+export const jobFilter = z.strictObject({
+  failed: z
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .default(false),
+  task: filterText(64).optional(),
+  ...pageInput(z.tuple([z.string().regex(/^\d{1,18}$/)])),
+})
+export type JobFilter = z.output<typeof jobFilter>
+
+export const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') })
+export type OneJob = z.output<typeof oneJob>
+
+const noSuchJob = (jobId: string): RescodeError => invalidRequest(`job ${jobId} does not exist`, { status: 404 })
+
+/** A page of the unfinished jobs, newest first; with `failed` only those that failed permanently. */
+export async function listJobs(
+  deps: Deps,
+  { limit, after, ...filter }: JobFilter,
+): Promise<{ jobs: Job[]; next: string | null }> {
+  const found = await readJobs(deps.db, { ...filter, before: after?.[0], limit: limit + 1 })
+  const { rows, next } = pageOf(
+    found.map((job) => ({ ...job, cursor: JSON.stringify([job.job_id]) })),
+    limit,
+  )
+  return { jobs: rows, next }
+}
+
+/** How many jobs wait, run and have failed permanently. */
+export const jobCounts = ({ db, clock }: Deps): Promise<JobCounts> => countJobs(db, clock.now())
+
+export const givenUpJob = oneJob.extend({ reason: visibleLine(200) })
+export type GivenUpJob = z.output<typeof givenUpJob>
+
+/** Runs a job again, now and with all its attempts available again. One that is running is refused. */
+export const retryJob = (deps: Deps, { job_id }: OneJob): Promise<Job> =>
+  changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, deps.clock.now(), 0))
+
+/** Ends the attempts of a job: it counts as permanently failed, with the reason. One that is running is refused. */
+export const giveUpJob = (deps: Deps, { job_id, reason }: GivenUpJob): Promise<Job> =>
+  changeJob(deps, job_id, { event: 'job_given_up', detail: { reason } }, (db) =>
+    failJobForGood(db, job_id, `given up: ${reason}`),
+  )
+
+/** Leaves a row in the audit log, in one transaction with the change. */
+const changeJob = (
+  deps: Deps,
+  jobId: string,
+  { event, detail }: { readonly event: `job_${string}`; readonly detail: object },
+  change: (db: Db) => Promise<number>,
+): Promise<Job> =>
+  deps.db.tx(async (inside) => {
+    const touched = await change(inside)
+    const job = await findJob(inside, jobId)
+    if (!job) throw noSuchJob(jobId)
+    if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
+    const auditDetail = { task: job.task, key: job.key, ...detail }
+    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: auditDetail })
+    return job
+  })

@@ -1,0 +1,42 @@
+import { action } from '../../platform/lib/action.ts'
+import { givenUpJob, giveUpJob, jobFilter, listJobs, oneJob, retryJob } from './job.ts'
+
+const mayChange = ({ state }: Readonly<Record<string, unknown>>): boolean => state !== 'running'
+
+/** What operators do with durable jobs. */
+export const JOB_ACTIONS = [
+  action({
+    route: 'GET /jobs',
+    command: 'job list',
+    role: 'viewer',
+    input: jobFilter,
+    run: listJobs,
+    list: {
+      rows: 'jobs',
+      columns: [
+        { name: 'job_id' },
+        { name: 'state' },
+        { name: 'attempts', of: ({ attempts, max_attempts }) => `${attempts} / ${max_attempts}` },
+        { name: 'run_at' },
+        { name: 'job', of: ({ task, key }) => key ?? task },
+        { name: 'last_error' },
+      ],
+    },
+  }),
+  action({
+    route: 'POST /jobs/:job_id/retry',
+    command: 'job retry',
+    role: 'support',
+    input: oneJob,
+    run: retryJob,
+    offered: mayChange,
+  }),
+  action({
+    route: 'POST /jobs/:job_id/give-up',
+    command: 'job give-up',
+    role: 'support',
+    input: givenUpJob,
+    run: giveUpJob,
+    offered: mayChange,
+  }),
+]

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { ACCOUNT_RETENTION } from '../../authorization/account/index.ts'
+import { APP_EVENT_RETENTION } from '../../authorization/app-events/index.ts'
+import { AUDIT_RETENTION } from '../../platform/audit/index.ts'
+import { keepPurged } from '../../platform/db/installation.ts'
+import type { Retention } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { MEMBER_RETENTION } from '../../ticketing/members/index.ts'
+import { HISTORY_RETENTION } from '../metrics/index.ts'
+import { NOTICE_RETENTION } from '../../ticketing/mtp/index.ts'
+import { REJECTED_CALL_RETENTION } from '../../ticketing/mws/index.ts'
+import { OAUTH_RETENTION } from '../../authorization/oauth/index.ts'
+import { OIDC_RETENTION } from '../../authorization/oidc/index.ts'
+import { OPERATOR_RETENTION } from '../operators/index.ts'
+import { ORDER_RETENTION } from '../../ticketing/orders/index.ts'
+import { CALL_RETENTION } from '../../ticketing/partner-calls/index.ts'
+import { REACH_RETENTION } from '../../ticketing/partner-reach/index.ts'
+import { REFUSAL_RETENTION } from '../../authorization/refusals/index.ts'
+import { ACCESS_RETENTION } from '../../authorization/resource/index.ts'
+import { SANDBOX_RETENTION } from '../../sandbox/portal/index.ts'
+import { UPSTREAM_RETENTION } from '../../authorization/upstream/index.ts'
+import { deleteBatch, mayDelete } from './purge-store.ts'
+import type { Task } from './task.ts'
+
+/** What the purge deletes and when, as the owner of each table declares it. */
+export const RETENTION: readonly Retention[] = [
+  ...OAUTH_RETENTION,
+  ...OIDC_RETENTION,
+  ...ACCOUNT_RETENTION,
+  ...UPSTREAM_RETENTION,
+  ...ACCESS_RETENTION,
+  ...APP_EVENT_RETENTION,
+  ...SANDBOX_RETENTION,
+  ...MEMBER_RETENTION,
+  ...NOTICE_RETENTION,
+  ...REJECTED_CALL_RETENTION,
+  ...CALL_RETENTION,
+  ...REACH_RETENTION,
+  ...ORDER_RETENTION,
+  ...REFUSAL_RETENTION,
+  ...AUDIT_RETENTION,
+  ...OPERATOR_RETENTION,
+  ...HISTORY_RETENTION,
+]
+
+const BATCH_ROWS = 1_000
+/** On a busy database one batch may take longer than requests may. */
+const BATCH_S = 120
+/**
+ * After each batch the purge rests three times as long as the batch took: at most a quarter of one connection's time,
+ * and less by itself when the database is busy and a batch takes longer.
+ */
+const REST_FACTOR = 3
+const JOB_BUDGET_S = 1_800
+const OFTEN_BUDGET_S = 60
+const PROGRESS_EVERY_MS = 10_000
+
+export const purgeOptions = z.strictObject({
+  /** Seconds after which the purge leaves the rest to the next one; without it, it runs until nothing is left. */
+  seconds: z.coerce.number().int().min(1).max(86_400).optional(),
+})
+export type PurgeOptions = z.output<typeof purgeOptions>
+
+export interface Purged {
+  /** Rows deleted by table, or rows cleared by what was removed from them; only counts above zero. */
+  readonly deleted: Readonly<Record<string, number>>
+  readonly total: number
+  /** False when the time was over or the purge was stopped before nothing was left. */
+  readonly finished: boolean
+}
+
+interface Watch {
+  readonly onProgress?: (purged: Purged) => void
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Deletes expired rows in small batches, one of each table after the other so that none waits for another.
+ * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
+ */
+export async function purge(
+  { db, clock, config, metrics }: Deps,
+  { seconds = Number.POSITIVE_INFINITY }: PurgeOptions,
+  { onProgress, signal }: Watch = {},
+  retention = RETENTION,
+): Promise<Purged> {
+  const now = clock.now()
+  const ending = retention.filter(({ keptS }) => Number.isFinite(keptS(config)))
+  const pending = ending.map(({ keptS, ...rows }) => ({
+    ...rows,
+    batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now },
+  }))
+  const deleted: Record<string, number> = {}
+  let total = 0
+  const end = performance.now() + seconds * 1000
+  for (let next = pending.shift(); next; next = pending.shift()) {
+    if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
+    const { table, batch, remove, what = table } = next
+    if (next.mayBeForbidden && !(await mayDelete(db, table))) continue
+    const began = performance.now()
+    const { rows, last } = await db.slowTx(BATCH_S, (inside) =>
+      remove ? remove(inside, batch) : deleteBatch(inside, next, batch),
+    )
+    if (rows === 0) continue
+    total += rows
+    deleted[what] = (deleted[what] ?? 0) + rows
+    metrics.purgedRows.inc({ table: what }, rows)
+    onProgress?.({ deleted, total, finished: false })
+    if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
+    const ended = performance.now()
+    const restMs = Math.min((ended - began) * REST_FACTOR, end - ended)
+    await sleep(restMs, undefined, { signal }).catch(() => {})
+  }
+  if (retention === RETENTION) await keepPurged(db, clock.now())
+  return { deleted, total, finished: true }
+}
+
+/** The purge of every hour, with its progress in the log; what is left is deleted by the next one. */
+export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
+  let loggedAt = performance.now()
+  const onProgress = (purged: Purged): void => {
+    if (performance.now() - loggedAt < PROGRESS_EVERY_MS) return
+    loggedAt = performance.now()
+    log.info(purged, 'purging expired rows')
+  }
+  const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })
+  if (purged.total > 0 || !purged.finished) log.info(purged, 'expired rows were purged')
+}
+
+const OFTEN = RETENTION.filter(({ often }) => often)
+
+/** Between two purges: what strangers can cause. */
+export const purgeOftenTask: Task = async (deps, _payload, { signal }) => {
+  await purge(deps, { seconds: OFTEN_BUDGET_S }, { signal }, OFTEN)
+}

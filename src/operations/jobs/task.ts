@@ -1,0 +1,21 @@
+import type { Log } from '../../platform/lib/log.ts'
+import type { ServiceDeps } from './deps.ts'
+
+/** A job as its task sees it. */
+interface RunningJob {
+  readonly id: string
+  readonly log: Log
+  /** Aborts when the worker is stopped; a job that takes long ends early by it. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * What a job does. It may be run again whenever it throws, and once more after it has succeeded when the process dies at
+ * the wrong moment: so every task is safe to repeat.
+ */
+export type Task = (deps: ServiceDeps, payload: unknown, job: RunningJob) => Promise<void>
+
+/** Trying again would not help: the job is left for an operator to look at. */
+export class GiveUp extends Error {
+  override readonly name = 'GiveUp'
+}

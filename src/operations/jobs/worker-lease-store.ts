@@ -1,0 +1,46 @@
+import type { TaskName } from '../../platform/db/jobs-store.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+/** Tasks whose jobs never had a key. */
+const WITHOUT_KEY: readonly TaskName[] = ['pull-product', 'pull-prices']
+
+/** Leases of workers, all by the clock of the database: those of machines differ. */
+
+/** May be repeated when the outcome of the first call is unknown. */
+export const takeLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
+  db.exec(
+    sql`insert into worker_lease (worker_id, ends_at) values (${workerId}, now() + make_interval(secs => ${seconds}))
+        on conflict (worker_id) do nothing`,
+  )
+
+/** 0 when the lease has ended: another worker may have its jobs by now. */
+export const renewLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
+  db.exec(
+    sql`update worker_lease set ends_at = now() + make_interval(secs => ${seconds})
+        where worker_id = ${workerId} and ends_at > now()`,
+  )
+
+/** For a worker that has stopped in order and holds no job. */
+export const returnLease = (db: Db, workerId: string): Promise<number> =>
+  db.exec(sql`delete from worker_lease where worker_id = ${workerId}`)
+
+/** Unlocks the jobs of workers whose lease has ended. The queue itself would wait four hours. */
+export const unlockDeadWorkers = async (db: Db): Promise<void> => {
+  const unlocked = await db.exec(
+    sql`with expired as (delete from worker_lease where ends_at <= now() returning worker_id)
+        select graphile_worker.force_unlock_workers(array_agg(worker_id)) from expired having count(*) > 0`,
+  )
+  if (unlocked > 0) await removeSuperseded(db)
+}
+
+/**
+ * When a job is queued anew while it runs, the queue takes its key away and uses up its attempts, so that only the new one
+ * is tried again. Its worker would have removed it; when that has died, it would look like one that failed for no reason.
+ */
+const removeSuperseded = (db: Db): Promise<number> =>
+  db.exec(
+    sql`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
+        where key is null and locked_at is null and last_error is null and attempts >= max_attempts
+          and task_identifier <> all (${WITHOUT_KEY}::text[])
+        having count(*) > 0`,
+  )

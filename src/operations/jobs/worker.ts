@@ -1,0 +1,193 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker'
+import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
+import { connectionSettings, openPool } from '../../platform/db/pool.ts'
+import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
+import type { Log } from '../../platform/lib/log.ts'
+import { afterFailure } from './after-failure.ts'
+import type { ServiceDeps } from './deps.ts'
+import { CRON_TASKS, TASKS } from './tasks.ts'
+import { WorkerLease } from './worker-lease.ts'
+import { unlockDeadWorkers } from './worker-lease-store.ts'
+
+/** Jobs that run at once; they mostly wait for partners. */
+const CONCURRENCY = 5
+const UNLOCK_EVERY_MS = 10_000
+const RESTART_AFTER_MS = 1_000
+const ASK_AGAIN_AFTER_MS = 50
+
+export interface JobWorker {
+  /** Rejects when the worker ends without having been stopped. */
+  readonly ended: Promise<void>
+  /** Takes no more jobs and waits for those that run. */
+  stop(): Promise<void>
+}
+
+/** The queue's runner under one name, and the lease in that name. */
+interface ActiveWorker {
+  readonly runner: Runner
+  readonly lease: WorkerLease
+  /** Takes no more jobs, waits for those that run, and gives the lease back. */
+  end(): Promise<void>
+}
+
+/** Runs durable jobs until it is stopped, and unlocks those of dead workers. */
+export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: string): Promise<JobWorker> {
+  const deps = withShareOf(given, 'jobs')
+  const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
+  const pool = openPool({ ...connection, size: CONCURRENCY + 1 }, log)
+  // The lease has a connection of its own: it is renewed however busy the others are.
+  const leasePool = openPool({ ...connection, size: 1 }, log)
+  const stopping = new AbortController()
+  const unlockDead = () =>
+    unlockDeadWorkers(deps.db).catch((error: Error) =>
+      log.warn({ err: error }, 'jobs of dead workers could not be released'),
+    )
+  const seal = () =>
+    sealAudit(deps).catch((error: Error) => log.warn({ err: error }, 'the audit log could not be sealed'))
+  const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
+
+  await unlockDead()
+  let current = await begin().catch(async (error: Error) => {
+    await Promise.all([pool.end(), leasePool.end()])
+    throw error
+  })
+  const unlocking = setInterval(unlockDead, UNLOCK_EVERY_MS).unref()
+  const sealing = setInterval(seal, SEAL_EVERY_MS).unref()
+
+  const restart = async (): Promise<void> => {
+    log.error('the lease of this worker has expired: other workers take over its jobs, and it restarts')
+    await current.end()
+    while (!stopping.signal.aborted) {
+      const begun = await begin().catch((error: Error) => void log.warn({ err: error }, 'the worker could not restart'))
+      if (begun) current = begun
+      if (begun) return
+      await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+  const watch = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const lost = await Promise.race([current.lease.lost.then(() => true), current.runner.promise.then(() => false)])
+      if (!lost) return
+      await restart()
+    }
+  }
+  const ended = watch()
+  return {
+    ended,
+    stop: async () => {
+      clearInterval(unlocking)
+      clearInterval(sealing)
+      stopping.abort()
+      await current.end()
+      await ended.catch(() => {})
+      await current.end() // one that has begun meanwhile
+      await seal()
+      await Promise.all([pool.end(), leasePool.end()])
+    },
+  }
+}
+
+interface RunnerParts {
+  readonly pool: NonNullable<RunnerOptions['pgPool']>
+  readonly leaseDb: Db
+  readonly stopping: AbortSignal
+}
+
+async function beginRunner(
+  deps: ServiceDeps,
+  log: Log,
+  { pool, leaseDb, stopping }: RunnerParts,
+): Promise<ActiveWorker> {
+  const events: WorkerEvents = new EventEmitter()
+  const over = new AbortController()
+  const signal = AbortSignal.any([stopping, over.signal])
+  const settling = settleFailures(deps, log, events)
+  let lease: WorkerLease | undefined
+  events.on('pool:create', ({ workerPool }) => {
+    lease = new WorkerLease(leaseDb, workerPool.id, log)
+    lease.lost.then(() => over.abort())
+  })
+  /** The queue asks before it takes a job: none is taken without a lease. */
+  const onceSafe = async (): Promise<null> => {
+    while (!signal.aborted && !lease?.isSafe()) await sleep(ASK_AGAIN_AFTER_MS)
+    return null
+  }
+  // Only where jobs run: it loads much that processes without jobs, and the command line, do not need.
+  const { Logger, parseCronItems, run } = await import('graphile-worker')
+  const runner = await run({
+    pgPool: pool,
+    taskList: taskList({ ...deps, assertLeaseHeld: () => lease?.assertSafe() }, log, signal),
+    parsedCronItems: parseCronItems(
+      CRON_TASKS.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
+    ),
+    concurrency: CONCURRENCY,
+    forbiddenFlags: onceSafe,
+    noHandleSignals: true,
+    events,
+    logger: new Logger(quietly(log)),
+  })
+  if (!lease) throw new Error('the job queue has started without a worker')
+  const held = lease
+  let ending: Promise<void> | undefined
+  const end = async () => {
+    over.abort()
+    await runner.stop().catch(() => {})
+    await settling()
+    await held.stop()
+  }
+  return {
+    runner,
+    lease: held,
+    end: () => {
+      ending ??= end()
+      return ending
+    },
+  }
+}
+
+const taskList = (deps: ServiceDeps, log: Log, signal: AbortSignal): TaskList =>
+  Object.fromEntries(
+    Object.entries(TASKS).map(([name, task]) => [
+      name,
+      (payload: unknown, { job }: { job: Job }) =>
+        inTrace(deps, name, () =>
+          task(deps, payload, { id: job.id, log: log.child({ job: job.id, task: name }), signal }),
+        ),
+    ]),
+  )
+
+const inTrace = <T>({ tracing }: ServiceDeps, name: string, work: () => Promise<T>): Promise<T> =>
+  tracing ? tracing.job(`job ${name}`, work) : work()
+
+/** Decides about each job that has failed; the function returned waits until all are decided. */
+function settleFailures(deps: ServiceDeps, log: Log, events: WorkerEvents): () => Promise<unknown> {
+  const deciding = new Set<Promise<void>>()
+  events.on('job:complete', ({ job, error }) => {
+    const { id, key, task_identifier: task, attempts } = job
+    if (!error) return deps.metrics.jobsFinished.inc({ task, outcome: 'done' })
+    const decided = afterFailure(deps, { id, key }, error)
+      .then((verdict) => {
+        deps.metrics.jobsFinished.inc({ task, outcome: verdict })
+        const note = { job: id, task, attempts, reason: String((error as Error).message) }
+        if (verdict === 'failed') log.error(note, 'a job failed permanently; see: gatehouse job list --failed')
+        else
+          log.info(
+            note,
+            verdict === 'again' ? 'a job failed and will be retried' : 'a job failed; a newer one replaces it',
+          )
+      })
+      .catch((failure: Error) => log.warn({ err: failure, job: id }, 'a failed job could not be rescheduled'))
+      .finally(() => deciding.delete(decided))
+    deciding.add(decided)
+  })
+  return () => Promise.all(deciding)
+}
+
+/** The queue's own log is for debugging it; messages only, since their metadata holds whole jobs. */
+const quietly =
+  (log: Log): ConstructorParameters<typeof Logger>[0] =>
+  () =>
+  (_level, message) =>
+    log.debug({ queue: true }, message)

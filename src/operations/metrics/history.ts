@@ -1,0 +1,36 @@
+import type { Deps } from '../../platform/deps.ts'
+import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addActivity } from './history-store.ts'
+
+const HOUR_S = 3_600
+const EVERY_MS = 60_000
+
+export const hourOf = (moment: Date): Date => fromEpochSeconds(Math.floor(epochSeconds(moment) / HOUR_S) * HOUR_S)
+
+type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
+
+/** Writes what this process has counted since the last time; if the database is away, the next time. */
+export async function writeHistory({ db, clock, metrics: { activity } }: Kept): Promise<void> {
+  const taken = activity.take()
+  if (taken.length === 0) return
+  await addActivity(db, hourOf(clock.now()), taken).catch(() => activity.putBack(taken))
+}
+
+/** Once a minute; the function that it returns writes the rest and ends it. */
+export function keepHistory(deps: Kept): () => Promise<void> {
+  const { requests, activity } = deps.metrics
+  let seen = requests.totals()
+  const write = (): Promise<void> => {
+    const totals = requests.totals()
+    for (const [place, outcome] of (['ok', 'refused', 'failed'] as const).entries()) {
+      activity.count('requests', '', outcome, (totals[place] ?? 0) - (seen[place] ?? 0))
+    }
+    seen = totals
+    return writeHistory(deps)
+  }
+  const timer = setInterval(() => void write(), EVERY_MS).unref()
+  return async () => {
+    clearInterval(timer)
+    await write()
+  }
+}

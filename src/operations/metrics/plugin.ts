@@ -1,0 +1,47 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { forOperatorsOnly } from '../../platform/lib/web/admin-auth.ts'
+import { envelopeErrorHandler } from '../../platform/lib/web/envelope.ts'
+import { namesThisMachine } from '../../platform/lib/web/web-url.ts'
+import { type GatherMetrics, metricsText } from './exposition.ts'
+
+interface Options {
+  readonly deps: Deps
+  readonly gather: GatherMetrics
+  /** On a listener that nobody but this machine reaches: without a token. */
+  readonly open?: boolean
+}
+
+const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
+
+/** Whether a request on a loopback address comes from a program on this machine itself: a proxy names its client in a header. */
+function isOfThisMachine({ headers }: FastifyRequest): boolean {
+  if (Object.keys(headers).some((name) => OF_A_PROXY.test(name))) return false
+  return namesThisMachine(headers.host)
+}
+
+/** The text format that Prometheus reads. */
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** `/metrics`, for Prometheus. Scrapes that come at once share one answer. */
+export const metricsRoom: FastifyPluginAsync<Options> = async (app, { deps, gather, open = false }) => {
+  let answering: Promise<string> | undefined
+  const answer = (): Promise<string> => {
+    answering ??= metricsText(deps, gather).finally(() => {
+      answering = undefined
+    })
+    return answering
+  }
+  await app.register(async (room) => {
+    if (open) {
+      room.setErrorHandler(envelopeErrorHandler(true))
+      room.addHook('onRequest', async (request, reply) => {
+        if (!app.isForOperators(request) || !isOfThisMachine(request)) await app.operatorGate.call(app, request, reply)
+      })
+    } else forOperatorsOnly(room)
+    room.get('/metrics', async (_request, reply) => {
+      const text = await answer()
+      return reply.headers({ 'Content-Type': TYPE, 'Cache-Control': 'no-store' }).send(text)
+    })
+  })
+}

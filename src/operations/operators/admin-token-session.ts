@@ -1,0 +1,95 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import { equalSecrets, type Keys } from '../../platform/lib/crypto/keys.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import type { Operator } from '../../platform/lib/web/admin-auth.ts'
+import { signInLimits } from '../../platform/throttle/index.ts'
+import * as store from './admin-token-session-store.ts'
+import { OperatorSignInRefused } from './errors.ts'
+import { endOperatorSession, findOperatorSession } from './session.ts'
+import { ADMIN_TOKEN_NAME } from './wire.ts'
+
+/** Sessions of the console for whoever holds ADMIN_TOKEN, so that a new installation can be entered. */
+
+/** The last use of a session is written at most this often. */
+const TOUCH_EVERY_S = 60
+
+/** Who uses the console. */
+export interface ConsoleOperator extends Operator {
+  /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
+  readonly pending: boolean
+  /** Hash of the session id, 32 bytes; forms are bound to it. */
+  readonly sessionHash: Buffer
+}
+
+const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
+
+interface AdminTokenSignIn {
+  readonly token: string
+  readonly address: string
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
+}
+
+/** Opens a session for ADMIN_TOKEN and returns its id, the cookie's value. Throws OperatorSignInRefused, without ADMIN_TOKEN too. */
+export async function signInWithAdminToken(deps: Deps, { token, address, device }: AdminTokenSignIn): Promise<string> {
+  const { ADMIN_TOKEN, OPERATOR_SESSION_S } = deps.config
+  const limits = await signInLimits(deps, { kind: 'operator', name: ADMIN_TOKEN_NAME, address, device })
+  const until = await limits.exhausted()
+  if (until) throw new OperatorSignInRefused(until)
+  const actor = { ...deps.actor, kind: 'operator', name: ADMIN_TOKEN_NAME } as const
+  if (ADMIN_TOKEN === undefined || !equalSecrets(token, ADMIN_TOKEN)) {
+    const retryAt = await limits.failed()
+    const event = retryAt ? 'operator_sign_in_locked' : 'operator_sign_in_failed'
+    await recordAudit(deps, {
+      event,
+      actor: { ...actor, name: undefined },
+      outcome: 'refused',
+      detail: { by: 'token' },
+    })
+    throw new OperatorSignInRefused(retryAt)
+  }
+  await limits.forget()
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, OPERATOR_SESSION_S)
+  const session = issueToken(deps.keys, { prefix: PREFIX.adminTokenSession, routingKey: 0, expiresAt })
+  await deps.db.tx(async (db) => {
+    const target = `operator:${ADMIN_TOKEN_NAME}`
+    await recordAudit({ ...deps, db }, { event: 'operator_signed_in', actor, target, detail: { by: 'token' } })
+    await store.insertAdminTokenSession(
+      db,
+      { hash: session.hash, mark: markOf(deps.keys, ADMIN_TOKEN) },
+      now,
+      expiresAt,
+    )
+  })
+  return session.text
+}
+
+/** Who is signed in to the console: an operator, or whoever holds ADMIN_TOKEN. A forged cookie costs no statement. */
+export const findConsoleSession = async (deps: Deps, cookie: string | undefined): Promise<ConsoleOperator | null> =>
+  (await findOperatorSession(deps, cookie)) ?? (await findAdminTokenSession(deps, cookie))
+
+async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Promise<ConsoleOperator | null> {
+  const { db, keys, clock, config } = deps
+  const now = clock.now()
+  const read = parseToken(keys, PREFIX.adminTokenSession, cookie ?? '')
+  if (!read || read.expiresAt <= now || config.ADMIN_TOKEN === undefined) return null
+  const wanted = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
+  const found = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  if (!found) return null
+  if (found.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchAdminTokenSession(db, read.hash, now)
+  return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
+}
+
+/** Ends the session of this cookie, if there is one. */
+export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
+  const session = await findAdminTokenSession(deps, cookie)
+  if (!session) return endOperatorSession(deps, cookie)
+  await deps.db.tx(async (db) => {
+    if ((await store.deleteAdminTokenSession(db, session.sessionHash)) === 0) return
+    await recordAudit({ ...deps, db }, { event: 'operator_signed_out', target: `operator:${ADMIN_TOKEN_NAME}` })
+  })
+}

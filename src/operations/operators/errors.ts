@@ -1,0 +1,45 @@
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import type { Role } from '../../platform/lib/web/admin-auth.ts'
+import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+
+export const noSuchOperator = (): RescodeError => invalidRequest('no such operator', { status: 404 })
+export const noSuchToken = (): RescodeError => invalidRequest('no such token of this operator', { status: 404 })
+
+export const nameTaken = (): InvalidInput => new InvalidInput([{ field: 'name', problem: 'is already taken' }])
+
+export const roleAboveOperator = (role: Role): InvalidInput =>
+  new InvalidInput([{ field: 'role', problem: `must not be above the operator's own, ${role}` }])
+
+export const lastAdmin = (): RescodeError =>
+  invalidRequest('this is the last active admin who can sign in; create another admin first, or set ADMIN_TOKEN')
+
+/** The operator is authenticated, but may not do this. */
+export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeError =>
+  new RescodeError(20003, {
+    message: `Request forbidden: ${operation} needs the role ${needed}; this operator is ${has}`,
+    detail: 'the role of the operator does not allow it',
+  })
+
+export const wrongBearer = (hasFirst: boolean): RescodeError =>
+  new RescodeError(20015, {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+    detail: `missing or wrong operator token${hasFirst ? '' : '; ADMIN_TOKEN is not set'}`,
+  })
+
+export const foreignHost = (): RescodeError =>
+  new RescodeError(20003, {
+    message:
+      'Request forbidden: the token of the demo is public; open this as http://localhost, not under another name',
+    detail: 'a Host that is not this machine, with the ADMIN_TOKEN of the demo',
+  })
+
+/** The sign-in of an operator was not accepted; with `retryAt`, because too many have failed before it. */
+export class OperatorSignInRefused extends Error {
+  override readonly name = 'OperatorSignInRefused'
+  readonly retryAt: Date | undefined
+
+  constructor(retryAt?: Date) {
+    super(retryAt ? 'too many failed sign-ins of an operator' : 'wrong name, password or code of an operator')
+    this.retryAt = retryAt
+  }
+}

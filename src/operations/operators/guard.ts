@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { type Config, DEMO_ADMIN_TOKEN } from '../../platform/config/index.ts'
+import { withShareOf } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { allows, operatorOf, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
+import { namesThisMachine } from '../../platform/lib/web/web-url.ts'
+import { limitPages, networkOf } from '../../platform/throttle/index.ts'
+import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
+import { bearerOf, findOperator } from './token.ts'
+
+const MINUTE_S = 60
+/** Wrong tokens of one network in a minute before it has to wait; a right token is accepted even then. */
+const FAILURES = { kind: 'operator token refused', most: 30, windowS: MINUTE_S } as const
+/** Rows in the audit log in a minute: about what one operator was refused, and about wrong tokens of one network and of all. */
+const ROWS_OF_OPERATOR = { kind: 'operator refusal recorded', most: 300, windowS: MINUTE_S } as const
+const ROWS_OF_NETWORK = { kind: 'operator sign-in recorded', most: 10, windowS: MINUTE_S } as const
+const ROWS_OF_ALL = { kind: 'operator sign-ins recorded', most: 100, windowS: MINUTE_S } as const
+
+export type IsForOperators = FastifyInstance['isForOperators']
+
+/**
+ * Gives the app its gate for operators; called once, before the rooms. `roles`: by method and pattern of a route.
+ */
+export function registerOperators(
+  app: FastifyInstance,
+  given: Deps,
+  isForOperators: IsForOperators,
+  roles: ReadonlyMap<string, Role>,
+): void {
+  const deps = withShareOf(given, 'operators')
+  app.decorateRequest('operator', null)
+  app.decorate('isForOperators', isForOperators)
+  app.decorate('refuseForeignHost', refuseForeignHost(deps.config))
+  const limit = limitPages(app, deps.config)
+  app.decorate('operatorGate', async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isForOperators(request)) {
+      await limit.call(app, request, reply)
+      throw noSuchPath()
+    }
+    app.refuseForeignHost(request)
+    const bearer = bearerOf(request.headers.authorization)
+    const operator = bearer === undefined ? undefined : await findOperator(deps, bearer)
+    if (!operator) throw await refuseBearer(deps, request, bearer !== undefined)
+    request.operator = operator
+    noteForLog(request, { operator: operator.name })
+    const { url } = request.routeOptions
+    if (url === undefined) return // no such route, which the 404 handler answers
+    const operation = `${request.method} ${url}`
+    await requireRole(deps, request, roles.get(operation), operation)
+  })
+  app.decorate('requireRole', (request: FastifyRequest, needed: Role, operation: string) =>
+    requireRole(deps, request, needed, operation),
+  )
+}
+
+/**
+ * The ADMIN_TOKEN of the demo is in the README. Its service listens for this machine alone, but a page of somebody else in
+ * a browser there could use that token under a name that leads here.
+ */
+const refuseForeignHost =
+  ({ ADMIN_TOKEN }: Config) =>
+  ({ headers }: FastifyRequest): void => {
+    if (ADMIN_TOKEN === DEMO_ADMIN_TOKEN && !namesThisMachine(headers.host)) throw foreignHost()
+  }
+
+/** A route for which no role is declared is refused to everybody. */
+async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
+  const { name, role } = operatorOf(request)
+  if (needed !== undefined && allows(role, needed)) return
+  if (!deps.rateLimiter.count(ROWS_OF_OPERATOR, name).exceeded) {
+    await recordAudit(deps, {
+      event: 'operator_refused',
+      actor: actorOf(request, 'operator', name),
+      target: operation,
+      outcome: 'refused',
+      detail: { role, needed: needed ?? null },
+    })
+  }
+  const fields = () => ({ operator: name, role, needed, route: operation })
+  const line = {
+    level: 'warn',
+    kind: `operator refused ${operation}`,
+    message: 'an operator was refused',
+    fields,
+  } as const
+  request.server.sampledLog.write(line, request.log)
+  throw roleNeeded(operation, needed ?? 'admin', role)
+}
+
+/** A request without a token is no attempt to sign in: it is refused and logged, and not counted. */
+async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean): Promise<Error> {
+  const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
+  if (!tried) return wrong
+  const network = networkOf(request.ip)
+  const { exceeded, endsInMs } = deps.rateLimiter.count(FAILURES, network)
+  request.server.sampledLog.write(
+    {
+      level: 'warn',
+      kind: 'operator sign-in refused',
+      message: 'a wrong operator token was refused',
+      fields: () => ({ address: request.ip, route: request.routeOptions.url }),
+    },
+    request.log,
+  )
+  if (mayRecord(deps, network)) {
+    await recordAudit(deps, {
+      event: exceeded ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
+      actor: actorOf(request, 'operator'),
+      outcome: 'refused',
+      detail: { by: 'token' },
+    })
+  }
+  return exceeded ? tooManyRequests(Math.ceil(endsInMs / 1000)) : wrong
+}
+
+const mayRecord = ({ rateLimiter }: Deps, network: string): boolean =>
+  !rateLimiter.count(ROWS_OF_NETWORK, network).exceeded && !rateLimiter.count(ROWS_OF_ALL, '').exceeded

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { nameTaken, noSuchOperator } from './errors.ts'
+import { refuseWithoutAdmin } from './last-admin.ts'
+import * as store from './store.ts'
+import { issueOperatorToken } from './token.ts'
+import { liveTokens } from './token-store.ts'
+import {
+  type IssuedOperatorToken,
+  type NewOperator,
+  newOperator,
+  type OneOperator,
+  type OperatorRow,
+  oneOperator,
+  type RoleChange,
+  roleChange,
+  type ShownOperator,
+} from './wire.ts'
+
+/** Every operator, oldest first, with the tokens that are accepted. */
+export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ShownOperator[]> {
+  const operators = await store.findOperators(db)
+  const tokens = await liveTokens(db, clock.now())
+  return operators.map(({ operator_id, ...operator }) => ({
+    ...operator,
+    tokens: tokens.flatMap(({ operator_id: owner, ...token }) => (owner === operator_id ? [token] : [])),
+  }))
+}
+
+/** A new operator with a first token, which no later call can show again. A name in use is bad input (20007). */
+export const createOperator = operation(
+  newOperator,
+  (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & IssuedOperatorToken> =>
+    deps.db.tx(async (db) => {
+      const inside = { ...deps, db }
+      const operator_id = randomUUID()
+      if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
+      await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
+      const made = await issueOperatorToken(inside, await existing(db, name), { token_name: 'first', role, days })
+      return { ...(await shown(inside, name)), ...made }
+    }),
+)
+
+const existing = async (db: Db, name: string): Promise<OperatorRow> => {
+  const found = await store.lockOperator(db, name)
+  if (!found) throw noSuchOperator()
+  return found
+}
+
+async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
+  const found = (await listOperators(deps)).find((one) => one.name.toLowerCase() === name.toLowerCase())
+  if (!found) throw noSuchOperator()
+  return found
+}
+
+/** Throws 20007 (404) for an unknown name, as all below. */
+export const showOperator = operation(
+  oneOperator,
+  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name),
+)
+
+/** `change` returns what was before and is now; undefined if nothing changes. */
+const changeOperator = (
+  deps: Deps,
+  name: string,
+  event: `operator_${string}`,
+  change: (db: Db, operator: OperatorRow) => Promise<object | undefined>,
+): Promise<ShownOperator> =>
+  deps.db.tx((db) =>
+    refuseWithoutAdmin(deps, db, async () => {
+      const inside = { ...deps, db }
+      const operator = await existing(db, name)
+      const detail = await change(db, operator)
+      if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
+      return shown(inside, operator.name)
+    }),
+  )
+
+/** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
+export const setOperatorRole = operation(
+  roleChange,
+  (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
+    changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
+      if (operator.role === role) return undefined
+      await store.setRole(db, operator.operator_id, role)
+      return { before: { role: operator.role }, after: { role } }
+    }),
+)
+
+const setStatus = (status: ShownOperator['status'], event: 'operator_disabled' | 'operator_enabled') =>
+  operation(
+    oneOperator,
+    (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
+      changeOperator(deps, name, event, async (db, operator) => {
+        if (operator.status === status) return undefined
+        await store.setStatus(db, operator.operator_id, status)
+        return { before: { status: operator.status }, after: { status } }
+      }),
+  )
+
+/** Tokens are refused and sessions over, at once. */
+export const disableOperator = setStatus('disabled', 'operator_disabled')
+
+/** Tokens that have not expired are accepted again. */
+export const enableOperator = setStatus('active', 'operator_enabled')

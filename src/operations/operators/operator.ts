@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import {
+  createOperator,
+  disableOperator,
+  enableOperator,
+  listOperators,
+  setOperatorRole,
+  showOperator,
+} from './manage.ts'
+import { setOperatorPassword } from './sign-in.ts'
+import { newOperatorToken, revokeOperatorToken } from './token.ts'
+import { resetTotp } from './totp.ts'
+import { oneOperator } from './wire.ts'
+
+/** What admins do with those who operate the service. */
+export const OPERATOR_ACTIONS = [
+  action({
+    route: 'GET /operators',
+    command: 'operator list',
+    role: 'admin',
+    input: z.strictObject({}),
+    run: async (deps: Deps) => ({ operators: await listOperators(deps) }),
+    list: {
+      rows: 'operators',
+      columns: [
+        { name: 'name' },
+        { name: 'role' },
+        { name: 'status' },
+        { name: 'has_totp' },
+        { name: 'tokens', of: ({ tokens }) => tokens.length },
+        { name: 'created_at' },
+      ],
+    },
+  }),
+  action({
+    route: 'GET /operators/:name',
+    command: 'operator show',
+    role: 'admin',
+    input: oneOperator,
+    run: showOperator,
+    related: ({ name }) => [
+      { operation: 'GET /audit', text: 'action.operator_show.did', path: '/audit', query: { actor: name } },
+      { operation: 'GET /audit', text: 'console.field.history', path: '/audit', query: { target: `operator:${name}` } },
+    ],
+  }),
+  action({
+    route: 'POST /operators',
+    command: 'operator create',
+    role: 'admin',
+    input: createOperator.input,
+    run: createOperator,
+    once: ['token'],
+  }),
+  action({
+    route: 'POST /operators/:name/role',
+    command: 'operator set-role',
+    role: 'admin',
+    input: setOperatorRole.input,
+    run: setOperatorRole,
+  }),
+  action({
+    route: 'POST /operators/:name/password',
+    command: 'operator set-password',
+    role: 'admin',
+    input: setOperatorPassword.input,
+    run: setOperatorPassword,
+  }),
+  action({
+    route: 'POST /operators/:name/tokens',
+    command: 'operator new-token',
+    role: 'admin',
+    input: newOperatorToken.input,
+    run: newOperatorToken,
+    once: ['token'],
+  }),
+  action({
+    route: 'POST /operators/:name/tokens/revoke',
+    command: 'operator revoke-token',
+    role: 'admin',
+    page: { path: '/operators/:name/tokens/revoke', about: ['name', 'token_id'] },
+    input: revokeOperatorToken.input,
+    run: revokeOperatorToken,
+  }),
+  action({
+    route: 'POST /operators/:name/reset-totp',
+    command: 'operator reset-totp',
+    role: 'admin',
+    dangerous: true,
+    input: oneOperator,
+    run: resetTotp,
+    offered: ({ has_totp }) => has_totp === true,
+  }),
+  action({
+    route: 'POST /operators/:name/disable',
+    command: 'operator disable',
+    role: 'admin',
+    dangerous: true,
+    input: oneOperator,
+    run: disableOperator,
+    offered: ({ status }) => status === 'active',
+  }),
+  action({
+    route: 'POST /operators/:name/enable',
+    command: 'operator enable',
+    role: 'admin',
+    input: oneOperator,
+    run: enableOperator,
+    offered: ({ status }) => status !== 'active',
+  }),
+]

@@ -1,0 +1,64 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import type { Operator } from '../../platform/lib/web/admin-auth.ts'
+import * as store from './session-store.ts'
+
+/** The last use of a session is written at most this often. */
+const TOUCH_EVERY_S = 60
+
+export interface SignedInOperator extends Operator {
+  readonly operatorId: string
+  /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
+  readonly pending: boolean
+  readonly signedInAt: Date
+  /** Hash of the session id, 32 bytes; forms are bound to it. */
+  readonly sessionHash: Buffer
+}
+
+interface SessionOwner {
+  readonly operator_id: string
+  readonly credential_version: number
+}
+
+/** Opens a session and returns its id, the cookie's value; only a keyed hash of it is kept. */
+export async function startOperatorSession(deps: Deps, owner: SessionOwner, pending: boolean): Promise<string> {
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, deps.config.OPERATOR_SESSION_S)
+  const session = issueToken(deps.keys, { prefix: PREFIX.operatorSession, routingKey: 0, expiresAt })
+  const { operator_id, credential_version } = owner
+  await store.insertSession(
+    deps.db,
+    { hash: session.hash, operator_id, credential_version, pending, expires_at: session.expiresAt },
+    now,
+  )
+  return session.text
+}
+
+/**
+ * The operator who is signed in. The session ends with OPERATOR_SESSION_S, after OPERATOR_IDLE_S without a request, with
+ * the password, and when the operator is disabled. A forged cookie costs no statement.
+ */
+export async function findOperatorSession(deps: Deps, cookie: string | undefined): Promise<SignedInOperator | null> {
+  const { db, keys, clock, config } = deps
+  const now = clock.now()
+  const read = parseToken(keys, PREFIX.operatorSession, cookie ?? '')
+  if (!read || read.expiresAt <= now) return null
+  const found = await store.findSession(db, read.hash, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  if (!found) return null
+  if (found.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
+  const { operator_id: operatorId, name, role, pending, created_at: signedInAt } = found
+  return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
+}
+
+/** Ends the session of this cookie, if there is one. */
+export async function endOperatorSession(deps: Deps, cookie: string | undefined): Promise<void> {
+  const session = await findOperatorSession(deps, cookie)
+  if (!session) return
+  await deps.db.tx(async (db) => {
+    if ((await store.deleteSession(db, session.sessionHash)) === 0) return
+    const target = `operator:${session.name}`
+    await recordAudit({ ...deps, db }, { event: 'operator_signed_out', target })
+  })
+}

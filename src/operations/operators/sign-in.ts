@@ -1,0 +1,92 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { signInLimits } from '../../platform/throttle/index.ts'
+import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
+import { endOperatorSession, startOperatorSession } from './session.ts'
+import * as store from './store.ts'
+import { spendCode } from './totp.ts'
+import { type NewPassword, newPassword } from './wire.ts'
+
+export interface OperatorSignIn {
+  readonly name: string
+  readonly password: string
+  /** Of the authenticator; empty for an operator who has none yet. */
+  readonly code: string
+  /** Where the request came from. */
+  readonly address: string
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
+  /** The id of the session that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+export interface OperatorSignedIn {
+  /** The cookie's value. */
+  readonly session: string
+  /** There is no authenticator yet: the session may only add one (`enrolTotp`, `confirmTotp`). */
+  readonly pending: boolean
+}
+
+/**
+ * Opens a session for name, password and a code of the authenticator; throws OperatorSignInRefused, which does not say
+ * which of them was wrong. Failures are counted as in src/platform/throttle/sign-in.ts, codes and passwords together:
+ * simultaneous guesses get no more answers than the limits allow.
+ */
+export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
+  deps.passwordSlots.run(() => attemptSignIn(deps, input))
+
+async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> {
+  const { name, address, device } = input
+  const limits = await signInLimits(deps, { kind: 'operator', name: name.toLowerCase(), address, device })
+  const refuseExhausted = async () => {
+    const until = await limits.exhausted()
+    if (until) throw new OperatorSignInRefused(until)
+  }
+  await refuseExhausted()
+  const found = await store.findCredential(deps.db, name)
+  const credential = found?.status === 'active' ? found : undefined
+  const right = await verifyPassword(credential?.password_hash ?? undefined, input.password)
+  const pending = credential?.totp_confirmed_at === null
+  if (!credential || !right || !(pending || (await spendCode(deps, credential, input.code)))) {
+    const until = await limits.failed()
+    await recordFailure(deps, found?.name, (until ?? (await limits.exhausted())) !== undefined)
+    throw new OperatorSignInRefused(until)
+  }
+  await refuseExhausted()
+  await limits.forget()
+  await endOperatorSession(deps, input.formerSession)
+  return deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    const actor = { ...deps.actor, kind: 'operator', name: credential.name } as const
+    const target = `operator:${credential.name}`
+    await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { pending } })
+    return { session: await startOperatorSession(inside, credential, pending), pending }
+  })
+}
+
+/** The limits of attempts also limit these rows. A name that no operator has is not kept: it may be a password. */
+const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
+  recordAudit(deps, {
+    event: locked ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
+    actor: { ...deps.actor, kind: 'operator', name },
+    ...(name === undefined ? {} : { target: `operator:${name}` }),
+    outcome: 'refused',
+    detail: { by: 'password' },
+  })
+
+/** Sets a password and ends the operator's sessions. */
+export const setOperatorPassword = operation(
+  newPassword,
+  async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
+    const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
+    return deps.db.tx(async (db) => {
+      const found = await store.lockOperator(db, name)
+      if (!found) throw noSuchOperator()
+      await store.setPassword(db, found.operator_id, passwordHash)
+      await recordAudit({ ...deps, db }, { event: 'operator_password_set', target: `operator:${found.name}` })
+      return { name: found.name }
+    })
+  },
+)

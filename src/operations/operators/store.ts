@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { Role } from '../../platform/lib/web/admin-auth.ts'
+import { type OperatorRow, operatorRow } from './wire.ts'
+
+/** Operators by name, in any case of letters. Tokens and sessions are in token-store.ts and session-store.ts. */
+
+/** 0 when the name is in use. */
+export const insertOperator = (
+  db: Db,
+  made: { readonly operator_id: string; readonly name: string; readonly role: Role },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into operator (operator_id, name, role, status, created_at)
+        values (${made.operator_id}, ${made.name}, ${made.role}, 'active', ${now}) on conflict do nothing`,
+  )
+
+export const findOperators = (db: Db): Promise<OperatorRow[]> =>
+  db.many(
+    operatorRow,
+    sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
+          totp_confirmed_at is not null as has_totp
+        from operator order by created_at, name limit 1000`,
+  )
+
+/** Locked until the end of the transaction. */
+export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
+  db.maybe(
+    operatorRow,
+    sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
+          totp_confirmed_at is not null as has_totp
+        from operator where lower(name) = lower(${name}) for update`,
+  )
+
+/** Locks the active admins until the end of the transaction. */
+export const lockAdmins = (db: Db): Promise<number> =>
+  db.exec(sql`select from operator where role = 'admin' and status = 'active' order by operator_id for update`)
+
+/** Whether there is an active admin with a password, or with a token that is accepted as an admin's. */
+export const hasUsableAdmin = async (db: Db, now: Date): Promise<boolean> =>
+  (
+    await db.one(
+      z.object({ found: z.boolean() }),
+      sql`select exists (
+            select 1 from operator o where o.role = 'admin' and o.status = 'active'
+              and (o.password_hash is not null
+                   or exists (select 1 from operator_token t
+                              where t.operator_id = o.operator_id and t.role = 'admin' and t.revoked_at is null
+                                and t.expires_at > ${now}))) as found`,
+    )
+  ).found
+
+export const setRole = (db: Db, operatorId: string, role: Role): Promise<number> =>
+  db.exec(sql`update operator set role = ${role} where operator_id = ${operatorId}`)
+
+/** Ends the operator's sessions. */
+export const setStatus = (db: Db, operatorId: string, status: OperatorRow['status']): Promise<number> =>
+  db.exec(
+    sql`update operator set status = ${status}, credential_version = credential_version + 1
+        where operator_id = ${operatorId}`,
+  )
+
+export const setPassword = (db: Db, operatorId: string, passwordHash: string): Promise<number> =>
+  db.exec(
+    sql`update operator set password_hash = ${passwordHash}, credential_version = credential_version + 1
+        where operator_id = ${operatorId}`,
+  )
+
+/** An authenticator for an operator without one, in force once it is confirmed. 0 if one is in force already. */
+export const setTotp = (db: Db, operatorId: string, sealed: Buffer): Promise<number> =>
+  db.exec(
+    sql`update operator set totp_sealed = ${sealed}, totp_last_step = 0
+        where operator_id = ${operatorId} and totp_confirmed_at is null`,
+  )
+
+export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
+  db.exec(
+    sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0
+        where operator_id = ${operatorId}`,
+  )
+
+/** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */
+export const spendTotpStep = (
+  db: Db,
+  { operator_id, totp_sealed }: Pick<Credential, 'operator_id' | 'totp_sealed'>,
+  step: number,
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`update operator set totp_last_step = ${step}, totp_confirmed_at = coalesce(totp_confirmed_at, ${now})
+        where operator_id = ${operator_id} and totp_sealed = ${totp_sealed} and totp_last_step < ${step}`,
+  )
+
+const credential = z.object({
+  operator_id: z.string(),
+  name: z.string(),
+  status: operatorRow.shape.status,
+  password_hash: z.string().nullable(),
+  totp_sealed: z.instanceof(Buffer).nullable(),
+  totp_confirmed_at: z.date().nullable(),
+  credential_version: z.number(),
+})
+export type Credential = z.output<typeof credential>
+
+export const findCredential = (db: Db, name: string): Promise<Credential | undefined> =>
+  db.maybe(
+    credential,
+    sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, credential_version
+        from operator where lower(name) = lower(${name})`,
+  )

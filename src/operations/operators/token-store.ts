@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { ROLES, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { type OperatorToken, operatorToken } from './wire.ts'
+
+/** Tokens are kept for a while after their end: the audit log names them by id. */
+export const OPERATOR_RETENTION: readonly Retention[] = [
+  { table: 'operator_token', key: ['token_hash'], column: 'expires_at', keptS: () => 455 * DAY_S },
+  { table: 'operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
+  { table: 'first_operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
+]
+
+interface NewTokenRow {
+  readonly hash: Buffer
+  readonly token_id: string
+  readonly operator_id: string
+  readonly name: string
+  readonly role: Role
+  readonly expires_at: Date
+}
+
+export const insertToken = (db: Db, made: NewTokenRow, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into operator_token (token_hash, token_id, operator_id, name, role, created_at, expires_at)
+        values (${made.hash}, ${made.token_id}, ${made.operator_id}, ${made.name}, ${made.role}, ${now},
+                ${made.expires_at})`,
+  )
+
+const found = z.object({
+  name: z.string(),
+  operatorRole: z.enum(ROLES),
+  tokenRole: z.enum(ROLES),
+  lastUsedAt: z.date().nullable(),
+})
+export type FoundToken = z.output<typeof found>
+
+/** A token that is accepted, and whose it is. */
+export const findToken = (db: Db, hash: Buffer, now: Date): Promise<FoundToken | undefined> =>
+  db.maybe(
+    found,
+    sql`select o.name, o.role as "operatorRole", t.role as "tokenRole", t.last_used_at as "lastUsedAt"
+        from operator_token t join operator o on o.operator_id = t.operator_id
+        where t.token_hash = ${hash} and t.revoked_at is null and t.expires_at > ${now} and o.status = 'active'`,
+  )
+
+/** Does nothing if the last use is recorded since `unlessSince`. */
+export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): Promise<number> =>
+  db.exec(
+    sql`update operator_token set last_used_at = ${now}
+        where token_hash = ${hash} and (last_used_at is null or last_used_at < ${unlessSince})`,
+  )
+
+const tokenOf = operatorToken.extend({ operator_id: z.string() })
+
+/** Valid tokens of all operators, oldest first. */
+export const liveTokens = (db: Db, now: Date): Promise<(OperatorToken & { operator_id: string })[]> =>
+  db.many(
+    tokenOf,
+    sql`select operator_id, token_id, name, role, created_at, expires_at, last_used_at from operator_token
+        where revoked_at is null and expires_at > ${now} order by created_at limit 10000`,
+  )
+
+/** 0 when there is no such token, or it is revoked already. */
+export const revokeToken = (db: Db, operatorId: string, tokenId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update operator_token set revoked_at = ${now}
+        where operator_id = ${operatorId} and token_id = ${tokenId} and revoked_at is null`,
+  )

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Config } from '../../platform/config/index.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
+import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { allows, type Operator, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
+import { refuseWithoutAdmin } from './last-admin.ts'
+import { lockOperator } from './store.ts'
+import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
+import {
+  ADMIN_TOKEN_NAME,
+  type IssuedOperatorToken,
+  type NewToken,
+  newToken,
+  type OneToken,
+  type OperatorRow,
+  oneToken,
+} from './wire.ts'
+
+/** The last use of a token is written at most this often. */
+const TOUCH_EVERY_S = 60
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/** The token of an Authorization header; undefined if it is no bearer token. */
+export const bearerOf = (authorization = ''): string | undefined => BEARER.exec(authorization)?.[1]
+
+const isAdminToken = ({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>, bearer: string): boolean =>
+  ADMIN_TOKEN !== undefined && equalSecrets(bearer, ADMIN_TOKEN)
+
+/** Whether an Authorization header carries ADMIN_TOKEN; asks no database. */
+export function hasAdminToken(config: Pick<Config, 'ADMIN_TOKEN'>, authorization: string | undefined): boolean {
+  const bearer = bearerOf(authorization)
+  return bearer !== undefined && isAdminToken(config, bearer)
+}
+
+const lower = (one: Role, other: Role): Role => (allows(one, other) ? other : one)
+
+/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. A forged token costs no statement. */
+export async function findOperator({ config, db, keys, clock }: Deps, bearer: string): Promise<Operator | undefined> {
+  if (isAdminToken(config, bearer)) return { name: ADMIN_TOKEN_NAME, role: 'admin' }
+  const now = clock.now()
+  const token = parseToken(keys, PREFIX.operatorToken, bearer)
+  if (!token || token.expiresAt <= now) return undefined
+  const found = await findToken(db, token.hash, now)
+  if (!found) return undefined
+  const stale = addSeconds(now, -TOUCH_EVERY_S)
+  if (found.lastUsedAt === null || found.lastUsedAt < stale) await touchToken(db, token.hash, now, stale)
+  return { name: found.name, role: lower(found.operatorRole, found.tokenRole) }
+}
+
+interface Wanted {
+  readonly token_name: string
+  readonly role: Role
+  readonly days: number
+}
+
+/** In the transaction of `deps.db`, with a row in the audit log. */
+export async function issueOperatorToken(
+  deps: Deps,
+  of: OperatorRow,
+  { token_name, role, days }: Wanted,
+): Promise<IssuedOperatorToken> {
+  const { db, keys, clock } = deps
+  const now = clock.now()
+  const expiresAt = wholeSecondsAfter(now, days * DAY_S)
+  const token = issueToken(keys, { prefix: PREFIX.operatorToken, routingKey: 0, expiresAt })
+  const token_id = randomUUID()
+  const { operator_id } = of
+  await insertToken(db, { hash: token.hash, token_id, operator_id, name: token_name, role, expires_at: expiresAt }, now)
+  const detail = { token_id, token_name, role, expires_at: expiresAt }
+  await recordAudit(deps, { event: 'operator_token_made', target: `operator:${of.name}`, detail })
+  return { token: token.text, token_id, expires_at: expiresAt }
+}
+
+/** A further token for an operator, of its role or a lower one. */
+export const newOperatorToken = operation(
+  newToken,
+  (deps: Deps, { name, role, ...wanted }: NewToken): Promise<IssuedOperatorToken> =>
+    deps.db.tx(async (db) => {
+      const found = await lockOperator(db, name)
+      if (!found) throw noSuchOperator()
+      if (role && !allows(found.role, role)) throw roleAboveOperator(found.role)
+      return issueOperatorToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
+    }),
+)
+
+/** Revokes a token at once, except the last one with which an admin could sign in. */
+export const revokeOperatorToken = operation(
+  oneToken,
+  (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
+    deps.db.tx((db) =>
+      refuseWithoutAdmin(deps, db, async () => {
+        const found = await lockOperator(db, name)
+        if (!found) throw noSuchOperator()
+        if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
+        const target = `operator:${found.name}`
+        await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
+        return { token_id }
+      }),
+    ),
+)

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { newPasswordOf } from '../../platform/lib/json/input.ts'
+import { normalName } from '../../platform/lib/precis.ts'
+import { ROLES } from '../../platform/lib/web/admin-auth.ts'
+
+/** The inputs and answers of the operations about operators. */
+
+export const role = z.enum(ROLES)
+
+/** The name of whoever holds ADMIN_TOKEN; no operator may have it. */
+export const ADMIN_TOKEN_NAME = 'ADMIN_TOKEN'
+
+const operatorName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/,
+    'must be 1 to 64 letters, digits or . _ @ -, the first one a letter or digit',
+  )
+  .refine((name) => name.toUpperCase() !== ADMIN_TOKEN_NAME, 'is the name of the operator of ADMIN_TOKEN')
+
+const days = z.int().min(1).max(3_650)
+const tokenName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(64)
+  .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
+const DEFAULT_DAYS = 90
+
+export const newOperator = z.strictObject({ name: operatorName, role, days: days.default(DEFAULT_DAYS) })
+export type NewOperator = z.output<typeof newOperator>
+
+/** Names are ASCII (above); a form of another width that was typed means the same one. */
+export const typedName = z.string().trim().min(1).max(64).overwrite(normalName)
+
+export const oneOperator = z.strictObject({ name: typedName })
+export type OneOperator = z.output<typeof oneOperator>
+
+export const roleChange = oneOperator.extend({ role })
+export type RoleChange = z.output<typeof roleChange>
+
+export const newToken = oneOperator.extend({
+  token_name: tokenName.default('token'),
+  /** The operator's own if not given. */
+  role: role.optional(),
+  days: days.default(DEFAULT_DAYS),
+})
+export type NewToken = z.output<typeof newToken>
+
+export const oneToken = oneOperator.extend({ token_id: z.uuid('must be the id of a token') })
+export type OneToken = z.output<typeof oneToken>
+
+/** Longer than for partners' members: an operator can do more harm. */
+export const newPassword = oneOperator.extend({ password: newPasswordOf(12).meta({ secret: true }) })
+export type NewPassword = z.output<typeof newPassword>
+
+export const operatorToken = z.object({
+  token_id: z.string(),
+  name: z.string(),
+  role,
+  created_at: z.date(),
+  expires_at: z.date(),
+  last_used_at: z.date().nullable(),
+})
+export type OperatorToken = z.output<typeof operatorToken>
+
+export const operatorRow = z.object({
+  operator_id: z.string(),
+  name: z.string(),
+  role,
+  status: z.enum(['active', 'disabled']),
+  created_at: z.date(),
+  has_password: z.boolean(),
+  has_totp: z.boolean(),
+})
+export type OperatorRow = z.output<typeof operatorRow>
+
+/** An operator as others see it. */
+export interface ShownOperator extends Omit<OperatorRow, 'operator_id'> {
+  /** Those that are accepted now. */
+  readonly tokens: readonly OperatorToken[]
+}
+
+/** The token is shown only this once. */
+export interface IssuedOperatorToken {
+  readonly token: string
+  readonly token_id: string
+  readonly expires_at: Date
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { SealedColumn } from '../../platform/db/sealed.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+
+const sealedRow = z.object({ key: z.array(z.string()), sealed: z.instanceof(Buffer) })
+export type SealedRow = z.output<typeof sealedRow>
+
+const joined = (parts: readonly Fragment[]): Fragment => parts.reduce((all, part) => sql.part`${all}, ${part}`)
+const keyOf = ({ key }: SealedColumn): Fragment => joined(key.map((name) => sql.identifier(name)))
+const valuesOf = (values: readonly string[]): Fragment => joined(values.map((value) => sql.part`${value}`))
+
+/** The next rows after a key, locked until the end of the transaction; undefined: from the first one. */
+export function lockSealed(
+  db: Db,
+  column: SealedColumn,
+  after: readonly string[] | undefined,
+  limit: number,
+): Promise<SealedRow[]> {
+  const [table, sealed] = [sql.identifier(column.table), sql.identifier(column.column)]
+  const texts = joined(column.key.map((name) => sql.part`${sql.identifier(name)}::text`))
+  const rest = after ? sql.part`and (${keyOf(column)}) > (${valuesOf(after)})` : sql.part``
+  return db.many(
+    sealedRow,
+    sql`select array[${texts}] as key, ${sealed} as sealed from ${table}
+        where ${sealed} is not null ${rest}
+        order by ${keyOf(column)} limit ${limit} for no key update`,
+  )
+}
+
+export const putSealed = (db: Db, column: SealedColumn, key: readonly string[], sealed: Buffer): Promise<number> =>
+  db.exec(
+    sql`update ${sql.identifier(column.table)} set ${sql.identifier(column.column)} = ${sealed}
+        where (${keyOf(column)}) = (${valuesOf(key)})`,
+  )
+
+export async function countSealed(db: Db, columns: readonly SealedColumn[]): Promise<number> {
+  let total = 0
+  for (const { table, column } of columns) {
+    const { rows } = await db.one(
+      z.object({ rows: z.number() }),
+      sql`select count(*)::int as rows from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
+    )
+    total += rows
+  }
+  return total
+}

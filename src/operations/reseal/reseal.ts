@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ACCOUNT_SEALED } from '../../authorization/account/index.ts'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { currentKeySince, KEY_FOLLOWED_WITHIN_S, replaceKey } from '../../platform/db/installation.ts'
+import type { SealedColumn } from '../../platform/db/sealed.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { type Keys, reencryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { LONGEST_REFRESH_S } from '../../authorization/oauth/index.ts'
+import { OIDC_SEALED } from '../../authorization/oidc/index.ts'
+import { OPERATORS_SEALED } from '../operators/index.ts'
+import { PARTNERS_SEALED } from '../../ticketing/partners/index.ts'
+import { REGISTRY_SEALED, secretsOfOldKeys } from '../../authorization/registry/index.ts'
+import { storeReportKeys } from '../../sandbox/reports/index.ts'
+import { DEVICE_LIFETIME_S } from '../../platform/throttle/index.ts'
+import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
+
+/** Every encrypted column, as the owner of its table declares it. */
+const SEALED: readonly SealedColumn[] = [
+  ...PARTNERS_SEALED,
+  ...REGISTRY_SEALED,
+  ...OIDC_SEALED,
+  ...OPERATORS_SEALED,
+  ...ACCOUNT_SEALED,
+]
+
+const BATCH_ROWS = 100
+/** How many rows and apps are named; the rest is only counted. */
+const NAMED = 20
+
+export interface Resealed {
+  /** Since when SECRET_KEY is the current key. */
+  readonly replaced_at: Date
+  readonly resealed: number
+  /** Encrypted with SECRET_KEY already. */
+  readonly sealed_before: number
+  /** Rows that no key decrypts, as `table key`, a few of them. */
+  readonly unreadable: readonly string[]
+  /** app_secrets still hashed with an old key, which are rehashed when they are used. */
+  readonly unused_secrets: { readonly total: number; readonly app_keys: readonly string[] }
+  /** When the last token and session of an old key ends. */
+  readonly tokens_end_at: Date
+  /** When everything else of an old key has ended, so that SECRET_KEYS_OLD can be emptied without any effect. */
+  readonly droppable_at: Date
+}
+
+export interface ResealProgress {
+  readonly seen: number
+  readonly total: number
+}
+
+/**
+ * Makes SECRET_KEY the current key, waits until all processes use it, and re-encrypts what is encrypted with an old one.
+ * Each batch commits by itself: after an interruption, run it again for the rest. Throws 20007 without SECRET_KEYS_OLD.
+ */
+export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
+  const { db, clock, keys } = deps
+  if (keys.others.length === 0) throw invalidRequest('SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces')
+  await db.tx(async (tx) => {
+    if (await replaceKey(tx, keys, clock.now()))
+      await recordAudit({ ...deps, db: tx }, { event: 'secret_key_replaced' })
+  })
+  const replaced_at = (await currentKeySince(db, keys)) ?? clock.now()
+  const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)
+  await sleep(Math.max(0, followedAt.getTime() - clock.now().getTime()))
+  await storeReportKeys(deps)
+  const counts = await resealColumns(deps, onProgress)
+  await recordAudit(deps, { event: 'secrets_resealed', detail: counts })
+  return { replaced_at, ...counts, ...(await whatIsLeft(deps, followedAt)) } satisfies Resealed
+}
+
+type Counts = Pick<Resealed, 'resealed' | 'sealed_before' | 'unreadable'>
+
+async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) => void): Promise<Counts> {
+  const total = await countSealed(deps.db, SEALED)
+  const outcomes = { resealed: 0, sealed_before: 0 }
+  const unreadable: string[] = []
+  let seen = 0
+  for (const column of SEALED) {
+    let after: readonly string[] | undefined
+    do {
+      const batch = await resealBatch(deps, column, after)
+      for (const { key, outcome } of batch) {
+        if (outcome === 'unreadable') unreadable.push(`${column.table} ${key.join(' ')}`)
+        else outcomes[outcome]++
+      }
+      seen += batch.length
+      onProgress({ seen, total })
+      after = batch.length === BATCH_ROWS ? batch.at(-1)?.key : undefined
+    } while (after)
+  }
+  return { ...outcomes, unreadable: unreadable.slice(0, NAMED) }
+}
+
+interface Outcome {
+  readonly key: readonly string[]
+  readonly outcome: keyof Counts
+}
+
+const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly string[] | undefined) =>
+  db.tx(async (tx) => {
+    const outcomes: Outcome[] = []
+    for (const { key, sealed } of await lockSealed(tx, column, after, BATCH_ROWS)) {
+      const anew = resealed(keys, sealed, column.contextOf(key))
+      if (typeof anew !== 'string') await putSealed(tx, column, key, anew)
+      outcomes.push({ key, outcome: typeof anew === 'string' ? anew : 'resealed' })
+    }
+    return outcomes
+  })
+
+function resealed(keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> {
+  try {
+    return reencryptSecret(keys, sealed, context) ?? 'sealed_before'
+  } catch {
+    return 'unreadable'
+  }
+}
+
+/** What still needs an old key, and until when; `since`: when the current key replaced it. */
+async function whatIsLeft({ db, clock, keys, config }: Deps, since: Date) {
+  const { ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S } = config
+  const tokensS = Math.max(LONGEST_REFRESH_S, ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S)
+  return {
+    unused_secrets: await secretsOfOldKeys(db, keys, clock.now(), NAMED),
+    tokens_end_at: addSeconds(since, tokensS),
+    droppable_at: addSeconds(since, Math.max(tokensS, DEVICE_LIFETIME_S)),
+  }
+}

@@ -1,0 +1,140 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
+import { prefixProblem } from './mounts.ts'
+
+/** Kinds of settings, with the message about an invalid value. */
+
+export const whole = (from: number, to: number) =>
+  z.coerce
+    .number('must be a whole number')
+    .int('must be a whole number')
+    .min(from, `must be at least ${from}`)
+    .max(to, `must be at most ${to}`)
+
+export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true })
+
+/** What an address has besides scheme, host and port. A `?` or `#` with nothing behind it is one too. */
+const partsOf = (text: string): string[] => {
+  const { username, password, pathname } = new URL(text)
+  const [address = '', ...fragment] = text.split('#')
+  return [
+    ...(username || password ? ['a user name or password'] : []),
+    ...(pathname === '/' ? [] : ['a path']),
+    ...(address.includes('?') ? ['a query'] : []),
+    ...(fragment.length > 0 ? ['a fragment'] : []),
+  ]
+}
+
+/** An address at whose root the service is. Written as browsers write it: scheme and host in lower case, no usual port. */
+export const originUrl = httpUrl
+  .superRefine((text, context) => {
+    const parts = partsOf(text)
+    if (parts.length === 0) return
+    context.addIssue({
+      code: 'custom',
+      message: `must be scheme, host and port alone, such as https://gate.example: it has ${parts.join(' and ')}`,
+    })
+  })
+  .transform((text) => new URL(text).origin)
+
+/** An address below which paths are appended. */
+export const baseUrl = httpUrl
+  .superRefine((text, context) => {
+    const parts = partsOf(text).filter((part) => part !== 'a path')
+    if (parts.length > 0) context.addIssue({ code: 'custom', message: `must not have ${parts.join(' and ')}` })
+  })
+  .transform((url) => url.replace(/\/+$/, ''))
+
+/**
+ * What a character that ends the user name and password in an address has done there: with it in a password, what stands
+ * before it would be taken for the host.
+ */
+function strayInPassword(text: string): string | undefined {
+  const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(text) ?? []
+  if (rest.includes('#')) return '#'
+  const [path = '', query = ''] = rest.split('?', 2)
+  if (path.includes('@')) return '/'
+  return !authority.includes('@') && path === '' && /^[^=]*@/.test(query) ? '?' : undefined
+}
+
+/** Of DATABASE_URL, which may hold a password: nothing of it is repeated. */
+export const databaseUrl = z.string().superRefine((text, context) => {
+  const add = (message: string) => context.addIssue({ code: 'custom', message })
+  if (!/^postgres(ql)?:\/\//i.test(text)) return add('must be a postgres:// address')
+  const stray = strayInPassword(text)
+  if (stray)
+    return add(`has a ${stray} where none may be: in a user name or password write ${encodeURIComponent(stray)}`)
+  if (!URL.canParse(text)) add('must be a postgres:// address, with special characters percent-encoded')
+})
+
+export const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+)
+
+const parsedList = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of SECRET_KEYS_OLD, whose entries are secrets: none is named. A key that holds a comma needs the JSON list. */
+export const oldKeys = z
+  .string()
+  .transform((text) => (text.trimStart().startsWith('[') ? parsedList(text) : list.parse(text)))
+  .pipe(
+    z
+      .array(z.string().min(32, 'must be keys of at least 32 characters each'), 'must be a list of keys')
+      .max(5, 'must have at most 5 keys'),
+  )
+
+/** Of PARTNER_ADDRESS_ALLOW, whose entries are no secrets: each bad one is named. */
+export const allowedAddresses = list.transform((entries, context): AllowedAddress[] =>
+  entries.flatMap((entry) => {
+    const parsed = parseAllowedAddress(entry)
+    if (parsed) return parsed
+    context.addIssue({
+      code: 'custom',
+      message: `has "${entry.slice(0, 80)}", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port`,
+    })
+    return []
+  }),
+)
+
+/** Of MTP_PATH_PREFIXES; each bad entry is named. */
+export const pathPrefixes = list.superRefine((entries, context) => {
+  for (const entry of entries) {
+    const message = prefixProblem(entry, entries)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  }
+})
+
+const port = whole(1, 65_535)
+export const ports = list
+  .refine((items) => items.every((item) => port.safeParse(item).success), 'must be ports, separated by commas')
+  .transform((items) => items.map(Number))
+
+/** RFC 9116 wants URIs, and https rather than http. No whitespace: each becomes a line of its own. */
+const CONTACT = /^(?:mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,]+)$/
+export const contactUris = list.refine(
+  (items) => items.every((item) => CONTACT.test(item)),
+  'must be mailto: or https: addresses, separated by commas',
+)
+
+/** Whether TRUST_PROXY takes this address, network or name of networks (src/platform/lib/web/caller-address.ts). */
+export function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [address = '', bits] = text.split('/', 2)
+  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+  // Of an IPv4 address that is mapped into IPv6, the first 96 bits are no network of its own.
+  const least = /^::ffff:/i.test(address) ? 97 : 1
+  if (longest === 0 || address.includes('%')) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) >= least && Number(bits) <= longest)
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { type Db, sql } from './sql.ts'
+
+/**
+ * The durable queue (graphile-worker), through its SQL functions. Every room may queue jobs; src/operations/jobs runs them.
+ */
+
+/**
+ * The durable jobs and their priorities: lower numbers run first. What people wait for comes before pulls, of which
+ * partners can cause any number.
+ */
+const PRIORITIES = {
+  purge: 0,
+  'purge-often': 0,
+  'erase-due': 0,
+  'send-notification': 0,
+  'send-member-mail': 0,
+  'member-password': 0,
+  'send-person-mail': 0,
+  'forgotten-password': 0,
+  'send-contact-code': 0,
+  'query-order': 10,
+  'send-refunded-message': 10,
+  'pull-due': 20,
+  // Their receivers are slow or away as they like: everything else goes first.
+  'send-app-events': 30,
+  // Queued by builds before 2026-11-22.
+  'pull-product': 20,
+  'pull-prices': 20,
+} as const
+
+export type TaskName = keyof typeof PRIORITIES
+
+export interface EnqueueOptions {
+  /** Of several waiting jobs with one key only the last one is kept. */
+  readonly key?: string
+  /** Jobs of one queue run one after the other. */
+  readonly queue?: string
+  readonly runAt?: Date
+  readonly maxAttempts?: number
+}
+
+// With full jitter up to ten minutes between them, about an hour.
+const MAX_ATTEMPTS = 20
+
+/** Queues a job as part of the caller's transaction: it exists exactly if that commits. */
+export const enqueue = (
+  db: Db,
+  task: TaskName,
+  payload: object,
+  { key, queue, runAt, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
+): Promise<number> =>
+  db.exec(
+    sql`select from graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
+          queue_name => ${queue}, run_at => ${runAt}, max_attempts => ${maxAttempts}, job_key => ${key},
+          priority => ${PRIORITIES[task]})`,
+  )
+
+/** Removes a waiting job; one that is running is finished and not repeated. */
+export const dequeue = (db: Db, key: string): Promise<number> =>
+  db.exec(sql`select from graphile_worker.remove_job(${key})`)
+
+const job = z.object({
+  job_id: z.string(),
+  task: z.string(),
+  key: z.string().nullable(),
+  state: z.enum(['waiting', 'running', 'failed']),
+  attempts: z.number(),
+  max_attempts: z.number(),
+  run_at: z.date(),
+  last_error: z.string().nullable(),
+  created_at: z.date(),
+})
+export type Job = z.output<typeof job>
+
+/** Jobs that are not done, newest first; `before` is the id of the last one seen. */
+export const listJobs = (
+  db: Db,
+  filter: { failed: boolean; limit: number; task?: string | undefined; before?: string | undefined },
+): Promise<Job[]> =>
+  db.listWithCustomPlan(
+    job,
+    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            else 'waiting' end as state
+        from graphile_worker.jobs
+        where (not ${filter.failed}::boolean or (locked_at is null and attempts >= max_attempts))
+          and (${filter.task}::text is null or task_identifier = ${filter.task})
+          and (${filter.before}::bigint is null or id < ${filter.before})
+        order by id desc limit ${filter.limit}`,
+  )
+
+const taskState = z.object({
+  task: z.string(),
+  waiting: z.coerce.number(),
+  running: z.coerce.number(),
+  failed: z.coerce.number(),
+  /** Seconds for which the oldest waiting job could have run; 0 where none is late. */
+  oldest_s: z.coerce.number(),
+})
+
+/** The queue by task. */
+export const queueState = (db: Db): Promise<z.output<typeof taskState>[]> =>
+  db.listWithCustomPlan(
+    taskState,
+    sql`select task_identifier as task,
+          count(*) filter (where locked_at is null and attempts < max_attempts) as waiting,
+          count(*) filter (where locked_at is not null) as running,
+          count(*) filter (where locked_at is null and attempts >= max_attempts) as failed,
+          greatest(0, coalesce(extract(epoch from clock_timestamp()
+            - min(run_at) filter (where locked_at is null and attempts < max_attempts)), 0)) as oldest_s
+        from graphile_worker.jobs group by task_identifier`,
+  )
+
+const jobCounts = z.object({
+  waiting: z.number(),
+  running: z.number(),
+  failed: z.number(),
+  oldest_due: z.date().nullable(),
+})
+export type JobCounts = z.output<typeof jobCounts>
+
+/** Jobs by state, of the hundred thousand that are due first; `oldest_due`: since when the longest has been due. */
+export const countJobs = (db: Db, now: Date): Promise<JobCounts> =>
+  db.one(
+    jobCounts,
+    sql`select count(1) filter (where j.locked_at is null and j.attempts < j.max_attempts)::int as waiting,
+          count(j.locked_at)::int as running,
+          count(1) filter (where j.locked_at is null and j.attempts >= j.max_attempts)::int as failed,
+          min(j.run_at) filter (where j.locked_at is null and j.attempts < j.max_attempts and j.run_at <= ${now}) as oldest_due
+        from (select locked_at, attempts, max_attempts, run_at from graphile_worker.jobs order by run_at limit 100000) j`,
+  )
+
+export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
+  db.maybe(
+    job,
+    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            else 'waiting' end as state
+        from graphile_worker.jobs where id = ${jobId}`,
+  )
+
+/** Those of these keys whose jobs are not done. */
+export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
+  db.many(
+    job,
+    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            else 'waiting' end as state
+        from graphile_worker.jobs where key = any(${keys})`,
+  )
+
+/** Runs a job at `runAt`, with `attempts` as the number of attempts made, if given. A running job is not changed. */
+export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: number): Promise<number> =>
+  db.exec(
+    sql`select from graphile_worker.reschedule_jobs(array[${jobId}::bigint], run_at => ${runAt}, attempts => ${attempts})`,
+  )
+
+/** Marks a job as permanently failed, for an operator to look at. */
+export const failJobForGood = (db: Db, jobId: string, message: string): Promise<number> =>
+  db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
+
+export const removeJob = (db: Db, jobId: string): Promise<number> =>
+  db.exec(sql`select from graphile_worker.complete_jobs(array[${jobId}::bigint])`)

@@ -1,0 +1,224 @@
+import type { z } from 'zod'
+import { InvalidInput, parseInput } from './json/input.ts'
+import type { Role } from './web/admin-auth.ts'
+import type { Download } from './web/download.ts'
+import type { Translate } from './web/locale.ts'
+import type { Problem } from './web/rescode.ts'
+
+/**
+ * What operators may do. One row in a room's `operator.ts` makes its route below /admin/v1, its command, its page or form
+ * of the console and its place in the API description (src/operations/actions). Its texts are `action.<id>` and
+ * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`.
+ */
+
+/** What a list shows of a row, on the terminal, on a page and as CSV. */
+export interface Column<Row> {
+  /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
+  readonly name: string
+  /** Without it, the row's field of this name. */
+  of?(row: Row, t: Translate, now: Date): unknown
+  /** Too much for a terminal. */
+  readonly onPagesOnly?: true
+  /** Pages say it by another column, or not at all. */
+  readonly onTerminalOnly?: true
+  /** Its colour on a page. */
+  tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
+  /** The page below /console that it leads to, of the row and what the address of the list says. */
+  page?(row: Readonly<Record<string, unknown>>): string
+}
+
+interface ListOf<Name, Row> {
+  /** The field of the output that has the rows; `next` beside it leads to the following page. */
+  readonly rows: Name
+  readonly columns: readonly Column<Row>[]
+  /** Whether a row has a page of its own, where not every one has. */
+  opens?(row: Row): boolean
+  /** The rows that its page shows before the others. */
+  first?(row: Row): boolean
+}
+
+type List<Output> = {
+  [Name in keyof Output & string]: Output[Name] extends readonly (infer Row)[] ? ListOf<Name, Row> : never
+}[keyof Output & string]
+
+/** What is the same for every schema and output. */
+interface Facts {
+  /** Below /admin/v1, and for the page below /console: `POST /jobs/:job_id/retry`. */
+  readonly route: string
+  /** Words of the command line. Without it there is no command. */
+  readonly command?: string
+  /** The fields that the command takes without a flag, in order; by default the one of the path, if it has one alone. */
+  readonly arguments?: readonly string[]
+  readonly role: Role
+  /** A name in the path that stands for few values: each has a route, and a form of its own; others are not found. */
+  readonly each?: { readonly name: string; readonly values: readonly string[] }
+  /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
+  readonly page?: { readonly path: string; readonly about: readonly string[] }
+  /** What it takes is no form: the console does not offer it. */
+  readonly hasNoForm?: true
+  /** It ends something that cannot be brought back: the console shows it apart. */
+  readonly dangerous?: true
+  /** The audit log records each look, so HEAD is not answered. */
+  readonly recordsLook?: true
+  /** Fields that only a higher role may give, and what the refusal calls that. */
+  readonly elevated?: Elevated
+  /** The page below /console that follows it where the record is gone. */
+  readonly after?: string
+  /** The field of the record that has to be typed in the console to confirm it. */
+  readonly retyped?: string
+  /** Its secret may also be typed as an option of the command, for records that are thrown away. */
+  readonly secretAsOption?: true
+  /** Bytes of a body, where that is more than others have. */
+  readonly bodyLimit?: number
+}
+
+interface Elevated {
+  readonly role: Role
+  readonly fields: readonly string[]
+  readonly what: string
+  /** Of the page of one record: the page below /console that asks for these fields. */
+  readonly page?: string
+}
+
+/** `input`: fields of the path, query and body together; refuses others. */
+export interface Row<Input extends object, Deps, Output extends object> extends Facts {
+  readonly input: z.ZodType<Input>
+  readonly run: (deps: Deps, input: Input) => Promise<Output>
+  readonly list?: List<Output>
+  /** The field of the output that has the record; the rest is known about it. */
+  readonly record?: keyof Output & string
+  /** What is shown of the lists that the record has, and of those beside it: their columns. */
+  readonly tables?: Readonly<Record<string, readonly string[]>>
+  /** What an operator below `support` is shown in place of the output. */
+  masked?(output: Output): object
+  /** What it would do, in numbers, which its page shows above the button. */
+  readonly preview?: Preview<Input, Deps>
+  /** What its page shows besides. */
+  readonly beside?: (deps: Deps, input: Input) => Promise<object>
+  /** Fields of the output that no later call shows again. */
+  readonly once?: readonly (keyof Output & string)[]
+  /** What the output means, by its text; after a bad one the command exits with 1. */
+  verdict?(output: Output): Verdict | undefined
+  /** What the console tells of the output, beside the verdict. */
+  told?(output: Output): object
+  /** What the form begins with. An id that is new each time makes a second click the same change. */
+  suggested?(deps: Deps): Readonly<Record<string, unknown>>
+  /** What the terminal shows of the output in place of its fields: cells of a table, and sentences. */
+  lines?(output: NoInfer<Output>): readonly (readonly unknown[] | string)[]
+  /** What was done all the same, and what the log calls that. */
+  readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
+  /** What is thrown where the path cannot name anything; without it, the problem of its field. */
+  noSuch?(): Error
+  /** Whether the page of this record offers it. */
+  offered?(record: Readonly<Record<string, unknown>>): boolean
+  /** Fields of its form that follow from the record: PUT begins with them, POST does not let them be changed. */
+  form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+  /** What else is known about the record of this page. */
+  related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
+  respond?(output: Output, t: Translate): Download
+}
+
+export interface Verdict {
+  readonly tone: 'good' | 'bad'
+  /** The key of its text. */
+  readonly text: string
+}
+
+/** A link to another page of the console. */
+interface Related {
+  /** Whoever may do this sees the link. */
+  readonly operation: string
+  /** The key of its text. */
+  readonly text: string
+  /** Below /console. */
+  readonly path: string
+  readonly query: Readonly<Record<string, unknown>>
+}
+
+interface Preview<Input, Deps> {
+  /** With a role it has a route of its own, GET on the same path, and the command does nothing else without --yes. */
+  readonly role?: Role
+  readonly run: (deps: Deps, input: Input) => Promise<object>
+}
+
+/** A row of any input and output. */
+export interface Action<Deps = never> extends Facts {
+  readonly id: string
+  readonly input: z.ZodType<object>
+  /** Parses what came from outside, and carries it out; throws InvalidInput. */
+  perform(deps: Deps, given: unknown): Promise<object>
+  foresee?(deps: Deps, given: unknown): Promise<object>
+  showBeside?(deps: Deps, given: unknown): Promise<object>
+  readonly previewRole?: Role
+  readonly list?: ListOf<string, object>
+  readonly record?: string
+  readonly tables?: Readonly<Record<string, readonly string[]>>
+  readonly once?: readonly string[]
+  verdict?(output: object): Verdict | undefined
+  told?(output: object): object
+  suggested?(deps: Deps): Readonly<Record<string, unknown>>
+  masked?(output: object): object
+  lines?(output: object): readonly (readonly unknown[] | string)[]
+  readonly warnings?: { of(output: object): readonly Problem[]; readonly log: string }
+  offered?(record: Readonly<Record<string, unknown>>): boolean
+  form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+  related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  respond?(output: object, t: Translate): Download
+}
+
+/** `job_give_up` of the command `job give-up`, or of the route where there is none. */
+const idOf = ({ route, command = route.toLowerCase().replace(/:\w+/g, 'one') }: Facts): string =>
+  command.replace(/\W+/g, '_')
+
+export function action<Input extends object, Deps, Output extends object>(row: Row<Input, Deps, Output>): Action<Deps> {
+  const { run, preview, beside, noSuch, ...facts } = row
+  const read = (given: unknown): Input => {
+    try {
+      return parseInput(row.input, given)
+    } catch (error) {
+      throw noSuch && error instanceof InvalidInput ? withoutPath(row, error, noSuch) : error
+    }
+  }
+  return {
+    ...facts,
+    id: idOf(row),
+    perform: (deps, given) => run(deps, read(given)),
+    ...(preview && {
+      ...(preview.role ? { previewRole: preview.role } : {}),
+      foresee: (deps: Deps, given: unknown) => preview.run(deps, read(given)),
+    }),
+    ...(beside && { showBeside: (deps: Deps, given: unknown) => beside(deps, read(given)) }),
+  }
+}
+
+/** The problems of other fields, or that there is no such record. */
+function withoutPath({ route }: Facts, { problems }: InvalidInput, noSuch: () => Error): Error {
+  const inPath = namesIn(partsOf(route).path)
+  const others = problems.filter(({ field }) => !inPath.includes(field))
+  return others.length > 0 ? new InvalidInput(others) : noSuch()
+}
+
+/** Its route, or one for each value that a name in its path stands for, with that value. */
+export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
+  each
+    ? each.values.map((value) => ({ route: route.replace(`:${each.name}`, value), fixed: { [each.name]: value } }))
+    : [{ route, fixed: {} }]
+
+/** What a column shows of a row. */
+export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate, now: Date): unknown =>
+  of ? of(row, t, now) : (row as Readonly<Record<string, unknown>>)[name]
+
+/** Whether an input has a field that only a higher role may give. */
+export const isElevated = ({ elevated }: Pick<Facts, 'elevated'>, input: object): boolean =>
+  elevated?.fields.some((name) => (input as Readonly<Record<string, unknown>>)[name] !== undefined) === true
+
+/** Method and path of a route. */
+export function partsOf(route: string): { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string } {
+  const [, method, path] = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/.exec(route) ?? []
+  if (!method || !path) throw new Error(`not a route: ${route}`)
+  return { method: method as 'GET', path }
+}
+
+/** The names in a path: `app_key` of `/apps/:app_key/approve`. */
+export const namesIn = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)

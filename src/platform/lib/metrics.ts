@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { ActivityMeter } from './activity.ts'
+import { RequestMeter } from './web/request-meter.ts'
+
+export type Metrics = ReturnType<typeof openMetrics>
+
+/** Access tokens issued. Counted as plain numbers: this runs for every exchange and refresh. */
+function countedByGrant(registers: Registry[]) {
+  const counted = { authorization_code: 0, refresh_token: 0 }
+  new Counter({
+    name: 'gatehouse_tokens_issued_total',
+    help: 'Access tokens issued, by grant type',
+    labelNames: ['grant'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [grant, times] of Object.entries(counted)) if (times > 0) this.inc({ grant }, times)
+    },
+  })
+  return counted
+}
+
+/**
+ * What a process counts of its own work, for `/metrics` (src/operations/metrics). Labels have values from lists in the code, never
+ * from a caller.
+ */
+export function openMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  return {
+    registry,
+    requests: new RequestMeter(registry),
+    /** For the history of the console; not for `/metrics`, whose labels name no app and no partner. */
+    activity: new ActivityMeter(),
+    batchItems: new Histogram({
+      name: 'gatehouse_batch_items',
+      help: 'How many requests shared one statement (kind read or write)',
+      labelNames: ['kind'],
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200],
+      registers,
+    }),
+    partnerCalls: new Histogram({
+      name: 'gatehouse_partner_call_duration_seconds',
+      help: 'Calls to partners by interface and outcome: ok, or the kind of failure',
+      labelNames: ['interface', 'outcome'],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+      registers,
+    }),
+    signInFailures: new Counter({
+      name: 'gatehouse_sign_in_failures_total',
+      help: 'Failed sign-ins of people (passport), partners, their members, and failed authentications of apps (client)',
+      labelNames: ['kind'],
+      registers,
+    }),
+    tokensIssued: countedByGrant(registers),
+    jobsFinished: new Counter({
+      name: 'gatehouse_jobs_finished_total',
+      help: 'Durable jobs that this service has run, by task and outcome: done, again (it will be retried), failed (for good), superseded',
+      labelNames: ['task', 'outcome'],
+      registers,
+    }),
+    purgedRows: new Counter({
+      name: 'gatehouse_purged_rows_total',
+      help: 'Rows that the purge has deleted, by table',
+      labelNames: ['table'],
+      registers,
+    }),
+    /** A gauge that is read at each scrape; replaces an earlier one of that name. */
+    watch: (name: string, help: string, read: () => number): void => {
+      registry.removeSingleMetric(name)
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read())
+        },
+      })
+    },
+    linesLeftOut: new Counter({
+      name: 'gatehouse_log_lines_left_out_total',
+      help: 'Lines of the request log that were only counted, because there were too many in a second',
+      registers,
+    }),
+    accessesLeftOut: new Counter({
+      name: 'gatehouse_accesses_left_out_total',
+      help: 'Reads of profiles and phone numbers that are missing from the access ledger, because there were too many',
+      registers,
+    }),
+    refusalsLeftOut: new Counter({
+      name: 'gatehouse_refusals_left_out_total',
+      help: 'Refused requests that were not kept for gatehouse explain, because there were too many',
+      registers,
+    }),
+  }
+}

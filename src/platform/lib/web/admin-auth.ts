@@ -1,0 +1,99 @@
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preValidationAsyncHookHandler,
+} from 'fastify'
+import { z } from 'zod'
+import { parseInput } from '../json/input.ts'
+import { envelopeErrorHandler } from './envelope.ts'
+import { readJsonBodies } from './exact-body.ts'
+import { actorOf } from './observe.ts'
+import { refuseUnreadableQuery } from './request-target.ts'
+
+/** What an operator may do; each may do what those before it may. */
+export const ROLES = ['viewer', 'support', 'editor', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Whether somebody of this role may do what needs that one. */
+export const allows = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed)
+
+/** The operator of a request. */
+export interface Operator {
+  readonly name: string
+  readonly role: Role
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route parses its query itself and refuses unknown parameters there. */
+    readsQuery?: boolean
+  }
+  interface FastifyInstance {
+    /** Admits operators whose role allows the route (src/operations/operators/guard.ts), before the body is read. */
+    operatorGate: onRequestAsyncHookHandler
+    /** Refuses an operator whose role does not allow this, and records it; for what depends on more than the route. */
+    requireRole: (request: FastifyRequest, needed: Role, operation: string) => Promise<void>
+    /** Whether a request may be for operators at all: with ADMIN_PORT, whether it came in on that listener. */
+    isForOperators: (request: FastifyRequest) => boolean
+    /** Throws where what is for operators is asked for under the name of another machine although its token is public. */
+    refuseForeignHost: (request: FastifyRequest) => void
+  }
+  interface FastifyRequest {
+    operator: Operator | null
+  }
+}
+
+/** The operator of a request that has passed the gate. */
+export function operatorOf({ operator }: FastifyRequest): Operator {
+  if (!operator) throw new Error('the route is not behind the gate of operators')
+  return operator
+}
+
+/** Whether this operator may see addresses and mails of people; a viewer may not. */
+export const seesPeople = (request: FastifyRequest): boolean => allows(operatorOf(request).role, 'support')
+
+/** `l***@example.com` */
+export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)$/u, '$1***$2')
+
+/** Deps with the operator of the request as actor, for the audit log. */
+export type DepsFor<Deps> = (request: FastifyRequest) => Deps
+
+const operatorDepsFor =
+  <Deps extends object>(deps: Deps): DepsFor<Deps> =>
+  (request) => ({ ...deps, actor: { ...actorOf(request, 'operator', operatorOf(request).name), by: 'api' as const } })
+
+const NO_QUERY = z.strictObject({})
+
+/** An unknown filter that is ignored would look as if it had matched: `?status=pending` would show all. */
+const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, query }) => {
+  if (!routeOptions.config.readsQuery) parseInput(NO_QUERY, query)
+}
+
+/**
+ * Makes all routes of this plugin answer operators only, failures with their native HTTP status. An empty body
+ * counts as none; unknown query parameters are refused.
+ */
+export function forOperatorsOnly(app: FastifyInstance): void {
+  app.addHook('onRequest', app.operatorGate)
+  app.setErrorHandler(envelopeErrorHandler(true))
+  readJsonBodies(app)
+  app.addHook('preValidation', refuseUnreadableQuery)
+  app.addHook('preValidation', refuseStrayQuery)
+}
+
+/** The plugin that has these routes below /admin/v1, for operators only. */
+export const operatorRoutes =
+  <Deps extends object>(
+    routes: (app: FastifyInstance, depsFor: DepsFor<Deps>) => void,
+  ): FastifyPluginAsync<{ deps: Deps }> =>
+  async (app, { deps }) => {
+    await app.register(
+      async (admin) => {
+        forOperatorsOnly(admin)
+        routes(admin, operatorDepsFor(deps))
+      },
+      { prefix: '/admin/v1' },
+    )
+  }

@@ -1,0 +1,99 @@
+import type { Deps } from '../../platform/deps.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { outcomesOf } from '../../ticketing/orders/index.ts'
+import { CONTACT_ROLES, type ContactRole, showPartner } from '../../ticketing/partners/index.ts'
+import { type ReportFacts, storeReport } from '../reports/index.ts'
+import { type RunView, showRun } from './run.ts'
+import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
+import { linkedOrders } from './run-order-store.ts'
+import { findAcceptedRun, lockRun, markPassed } from './run-store.ts'
+
+/** A run that has passed, and the report that proves it. */
+interface PassedRun {
+  readonly runId: string
+  readonly partnerId: bigint
+  readonly runNumber: number
+  readonly passedAt: Date
+  readonly reportId: string
+  /** No run of the partner has passed before. */
+  readonly isFirst: boolean
+}
+
+/** The result of the acceptance check ("query orders"). */
+export interface Acceptance {
+  readonly passed: boolean
+  /** Set for the one check that has made it passed. */
+  readonly justPassed?: PassedRun
+  /** Ids of steps that are not done yet. */
+  readonly openSteps: readonly string[]
+  /** Order ids that count. */
+  readonly proof: OutputOf<typeof outcomesOf>
+  /** Contacts that the partner has yet to name: nobody else would be told. */
+  readonly missingContacts: readonly ContactRole[]
+}
+
+/** What the platform's own records say about a run; changes nothing. */
+export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
+  const openSteps = view.steps.filter(({ done }) => !done).map(({ step }) => step.id)
+  const { contacts } = await showPartner(deps, view.run.partner_id)
+  return {
+    passed: view.run.passed_at !== null,
+    openSteps,
+    proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
+    missingContacts: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
+  }
+}
+
+const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
+  openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
+
+/**
+ * The acceptance check: every step is done, and the platform's records show one consumption and one refund in this
+ * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
+ * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
+ */
+export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
+  return deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db }
+    await lockRun(db, partnerId, runId)
+    const view = await showRun(inside, partnerId, runId)
+    const found = await acceptanceOf(inside, view)
+    if (found.passed) return found
+    if (view.run.superseded_at !== null) throw runIsOver()
+    if (view.steps.some(({ running }) => running)) throw stepRunning()
+    if (!isComplete(found)) return found
+    if (found.missingContacts.length > 0) throw contactsMissing(found.missingContacts)
+    const isFirst = (await findAcceptedRun(db, partnerId)) === undefined
+    const passedAt = deps.clock.now()
+    await markPassed(db, runId, passedAt)
+    const { name } = await showPartner(inside, partnerId)
+    const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, found.proof, passedAt))
+    const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId, isFirst }
+    return { ...found, passed: true, justPassed }
+  })
+}
+
+const factsOf = (
+  { run, steps }: RunView,
+  partner_name: string,
+  proof: Acceptance['proof'],
+  passedAt: Date,
+): ReportFacts => {
+  const notTested = steps.filter(({ state }) => state !== 'passed').map(({ step }) => step.id)
+  return {
+    partner_id: String(run.partner_id),
+    partner_name,
+    run_number: run.number,
+    functions: run.choice.functions,
+    steps: steps
+      .filter(({ state }) => state === 'passed')
+      .map(({ step, attempts }) => ({
+        id: step.id,
+        passed_at: (attempts.findLast(({ outcome }) => outcome === 'passed')?.ended_at ?? passedAt).toISOString(),
+        attempts: attempts.length,
+      })),
+    ...(notTested.length > 0 ? { not_tested: notTested } : {}),
+    evidence: { consumption: proof.consumed, refund: proof.refunded },
+    passed_at: passedAt.toISOString(),
+  }
+}

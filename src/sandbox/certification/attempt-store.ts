@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import { finding } from '../checks/index.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { storedJson } from '../../platform/lib/localized-text.ts'
+import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
+
+/** The SQL of attempts at steps and of their log. */
+
+const attempt = z.object({
+  attempt_id: z.string(),
+  run_id: z.string(),
+  step_id: z.string(),
+  number: z.number(),
+  started_at: z.date(),
+  ended_at: z.date().nullable(),
+  outcome: z.enum(OUTCOMES).nullable(),
+})
+export type AttemptRow = z.output<typeof attempt>
+
+/** One that tested nothing has failed for the release before, which does not know the column. */
+const OUTCOME = sql.part`case when nothing_tested then 'not_tested' else outcome end as outcome`
+const COLUMNS = sql.part`attempt_id, run_id, step_id, number, started_at, ended_at, ${OUTCOME}`
+
+export interface NewAttempt {
+  readonly attemptId: string
+  readonly runId: string
+  readonly stepId: string
+}
+
+/** Begins an attempt; the caller holds the run's lock and knows that none is open. */
+export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
+  db.one(
+    attempt,
+    sql`with run as (
+          update sandbox_run set open_attempt = ${begun.attemptId} where run_id = ${begun.runId}
+        )
+        insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
+        select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
+        from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
+        returning ${COLUMNS}`,
+  )
+
+export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
+  db.many(
+    attempt,
+    sql`select ${COLUMNS}
+        from sandbox_attempt where run_id = ${runId} order by started_at, number`,
+  )
+
+export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | undefined> =>
+  db.maybe(
+    attempt,
+    sql`select ${COLUMNS}
+        from sandbox_attempt where attempt_id = ${attemptId}`,
+  )
+
+/** Records that the process which makes this attempt is alive; 0 when the attempt has been ended meanwhile. */
+export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
+  db.exec(
+    sql`update sandbox_attempt set alive_till = ${aliveTill} where attempt_id = ${attemptId} and ended_at is null`,
+  )
+
+/** The open attempt of a run whose process has died. */
+export const findStaleAttempt = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
+  db.maybe(
+    attempt,
+    sql`select ${COLUMNS}
+        from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
+  )
+
+export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | undefined> =>
+  db.maybe(
+    attempt,
+    sql`select ${COLUMNS}
+        from sandbox_attempt where run_id = ${runId} and ended_at is null`,
+  )
+
+/**
+ * Ends an attempt with its last line, once; false when it had ended already. The row of the run decides which attempt
+ * is open, and a statement that has waited for its lock reads it again: no line can follow the last one.
+ */
+export async function endAttempt(db: Db, attemptId: string, ending: Ending, now: Date): Promise<boolean> {
+  const nothingTested = ending.outcome === 'not_tested'
+  const lines = await db.exec(
+    sql`with run as (
+      update sandbox_run set last_seq = last_seq + 1, open_attempt = null where open_attempt = ${attemptId}
+      returning run_id, last_seq
+    ), ended as (
+      update sandbox_attempt a
+      set ended_at = ${now}, outcome = ${nothingTested ? 'failed' : ending.outcome}, nothing_tested = ${nothingTested}
+      from run where a.attempt_id = ${attemptId} and a.run_id = run.run_id and a.ended_at is null
+      returning a.run_id
+    )
+    insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
+    select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${JSON.stringify(ending)}::jsonb
+    from run join ended using (run_id)`,
+  )
+  return lines === 1
+}
+
+/** Adds a line to the log of an open attempt; false when the attempt has ended. */
+export const appendEvent = async (db: Db, attemptId: string, { kind, data }: LogEntry, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`with run as (
+      update sandbox_run set last_seq = last_seq + 1 where open_attempt = ${attemptId}
+      returning run_id, last_seq
+    )
+    insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
+    select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${storedJson(data)}::jsonb from run`,
+  )) === 1
+
+/** Lines after `seq`, oldest first. */
+export const eventsAfter = (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
+  db.many(
+    runEvent,
+    sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
+        from sandbox_event e join sandbox_attempt a using (attempt_id)
+        where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`,
+  )
+
+export const eventsOfAttempt = (db: Db, attemptId: string): Promise<RunEvent[]> =>
+  db.many(
+    runEvent,
+    sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
+        from sandbox_event e join sandbox_attempt a using (attempt_id)
+        where e.attempt_id = ${attemptId} order by e.seq`,
+  )
+
+/** How far the logs of these runs have come. */
+export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; last_seq: number }[]> =>
+  db.many(
+    z.object({ run_id: z.string(), last_seq: z.number() }),
+    sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
+  )
+
+/** How the last ended attempt at each step of these runs came out. */
+export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
+  db.many(
+    z.object({ run_id: z.string(), step_id: z.string(), outcome: z.enum(OUTCOMES) }),
+    sql`select distinct on (run_id, step_id) run_id, step_id, ${OUTCOME} from sandbox_attempt
+        where run_id = any(${runIds}::uuid[]) and outcome is not null
+        order by run_id, step_id, number desc`,
+  )
+
+const failedCheck = z.object({ attempt_id: z.string(), data: finding })
+
+/** Every check of a run that has failed, in the order of the log. */
+export const failedChecksOf = (db: Db, runId: string) =>
+  db.many(
+    failedCheck,
+    sql`select attempt_id, data from sandbox_event
+        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean order by seq`,
+  )
+
+/** Warnings of each attempt of a run that has any. */
+export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string; warnings: number }[]> =>
+  db.many(
+    z.object({ attempt_id: z.string(), warnings: z.number() }),
+    sql`select attempt_id, count(*)::int as warnings from sandbox_event
+        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean and data->>'level' = 'warning'
+        group by attempt_id`,
+  )
+
+const logReference = z.object({
+  /** Of a call or notice. */
+  id: z.string(),
+  run_id: z.string(),
+  run_number: z.number(),
+  step_id: z.string(),
+  attempt: z.number(),
+  seq: z.number(),
+})
+/** The line of a run's log that is about a call or notice. */
+type LogReference = z.output<typeof logReference>
+
+/** The lines about these calls and notices in the run of an order; none if the order is not of a run of this partner. */
+export const logReferences = (
+  db: Db,
+  { partnerId, orderId, ids }: { partnerId: bigint; orderId: bigint; ids: readonly string[] },
+): Promise<LogReference[]> =>
+  db.many(
+    logReference,
+    sql`select coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') as id, r.run_id, r.number as run_number, a.step_id,
+          a.number as attempt, e.seq
+        from sandbox_order o
+        join sandbox_run r on r.run_id = o.run_id and r.partner_id = ${partnerId}
+        join sandbox_event e on e.run_id = o.run_id and e.kind in ('call', 'notice', 'rejected', 'unverified')
+          and coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') = any (${ids}::text[])
+        join sandbox_attempt a on a.attempt_id = e.attempt_id
+        where o.order_id = ${orderId} order by e.seq limit 1000`,
+  )

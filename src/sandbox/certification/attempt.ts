@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import type { Log } from '../../platform/lib/log.ts'
+import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { findPartner } from '../../ticketing/partners/index.ts'
+import { faultsUnder, saidOf } from '../test-plan/index.ts'
+import { countUse } from '../../platform/throttle/index.ts'
+import { AttemptOver, NothingTested, StepFailed } from './attempt-log.ts'
+import {
+  appendEvent,
+  endAttempt,
+  findOpenAttempt,
+  findStaleAttempt,
+  insertAttempt,
+  keepAlive,
+} from './attempt-store.ts'
+import type { RunDeps } from './deps.ts'
+import type { Outcome } from './event.ts'
+import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
+import { lockRun, type RunRow } from './run-store.ts'
+import { stepContext } from './step-context.ts'
+import { STEPS, stepsOf } from './steps/index.ts'
+import type { Step } from './steps/step.ts'
+
+const ALIVE_S = 12
+const ALIVE_EVERY_MS = 3_000
+
+export interface StepOfRun {
+  readonly partnerId: bigint
+  readonly runId: string
+  readonly stepId: string
+}
+
+/**
+ * Starts the current step in the background and returns the id of the attempt. While an attempt is open, starting the
+ * step again returns the same one: a double click and a second tab change nothing. Throws 20003 with Retry-After when
+ * the partner starts too many.
+ */
+export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
+  const begun = await deps.db.tx(async (db) => {
+    const run = await lockRun(db, partnerId, runId)
+    if (!run) throw noSuchRun()
+    if (run.superseded_at !== null) throw runIsOver()
+    if (run.passed_at !== null) throw passedAlready()
+    const step = run.current_step === stepId ? STEPS.find(({ id }) => id === stepId) : undefined
+    if (!step) throw notTheCurrentStep()
+    await interruptStaleAttempt({ ...deps, db }, runId)
+    const open = await findOpenAttempt(db, runId)
+    if (open) return { attemptId: open.attempt_id }
+    // Each attempt stores its requests and answers, up to a megabyte a call.
+    await countUse({ ...deps, db }, 'start', partnerId)
+    return begin({ ...deps, db }, run, step)
+  })
+  if ('step' in begun) runInBackground(deps, log, begun)
+  return begun.attemptId
+}
+
+/**
+ * Ends the running attempt at a step, at once and as interrupted: nobody wants to wait for the notice any
+ * longer. Where none is running nothing happens, so that a second click does no harm.
+ */
+export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
+  const stopped = await deps.db.tx(async (db) => {
+    const run = await lockRun(db, partnerId, runId)
+    if (!run) throw noSuchRun()
+    if (!stepsOf(run).some(({ id }) => id === stepId)) throw notTheCurrentStep()
+    const open = await findOpenAttempt(db, runId)
+    if (open?.step_id !== stepId) return undefined
+    await endAttempt(db, open.attempt_id, { outcome: 'interrupted', stopped: true }, deps.clock.now())
+    return open.attempt_id
+  })
+  // Another process that makes it finds out within seconds.
+  if (stopped !== undefined) deps.runningAttempts.abort(stopped)
+}
+
+interface Begun {
+  readonly attemptId: string
+  readonly number: number
+  readonly run: RunRow
+  readonly step: Step
+  readonly startedAt: Date
+}
+
+async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<Begun> {
+  const [attemptId, startedAt] = [randomUUID(), clock.now()]
+  const attempt = { attemptId, runId: run.run_id, stepId: step.id }
+  const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
+  await appendEvent(db, attemptId, { kind: 'started', data: { step_id: step.id, number } }, startedAt)
+  return { attemptId, number, run, step, startedAt }
+}
+
+/** Makes the attempt in the background, and tells the database every few seconds that this process is alive. */
+function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
+  const { attemptId } = begun
+  const abort = new AbortController()
+  const timer = setInterval(() => {
+    keepAlive(deps.db, attemptId, addSeconds(deps.clock.now(), ALIVE_S)).then(
+      (alive) => alive === 0 && abort.abort(),
+      // The database cannot be reached now. If that lasts, the attempt counts as interrupted.
+      () => {},
+    )
+  }, ALIVE_EVERY_MS)
+  const done = perform(deps, begun, abort.signal)
+    .catch((error: unknown) => {
+      // After the end of the attempt a failure no longer matters.
+      if (!abort.signal.aborted) log.error({ err: error, attempt: attemptId }, 'a sandbox step could not be run')
+    })
+    .finally(() => {
+      clearInterval(timer)
+      deps.runningAttempts.remove(attemptId)
+    })
+  deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
+}
+
+async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promise<void> {
+  const { attemptId, number, run, step, startedAt } = begun
+  const { conditions } = run.choice
+  const deps: RunDeps = conditions ? { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } } : real
+  const partner = await findPartner(deps, run.partner_id)
+  if (!partner) return
+  const { choice, run_id: runId } = run
+  const noticeTimeoutS = conditions?.wait_minutes ? conditions.wait_minutes * 60 : deps.config.SANDBOX_WAIT_S
+  const { expects, advisory = false } = step
+  const cause = { kind: 'step', ref: step.id } as const
+  const context = stepContext({
+    ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, cause, noticeTimeoutS, signal },
+  })
+  let outcome: Outcome | undefined
+  try {
+    for (const fault of conditions ? saidOf(conditions) : []) await context.append({ kind: 'fault', data: { fault } })
+    await step.perform(context)
+  } catch (error) {
+    if (error instanceof AttemptOver) return interrupt(deps, attemptId)
+    // The person can act on what the platform itself refuses: no price is known, the order is in another state.
+    if (error instanceof RescodeError) {
+      await context
+        .check('platform', false, { actual: error instanceof RefusedRequest ? error.describe : error.message })
+        .catch(() => {})
+    } else if (!(error instanceof StepFailed)) {
+      await interrupt(deps, attemptId)
+      throw error
+    }
+    // Where a failed check only warns, a step that ended early would pass without having tested anything.
+    if (error instanceof NothingTested || (advisory && !context.hasBegunTest())) outcome = 'not_tested'
+  }
+  outcome ??= context.hasPassed() ? 'passed' : 'failed'
+  await endAttempt(deps.db, attemptId, { outcome }, deps.clock.now())
+}
+
+async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> {
+  await endAttempt(db, attemptId, { outcome: 'interrupted' }, clock.now())
+}
+
+/** Interrupts a run's attempt whose process has died. Nobody else does it, so whoever looks at the run calls this first. */
+export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
+  const stale = await findStaleAttempt(deps.db, runId, deps.clock.now())
+  if (stale) await interrupt(deps, stale.attempt_id)
+}
+
+/** Interrupts a run's running attempt; its process notices with the next line that it writes. */
+export async function interruptOpenAttempt(deps: Deps, runId: string): Promise<void> {
+  const open = await findOpenAttempt(deps.db, runId)
+  if (open) await interrupt(deps, open.attempt_id)
+}

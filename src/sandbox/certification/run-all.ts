@@ -1,0 +1,68 @@
+import { MOUNT } from '../../platform/config/mounts.ts'
+import type { Deps } from '../../platform/deps.ts'
+import type { Log } from '../../platform/lib/log.ts'
+import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import { PATH } from '../../ticketing/mws-wire/index.ts'
+import { startStep } from './attempt.ts'
+import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
+import type { RunDeps } from './deps.ts'
+import { nextStep, showRun } from './run.ts'
+import { passedAlready, runIsOver } from './run-errors.ts'
+import { isDone, STEPS } from './steps/index.ts'
+
+interface OwnRun {
+  readonly partnerId: bigint
+  readonly runId: string
+}
+
+/**
+ * Starts the steps that are left, one after the other in the background, beginning with the current one (or the one
+ * after it, if that is done), until one is not done or waits for a notice of the partner, or none is left. While
+ * it goes on, asking again changes nothing. Throws what `startStep` throws for the first.
+ */
+export async function startAll(deps: RunDeps, log: Log, run: OwnRun): Promise<void> {
+  const first = await startNext(deps, log, run)
+  if (first === undefined) return
+  deps.runningAttempts.runAll(run.runId, () =>
+    startRemaining(deps, log, run, first).catch((error: unknown) => {
+      // A person has gone on, begun another run, or starts too many steps: the page says so to whoever looks.
+      if (!(error instanceof RescodeError))
+        log.error({ err: error, run: run.runId }, 'starting the steps one after the other ended with an error')
+    }),
+  )
+}
+
+/** The id of the attempt; undefined once the last step has passed. */
+async function startNext(deps: RunDeps, log: Log, { partnerId, runId }: OwnRun): Promise<string | undefined> {
+  const { run, steps, current } = await showRun(deps, partnerId, runId)
+  if (run.superseded_at !== null) throw runIsOver()
+  if (run.passed_at !== null) throw passedAlready()
+  if (!current) return undefined
+  const start = (stepId: string) => startStep(deps, log, { partnerId, runId, stepId })
+  if (!current.done || current.running) return start(current.step.id)
+  const next = steps[steps.indexOf(current) + 1]
+  if (!next) return undefined
+  await nextStep(deps, partnerId, runId, current.step.id)
+  return start(next.step.id)
+}
+
+async function startRemaining(deps: RunDeps, log: Log, run: OwnRun, first: string): Promise<void> {
+  const { runningAttempts } = deps
+  for (let attempt: string | undefined = first; attempt !== undefined; attempt = await startNext(deps, log, run)) {
+    deps.logFollowers.lookNow()
+    await runningAttempts.endOf(attempt)
+    if (runningAttempts.isClosed || !(await doneByItself(deps, attempt))) return
+  }
+}
+
+/** Late tickets are issued by the partner's system, so nobody is needed for that notice. */
+const SENT_BY_ITSELF = MOUNT + PATH.pay
+
+/** Whether it is done and nobody had to do anything for it. */
+async function doneByItself({ db }: Deps, attemptId: string): Promise<boolean> {
+  const attempt = await findAttempt(db, attemptId)
+  const step = STEPS.find(({ id }) => id === attempt?.step_id)
+  if (!attempt || !step || !isDone(step, attempt.outcome)) return false
+  const events = await eventsOfAttempt(db, attemptId)
+  return events.every(({ kind, data }) => kind !== 'waiting' || data.path === SENT_BY_ITSELF)
+}

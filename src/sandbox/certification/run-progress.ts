@@ -1,0 +1,76 @@
+import type { Deps } from '../../platform/deps.ts'
+import { lastOutcomes } from './attempt-store.ts'
+import { findCurrentRun, type Run, type RunView } from './run.ts'
+import * as store from './run-store.ts'
+import { isDone, stepsOf } from './steps/index.ts'
+
+/** How far runs have come. Pages, the headless API and the command line all ask here, so that none contradicts another. */
+
+/** `under_way`: steps are left. `all_passed`: acceptance is what is left. `accepted`: it has passed, for good. */
+export type CurrentState = 'under_way' | 'all_passed' | 'accepted'
+/** `replaced`: a newer run took its place before it was accepted. */
+export type RunState = CurrentState | 'replaced'
+
+/** How far a run has come. */
+export interface RunProgress<State extends RunState = RunState> extends PassedSteps {
+  readonly state: State
+}
+
+interface PassedSteps {
+  readonly run: Run
+  /** Steps that are done. */
+  readonly passed: number
+  readonly steps: number
+}
+
+/** The state of a run that no other has replaced. */
+export function currentState({ run, passed, steps }: PassedSteps): CurrentState {
+  if (run.passed_at !== null) return 'accepted'
+  return steps > 0 && passed === steps ? 'all_passed' : 'under_way'
+}
+
+export function runState(counted: PassedSteps): RunState {
+  const state = currentState(counted)
+  return state !== 'accepted' && counted.run.superseded_at !== null ? 'replaced' : state
+}
+
+/** How far these runs have come, in their order. */
+async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<PassedSteps[]> {
+  const rows = await lastOutcomes(
+    db,
+    runs.map(({ run_id }) => run_id),
+  )
+  const outcomes = new Map(rows.map(({ run_id, step_id, outcome }) => [`${run_id} ${step_id}`, outcome]))
+  return runs.map((run) => {
+    const steps = stepsOf(run)
+    const done = steps.filter((step) => isDone(step, outcomes.get(`${run.run_id} ${step.id}`) ?? null))
+    return { run, steps: steps.length, passed: done.length }
+  })
+}
+
+/** The runs of a partner and how far they have come, newest first; a hundred at most. */
+export async function listRuns(deps: Deps, partnerId: bigint): Promise<RunProgress[]> {
+  const found = await countPassedSteps(deps, await store.listRuns(deps.db, partnerId))
+  return found.map((one) => ({ ...one, state: runState(one) }))
+}
+
+/** How far the run has come that the partner is at; undefined when it has none. */
+export async function findCurrentProgress(
+  deps: Deps,
+  partnerId: bigint,
+): Promise<RunProgress<CurrentState> | undefined> {
+  const run = await findCurrentRun(deps, partnerId)
+  const [found] = run ? await countPassedSteps(deps, [run]) : []
+  return found && { ...found, state: currentState(found) }
+}
+
+/** How far a run has come that is shown with its steps. */
+export function progressOfRun({ run, steps }: RunView): RunProgress {
+  const passed = steps.filter(({ done }) => done).length
+  const found = { run, steps: steps.length, passed }
+  return { ...found, state: runState(found) }
+}
+
+/** The newest run of the partner that was accepted; undefined when none was. */
+export const findAcceptedRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
+  store.findAcceptedRun(db, partnerId)

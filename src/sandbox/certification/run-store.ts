@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Choice, storedChoice } from '../test-plan/index.ts'
+
+/** The SQL of test runs. */
+
+const row = z.object({
+  run_id: z.string(),
+  partner_id: z.coerce.bigint(),
+  number: z.number(),
+  choice: storedChoice,
+  /** Ids of its steps, in order. */
+  steps: z.array(z.string()).nullable(),
+  current_step: z.string().nullable(),
+  last_seq: z.number(),
+  created_at: z.date(),
+  superseded_at: z.date().nullable(),
+  passed_at: z.date().nullable(),
+})
+export type RunRow = z.output<typeof row>
+
+export const insertRun = (
+  db: Db,
+  run: { runId: string; partnerId: bigint; choice: Choice; steps: readonly string[] },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into sandbox_run (run_id, partner_id, number, choice, steps, current_step, created_at)
+        select ${run.runId}, ${run.partnerId}, coalesce(max(number), 0) + 1, ${JSON.stringify(run.choice)}::jsonb,
+          ${run.steps}, ${run.steps[0]}, ${now}
+        from sandbox_run where partner_id = ${run.partnerId}`,
+  )
+
+/** Ends the partner's current run for a new one; returns the id of the ended one. */
+export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
+  db.maybe(
+    row.pick({ run_id: true }),
+    sql`update sandbox_run set superseded_at = ${now}
+        where partner_id = ${partnerId} and superseded_at is null returning run_id`,
+  )
+
+export const findCurrentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and superseded_at is null`,
+  )
+
+export const findAcceptedRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and passed_at is not null order by number desc limit 1`,
+  )
+
+/** Only of the partner that asks: another partner's run is reported as not found. */
+export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`,
+  )
+
+/**
+ * The same, locked until the end of the transaction: only one of starting a step, going on and passing happens at a
+ * time.
+ */
+export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`,
+  )
+
+/** Newest first. */
+export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
+  db.many(
+    row,
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`,
+  )
+
+export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
+  db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
+
+export const setChoice = (db: Db, runId: string, choice: Choice): Promise<number> =>
+  db.exec(sql`update sandbox_run set choice = ${JSON.stringify(choice)}::jsonb where run_id = ${runId}`)
+
+/** The caller holds the run's lock and knows that it has not passed yet. No step of it can be started any more. */
+export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update sandbox_run set passed_at = ${now}, current_step = null where run_id = ${runId} and passed_at is null`,
+  )

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import type { Deps } from '../../platform/deps.ts'
+import { findPartner, lockPartner } from '../../ticketing/partners/index.ts'
+import type { Choice, Conditions } from '../test-plan/index.ts'
+import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
+import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
+import type { Outcome } from './event.ts'
+import {
+  noRunYet,
+  noSuchRun,
+  notTheCurrentStep,
+  passedAlready,
+  runIsOver,
+  stepNotPassed,
+  stepRunning,
+} from './run-errors.ts'
+import * as store from './run-store.ts'
+import { isDone, stepsFor, stepsOf } from './steps/index.ts'
+import type { Step } from './steps/step.ts'
+
+export type Run = store.RunRow
+
+/** A step as it stands in a run. `state` is that of its last attempt that has ended. */
+interface StepProgress {
+  readonly step: Step
+  readonly state: Outcome | 'open'
+  /** It does not stand in the way of what comes after it: passed, or one that only warns and could not test anything. */
+  readonly done: boolean
+  /** Of that attempt. */
+  readonly warnings: number
+  readonly running: boolean
+  readonly current: boolean
+  /** Oldest first. */
+  readonly attempts: readonly AttemptWithWarnings[]
+}
+
+/** An attempt with the number of its warnings. */
+export type AttemptWithWarnings = AttemptRow & { readonly warnings: number }
+
+export interface RunView {
+  readonly run: Run
+  readonly steps: readonly StepProgress[]
+  /** Undefined once the last step was left. */
+  readonly current: StepProgress | undefined
+}
+
+/**
+ * Starts a run with this choice. A run that is there already is overwritten: it stays readable in the history, and a
+ * step that is running in it ends as interrupted.
+ */
+export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
+  const runId = randomUUID()
+  const steps = stepsFor(choice).map(({ id }) => id)
+  return deps.db.tx(async (db) => {
+    const now = deps.clock.now()
+    await lockPartner({ ...deps, db }, partnerId)
+    const former = await store.supersedeCurrent(db, partnerId, now)
+    if (former) await interruptOpenAttempt({ ...deps, db }, former.run_id)
+    await store.insertRun(db, { runId, partnerId, choice, steps }, now)
+    return existing(await store.findRun(db, partnerId, runId))
+  })
+}
+
+/** The partner's run with its progress, which is derived from the attempts; throws 404 for any other. */
+export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
+  const run = existing(await store.findRun(deps.db, partnerId, runId))
+  await interruptStaleAttempt(deps, runId)
+  const [rows, warned] = await Promise.all([attemptsOf(deps.db, runId), warningsOf(deps.db, runId)])
+  const warnings = new Map(warned.map((one) => [one.attempt_id, one.warnings]))
+  const attempts = rows.map((row) => ({ ...row, warnings: warnings.get(row.attempt_id) ?? 0 }))
+  const steps = stepsOf(run).map((step) => progressOf(step, run, attempts))
+  return { run, steps, current: steps.find(({ current }) => current) }
+}
+
+/** The run that the partner is at; undefined when it has none. */
+export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
+  store.findCurrentRun(db, partnerId)
+
+/** The same; throws when it has none. */
+export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
+  const run = await findCurrentRun(deps, partnerId)
+  if (!run) throw noRunYet()
+  return run
+}
+
+/**
+ * What the seller has chosen, in the run it is at and in the one that was accepted. Undefined for a live partner without
+ * any run: nobody asked it.
+ */
+export async function chosenFunctions(deps: Deps, partnerId: bigint): Promise<ReadonlySet<string> | undefined> {
+  const runs = [await store.findCurrentRun(deps.db, partnerId), await store.findAcceptedRun(deps.db, partnerId)]
+  const chosen = runs.flatMap((run) => run?.choice.functions ?? [])
+  if (chosen.length === 0 && (await findPartner(deps, partnerId))?.stage === 'live') return undefined
+  return new Set(chosen)
+}
+
+function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): StepProgress {
+  const attempts = all.filter(({ step_id }) => step_id === step.id)
+  const last = attempts.findLast(({ outcome }) => outcome !== null)
+  return {
+    step,
+    state: last?.outcome ?? 'open',
+    done: isDone(step, last?.outcome ?? null),
+    warnings: last?.warnings ?? 0,
+    running: attempts.some(({ outcome }) => outcome === null),
+    current: run.superseded_at === null && run.passed_at === null && run.current_step === step.id,
+    attempts,
+  }
+}
+
+/** Goes on from `stepId` to the next step; only when it is the current one and done, whoever asks. */
+export async function nextStep(deps: Deps, partnerId: bigint, runId: string, stepId: string): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const run = existing(await store.lockRun(db, partnerId, runId))
+    if (run.superseded_at !== null) throw runIsOver()
+    if (run.passed_at !== null) throw passedAlready()
+    if (run.current_step !== stepId) throw notTheCurrentStep()
+    const { steps, current } = await showRun({ ...deps, db }, partnerId, runId)
+    if (current?.running) throw stepRunning()
+    if (!current?.done) throw stepNotPassed()
+    const next = steps[steps.indexOf(current) + 1]
+    await store.setCurrentStep(db, runId, next?.step.id ?? null)
+  })
+}
+
+/**
+ * Changes what the run pretends. It counts from the next start of a step on; the running attempt goes on as
+ * it began.
+ */
+export async function changeConditions(
+  deps: Deps,
+  partnerId: bigint,
+  runId: string,
+  conditions: Conditions,
+): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const run = existing(await store.lockRun(db, partnerId, runId))
+    if (run.superseded_at !== null) throw runIsOver()
+    if (run.passed_at !== null) throw passedAlready()
+    await store.setChoice(db, runId, { ...run.choice, conditions })
+  })
+}
+
+function existing(run: Run | undefined): Run {
+  if (!run) throw noSuchRun()
+  return run
+}
+
+/** Keeps steps of the run from being started, left or accepted until the caller's transaction ends. */
+export const lockRun = async ({ db }: Deps, { partner_id, run_id }: Run): Promise<void> => {
+  await store.lockRun(db, partner_id, run_id)
+}
+
+/** Whether no step of the run was tried yet. */
+export const isUntouched = async ({ db }: Deps, { run_id }: Run): Promise<boolean> =>
+  (await attemptsOf(db, run_id)).length === 0

@@ -1,0 +1,143 @@
+import { addDays } from '../../../platform/lib/time-zone.ts'
+import { statedNow } from '../../../ticketing/partner-calls/index.ts'
+import { travelDate } from '../../test-plan/index.ts'
+import type { StepContext } from '../step-context.ts'
+import { defineStep } from './step.ts'
+
+/** The products that the run is about. */
+export const productPull = defineStep({
+  id: 'product-pull',
+  kind: 'call',
+  needs: ['product-pull'],
+  expects: { 'product-found': 'error' },
+  async perform(context) {
+    const wanted = [...new Set(Object.values(context.choice.products).filter((id) => id !== undefined))]
+    const result = await context.call('product-pull', { method: 'multi', partnerDealIds: wanted })
+    if (result.outcome === 'success') await checkFound(context, wanted, result.answer.body)
+  },
+})
+
+export const poiPull = defineStep({
+  id: 'poi-pull',
+  kind: 'call',
+  needs: ['poi-pull'],
+  expects: { 'not-empty': 'error' },
+  async perform(context) {
+    const result = await context.call('poi-pull', { method: 'page', currentPage: 1, pageSize: 20 })
+    if (result.outcome === 'success') await checkNotEmpty(context, result.answer.body)
+  },
+})
+
+/** A week from the travel date on. */
+export const priceCalendar = defineStep({
+  id: 'price-calendar',
+  kind: 'call',
+  needs: ['price-calendar'],
+  expects: { 'not-empty': 'error', 'in-range': 'error', 'product-found': 'error' },
+  async perform(context) {
+    const { main } = context.choice.products
+    const week = weekOf(context)
+    const result = await context.call('price-calendar', { partnerDealId: main, ...week })
+    if (result.outcome !== 'success') return
+    await checkNotEmpty(context, result.answer.body)
+    const days = result.answer.body.map(({ date }) => date)
+    await checkRange(context, 'date', days, week)
+    // Only the first one is named: there may be thousands.
+    const index = result.answer.body.findIndex(({ partnerDealId }) => partnerDealId !== main)
+    const actual = result.answer.body[index]?.partnerDealId ?? main
+    const path = index < 0 ? 'body' : `body[${index}].partnerDealId`
+    await context.check('product-found', index < 0, { path, expected: main, actual })
+  },
+})
+
+/** Asked for synchronously (asyncType 0); "will follow" (999) is accepted. */
+export const levelPriceCalendar = defineStep({
+  id: 'level-price-calendar',
+  kind: 'call',
+  needs: ['level-price-calendar'],
+  expects: { 'not-empty': 'error', 'in-range': 'error' },
+  async perform(context) {
+    const { main, level = main } = context.choice.products
+    const week = weekOf(context)
+    const ask = { partnerDealId: level, ...week, asyncType: 0 }
+    const result = await context.call('level-price-calendar', ask, { codes: [200, 999] })
+    if (result.outcome !== 'success') return
+    await checkNotEmpty(context, result.answer.body)
+    const days = result.answer.body.map(({ priceDate }) => priceDate)
+    await checkRange(context, 'priceDate', days, week)
+  },
+})
+
+export const balanceQuery = defineStep({
+  id: 'balance-query',
+  kind: 'call',
+  needs: ['balance-query'],
+  expects: { 'product-found': 'error' },
+  async perform(context) {
+    const { main } = context.choice.products
+    const result = await context.call('balance-query', { partnerDealIds: [main] })
+    if (result.outcome === 'success') await checkFound(context, [main], result.answer.body)
+  },
+})
+
+const ONLINE = 1
+const PASSED = 1
+
+export const productStatus = defineStep({
+  id: 'product-status',
+  kind: 'call',
+  needs: ['product-status'],
+  expects: {},
+  async perform(context) {
+    const { main: partnerDealId } = context.choice.products
+    await context.call('product-status', [{ partnerDealId, status: ONLINE, checkStatus: PASSED }])
+  },
+})
+
+export const heartbeat = defineStep({
+  id: 'heartbeat',
+  kind: 'call',
+  needs: ['heartbeat'],
+  expects: {},
+  async perform(context) {
+    await context.call('heartbeat', {})
+  },
+})
+
+interface Days {
+  readonly startTime: string
+  readonly endTime: string
+}
+
+export function weekOf({ choice, deps }: StepContext): Days {
+  const startTime = travelDate(choice, statedNow(deps))
+  return { startTime, endTime: addDays(startTime, 6) }
+}
+
+const checkNotEmpty = (context: StepContext<'not-empty'>, entries: readonly unknown[]): Promise<boolean> =>
+  context.check('not-empty', entries.length > 0, { path: 'body', expected: '≥ 1', actual: String(entries.length) })
+
+async function checkFound(
+  context: StepContext<'product-found'>,
+  wanted: readonly string[],
+  entries: readonly { readonly partnerDealId: string }[],
+): Promise<void> {
+  const found = entries.map(({ partnerDealId }) => partnerDealId)
+  for (const id of wanted) {
+    const there = found.includes(id)
+    const actual = there ? id : found.slice(0, 10).join(', ') || '–'
+    await context.check('product-found', there, { path: 'body[].partnerDealId', expected: id, actual })
+  }
+}
+
+async function checkRange(
+  context: StepContext<'in-range'>,
+  field: string,
+  days: readonly string[],
+  week: Days,
+): Promise<void> {
+  const outside = days.findIndex((day) => day < week.startTime || day > week.endTime)
+  const path = outside < 0 ? 'body' : `body[${outside}].${field}`
+  const expected = `${week.startTime} – ${week.endTime}`
+  await context.check('in-range', outside < 0, { path, expected, actual: days[outside] ?? expected })
+}

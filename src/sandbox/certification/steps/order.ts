@@ -1,0 +1,142 @@
+import { ORDER_STATUS } from '../../../ticketing/interfaces/index.ts'
+import { closeOrder, codesIn } from '../../../ticketing/orders/index.ts'
+import { offers } from '../../test-plan/index.ts'
+import { defineStep } from './step.ts'
+import {
+  ANY_PAYMENT,
+  BUY_CHECKS,
+  CREATE_CHECKS,
+  createTestOrder,
+  LARGE_ID_BITS,
+  payTestOrder,
+  unpaidOrder,
+  unusedOrder,
+} from './test-order.ts'
+import { checkReportedVouchers } from './voucher-list.ts'
+
+export const orderCreate = defineStep({
+  id: 'order-create',
+  kind: 'call',
+  needs: [],
+  expects: CREATE_CHECKS,
+  async perform(context) {
+    await createTestOrder(context, 'main', context.choice.products.main)
+  },
+})
+
+/**
+ * After a lost answer the platform asks again and must get the same order. The step makes an order of its own, which is
+ * the main one from then on: a partner that failed this once has two orders for the old one.
+ */
+export const orderCreateAgain = defineStep({
+  id: 'order-create-again',
+  kind: 'defence',
+  needs: [],
+  expects: { ...CREATE_CHECKS, 'same-order': 'error' },
+  async perform(context) {
+    const order = await createTestOrder(context, 'main', context.choice.products.main)
+    const again = await context.repeat('order-create', order.order_id)
+    if (again.outcome !== 'success') return
+    const [expected, actual] = [order.partner_order_id ?? '', again.answer.body.partnerOrderId]
+    await context.check('same-order', actual === expected, { path: 'body.partnerOrderId', expected, actual })
+  },
+})
+
+/** Sold out: the partner answers with a failure, by contract 420, and there is no order. */
+export const soldOut = defineStep({
+  id: 'sold-out',
+  kind: 'defence',
+  needs: ['sold-out'],
+  expects: CREATE_CHECKS,
+  async perform(context) {
+    const { main, sold_out = main } = context.choice.products
+    await createTestOrder(context, 'sold-out', sold_out, { codes: 'failure', usual: [420] })
+  },
+})
+
+/** The order is paid, has the ordered quantity and the issued codes, and nothing of it is used. */
+export const orderQuery = defineStep({
+  id: 'order-query',
+  kind: 'call',
+  needs: [],
+  expects: { ...BUY_CHECKS, 'order-status': 'error', quantities: 'error', 'voucher-list': 'error' },
+  async perform(context) {
+    const order = await unusedOrder(context)
+    const orderId = order.order_id
+    const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+    const result = await context.call('order-query', ask, { orderId })
+    if (result.outcome !== 'success') return
+    const { orderStatus, ...said } = result.answer.body
+    const status = { path: 'body.orderStatus', expected: String(ORDER_STATUS.issued), actual: String(orderStatus) }
+    await context.check('order-status', orderStatus === ORDER_STATUS.issued, status)
+    const numbers = { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 }
+    for (const [field, expected] of Object.entries(numbers)) {
+      const actual = said[field as keyof typeof numbers]
+      const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
+      await context.check('quantities', actual === expected, more)
+    }
+    const reported = codesIn(said.voucherList, said.credentialList)
+    await checkReportedVouchers(context, order, { ...said, reported, used: said.usedQuantity })
+  },
+})
+
+/**
+ * An order whose id is beyond 2^53: a program that reads ids as doubles cannot give it back. Only warnings come of it:
+ * where live ids are so large (ORDER_ID_BITS 63), those of all other steps are too, and fail them.
+ */
+export const largeOrderId = defineStep({
+  id: 'large-order-id',
+  kind: 'defence',
+  needs: [],
+  expects: BUY_CHECKS,
+  advisory: true,
+  async perform(context) {
+    const { main } = context.choice.products
+    context.beginTest()
+    const { order_id } = await createTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
+    const { order } = await payTestOrder(context, order_id, ANY_PAYMENT)
+    const ask = { orderId: order.order_id, partnerOrderId: order.partner_order_id ?? '' }
+    await context.call('order-query', ask, { orderId: order.order_id })
+  },
+})
+
+export const orderClose = defineStep({
+  id: 'order-close',
+  kind: 'call',
+  needs: ['order-close'],
+  expects: CREATE_CHECKS,
+  async perform(context) {
+    const { order_id } = await createTestOrder(context, 'close', context.choice.products.main)
+    const { order } = (await context.operate('order-close', (deps) => closeOrder(deps, order_id, context.cause))).result
+    await context.check('order-state', order.state === 'closed', { expected: 'closed', actual: order.state })
+  },
+})
+
+/** Closing a closed order again is a success. */
+export const orderCloseAgain = defineStep({
+  id: 'order-close-again',
+  kind: 'defence',
+  needs: ['order-close'],
+  expects: {},
+  async perform(context) {
+    await context.repeat('order-close', await context.orderOf('close'))
+  },
+})
+
+/**
+ * The answer is 598 at first. Then the platform asks until the tickets are issued, or the partner sends a pay notice.
+ */
+export const orderPayLater = defineStep({
+  id: 'order-pay-later',
+  kind: 'call',
+  needs: ['pay-later'],
+  expects: BUY_CHECKS,
+  async perform(context) {
+    const { main, later = main } = context.choice.products
+    // A partner that issues all tickets later pays the main order like this.
+    const orderId = offers(context.choice, 'pay-at-once')
+      ? (await createTestOrder(context, 'later', later)).order_id
+      : await unpaidOrder(context)
+    await payTestOrder(context, orderId, { codes: [598] })
+  },
+})

@@ -1,0 +1,176 @@
+import { findProduct } from '../../../ticketing/catalogue/index.ts'
+import type { Expectation } from '../../checks/index.ts'
+import { MOUNT } from '../../../platform/config/mounts.ts'
+import { localized } from '../../../platform/lib/localized-text.ts'
+import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../../ticketing/orders/index.ts'
+import { offers } from '../../test-plan/index.ts'
+import type { RunDeps } from '../deps.ts'
+import type { OrderRole } from '../run-order-store.ts'
+import type { StepContext } from '../step-context.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
+import { fieldIn, otherOrder } from './notice-body.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
+import { wantedApproval } from './wanted-notice.ts'
+
+/** The checks of askForRefund. */
+const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const
+type Refunding = StepContext<keyof typeof REFUND_CHECKS>
+
+const REFUNDED: readonly RefundState[] = ['refunded']
+/** Under review, or decided already: a partner may decide before we look. */
+export const ASKED: readonly RefundState[] = ['reviewing', 'refunded', 'refused']
+
+/** Codes for a refund that exists already: done now or before, under review, or a refusal of the contract. */
+const REPEATED = [200, 601, 602, 604, 606, 607, 699]
+
+export const refundAtOnce = defineStep({
+  id: 'refund-at-once',
+  kind: 'call',
+  needs: ['refund-at-once'],
+  expects: REFUND_CHECKS,
+  async perform(context) {
+    await askForRefund(context, 'refund', context.choice.products.main, REFUNDED, {})
+  },
+})
+
+export const refundAfterReview = defineStep({
+  id: 'refund-after-review',
+  kind: 'call',
+  needs: ['refund-after-review'],
+  expects: REFUND_CHECKS,
+  async perform(context) {
+    const { main, review = main } = context.choice.products
+    await askForRefund(context, 'review', review, ASKED, { codes: [602] })
+  },
+})
+
+/** The partner approves the refund under review. */
+export const refundNotice = defineStep({
+  id: 'refund-notice',
+  kind: 'notice',
+  needs: ['refund-after-review'],
+  expects: { ...NOTICE_CHECKS, ...REFUND_CHECKS },
+  async perform(context) {
+    const orderId = await orderUnderReview(context)
+    const { order } = await showOrder(context.deps, orderId)
+    const refundId = order.refunds[0]?.refund_id ?? ''
+    await waitForNotice(context, {
+      path: MOUNT + PATH.refund,
+      about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
+      notice: wantedApproval(context, order, refundId),
+      concernsOther: (body, accepted) => {
+        const other = otherOrder(orderId, body)
+        const named = fieldIn(body, 'refundId')
+        if (other || !accepted || named === refundId) return other
+        return localized('other-refund', { said: named ?? '', wanted: refundId })
+      },
+      since: order.created_at,
+    })
+    await checkRefund(context, orderId, REFUNDED)
+  },
+})
+
+/**
+ * After a lost answer the platform sends the same refundId again, which must not refund twice. A second refund, under an
+ * id of its own, refunds another ticket. The step makes an order of its own: the numbers of one that failed stay wrong.
+ */
+export const refundAgain = defineStep({
+  id: 'refund-again',
+  kind: 'defence',
+  needs: [],
+  expects: { ...REFUND_CHECKS, quantities: 'error' },
+  async perform(context) {
+    const { main, review = main } = context.choice.products
+    const orderId = offers(context.choice, 'refund-at-once')
+      ? await askForRefund(context, 'refund-twice', main, REFUNDED, {})
+      : await askForRefund(context, 'refund-twice', review, ASKED, { codes: [602] })
+    // Whatever the answer is, the order query shows whether money was refunded twice.
+    await context.repeat('order-refund', orderId, { codes: REPEATED, usual: [200, 601, 602] })
+    await checkRefunded(context, orderId)
+    // Another refund of the same order is not the first one again.
+    const { order } = await showOrder(context.deps, orderId)
+    const [first, ...others] = order.refunds
+    if (first?.state !== 'refunded' || others.length > 0 || order.state !== 'paid') return
+    const another = refundOrder.input.parse({ order_id: orderId, quantity: 1 })
+    await context.operate('order-refund', (deps) => refundOrder(deps, another, context.cause), { codes: [200, 602] })
+    await checkRefunded(context, orderId)
+  },
+})
+
+/** The partner's count of refunded tickets is ours. */
+async function checkRefunded(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
+  const { order } = await showOrder(context.deps, orderId)
+  const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+  const result = await context.call('order-query', ask, { orderId })
+  if (result.outcome !== 'success') return
+  const [expected, actual] = [order.refunded_quantity, result.answer.body.refundedQuantity]
+  await context.check('quantities', actual === expected, {
+    path: 'body.refundedQuantity',
+    expected: String(expected),
+    actual: String(actual),
+  })
+}
+
+/** The platform has refunded by itself (refundMessageType 1) and tells it. */
+export const refundedMessage = defineStep({
+  id: 'refunded-message',
+  kind: 'call',
+  needs: ['refunded-message'],
+  expects: BUY_CHECKS,
+  async perform(context) {
+    const { order_id } = await buyTestOrder(context, 'message', context.choice.products.main)
+    const message = refundByPlatform.input.parse({ order_id, type: 1, reason: '沙箱测试' })
+    await context.operate('order-refunded', (deps) => refundByPlatform(deps, message, context.cause))
+  },
+})
+
+/**
+ * The first attempt is about the order of the step before, unless the partner has refused its refund, which is final.
+ * Each later one has an order of its own, so that no notice of before decides it.
+ */
+async function orderUnderReview(context: Refunding): Promise<bigint> {
+  const orderId = await context.orderOf('review')
+  const [refund] = (await showOrder(context.deps, orderId)).order.refunds
+  if (context.number === 1 && refund && refund.state !== 'refused') return orderId
+  const { main, review = main } = context.choice.products
+  return askForRefund(context, 'review', review, ASKED, { codes: [602] })
+}
+
+/**
+ * Buys an order and asks for a refund of one ticket (of all if the product has no partial refunds), so that a second
+ * refund would show. Returns the order id.
+ */
+async function askForRefund(
+  context: Refunding,
+  role: OrderRole,
+  partnerDealId: string,
+  states: readonly RefundState[],
+  expectation: Expectation,
+): Promise<bigint> {
+  const { order_id, quantity } = await buyTestOrder(context, role, partnerDealId)
+  const { partner_id: partnerId } = context.partner
+  const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
+  const partly = product?.details.partlyRefund === true && quantity > 1
+  const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
+  const ask = (deps: RunDeps) => refundOrder(deps, input, context.cause)
+  await context.operate('order-refund', ask, expectation)
+  await checkRefund(context, order_id, states)
+  return order_id
+}
+
+export async function checkRefund(
+  context: StepContext<'refund-state'>,
+  orderId: bigint,
+  states: readonly RefundState[],
+): Promise<void> {
+  const [refund] = (await showOrder(context.deps, orderId)).order.refunds
+  const passed = refund !== undefined && states.includes(refund.state)
+  const [expected = ''] = states
+  const actual = refund?.state ?? localized('none')
+  // Without an answer of the partner the reason is ours; the log has it with the call, redacted.
+  const reason = refund?.decision_code === null ? null : refund?.reason
+  const stateAndReason = reason ? localized('state-and-reason', { state: actual, reason }) : actual
+  await context.check('refund-state', passed, { expected, actual: stateAndReason })
+}

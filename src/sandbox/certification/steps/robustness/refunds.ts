@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { findProduct } from '../../../../ticketing/catalogue/index.ts'
+import type { Expectation } from '../../../checks/index.ts'
+import { MOUNT } from '../../../../platform/config/mounts.ts'
+import { beijingTime } from '../../../../platform/lib/time-zone.ts'
+import { PATH } from '../../../../ticketing/mws-wire/index.ts'
+import { codesIn, refundOrder, showOrder } from '../../../../ticketing/orders/index.ts'
+import { type RequestOf, statedNow } from '../../../../ticketing/partner-calls/index.ts'
+import type { StepContext } from '../../step-context.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
+import { otherOrder } from '../notice-body.ts'
+import { ASKED, checkRefund } from '../refund.ts'
+import { defineStep } from '../step.ts'
+import { BUY_CHECKS, buyTestOrder } from '../test-order.ts'
+import { checkReportedVouchers } from '../voucher-list.ts'
+import type { Order } from '../wanted-notice.ts'
+import { wantedConsumption } from '../wanted-notice.ts'
+
+/** A refund that the platform itself would never ask for: the partner has to refuse it. */
+const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
+
+/** One of the tickets is used. The others can be refunded, and no more than these. */
+export const refundOfRest = defineStep({
+  id: 'refund-of-rest',
+  kind: 'notice',
+  needs: ['robustness'],
+  expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'refund-state': 'error' },
+  advisory: true,
+  async perform(context) {
+    const { main } = context.choice.products
+    const quantity = Math.max(2, context.choice.quantity)
+    const { order_id: orderId } = await buyTestOrder(context, 'partly-used', main, { quantity })
+    const order = await oneUsed(context, orderId)
+    context.beginTest()
+    await context.call('order-refund', refundOf(context, order, { refundQuantity: order.quantity }), {
+      ...REFUSED,
+      orderId,
+    })
+    const { partner_id: partnerId } = context.partner
+    const product = await findProduct(context.deps.db, { partnerId, partnerDealId: main })
+    // A product without partial refunds may keep the rest.
+    if (product?.details.partlyRefund === true) {
+      const input = refundOrder.input.parse({ order_id: orderId, quantity: order.quantity - 1 })
+      await context.operate('order-refund', (deps) => refundOrder(deps, input, context.cause), { codes: [200, 602] })
+      await checkRefund(context, orderId, ASKED)
+    }
+    await checkCounts(context, orderId)
+  },
+})
+
+/** The order once the partner has said that one ticket is used. */
+async function oneUsed(
+  context: StepContext<keyof typeof NOTICE_CHECKS | 'quantities'>,
+  orderId: bigint,
+): Promise<Order> {
+  const bought = (await showOrder(context.deps, orderId)).order
+  await waitForNotice(context, {
+    path: MOUNT + PATH.consume,
+    about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
+    notice: wantedConsumption(context, bought, 1),
+    concernsOther: (body) => otherOrder(orderId, body),
+  })
+  const { order } = await showOrder(context.deps, orderId)
+  await context.require('quantities', order.used_quantity === 1, {
+    path: 'body.usedQuantity',
+    expected: '1',
+    actual: String(order.used_quantity),
+  })
+  return order
+}
+
+/** The numbers of the partner are ours: what was refused counts nowhere. */
+async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
+  const { order } = await showOrder(context.deps, orderId)
+  const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+  const result = await context.call('order-query', ask, { orderId })
+  if (result.outcome !== 'success') return
+  const numbers = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
+  for (const [field, expected] of Object.entries(numbers)) {
+    const actual = result.answer.body[field as keyof typeof numbers]
+    const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
+    await context.check('quantities', actual === expected, more)
+  }
+}
+
+/** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
+export const refundAfterUse = defineStep({
+  id: 'refund-after-use',
+  kind: 'defence',
+  needs: ['robustness'],
+  expects: { quantities: 'error' },
+  advisory: true,
+  async perform(context) {
+    const orderId = await context.orderOf('consumption')
+    const { order } = await showOrder(context.deps, orderId)
+    const wanted = refundOf(context, order, { refundQuantity: order.quantity })
+    context.beginTest()
+    await context.call('order-refund', wanted, { ...REFUSED, orderId })
+    await checkCounts(context, orderId)
+  },
+})
+
+/** A code that was not issued for the order is not named by the partner, and opens no refund. */
+export const foreignCode = defineStep({
+  id: 'foreign-code',
+  kind: 'defence',
+  needs: ['robustness'],
+  expects: { ...BUY_CHECKS, 'voucher-list': 'error', quantities: 'error' },
+  advisory: true,
+  async perform(context) {
+    const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
+    context.beginTest()
+    const orderId = order.order_id
+    const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+    const result = await context.call('order-query', ask, { orderId })
+    if (result.outcome === 'success') {
+      const { voucherList, credentialList, usedQuantity: used, voucherType } = result.answer.body
+      const reported = codesIn(voucherList, credentialList)
+      await checkReportedVouchers(context, order, { reported, used, voucherType })
+    }
+    // Where a document opens the gate there are no codes to confuse.
+    if (order.vouchers.length === 0) return
+    const foreign = { refundQuantity: 1, voucherList: [`FOREIGN${randomUUID().slice(0, 8)}`] }
+    await context.call('order-refund', refundOf(context, order, foreign), { ...REFUSED, orderId })
+    await checkCounts(context, orderId)
+  },
+})
+
+type RefundRequest = RequestOf<'order-refund'>
+
+function refundOf(
+  { deps }: StepContext,
+  order: Order,
+  { refundQuantity, voucherList }: Pick<RefundRequest, 'refundQuantity' | 'voucherList'>,
+): RefundRequest {
+  return {
+    orderId: order.order_id,
+    refundId: randomUUID(),
+    partnerOrderId: order.partner_order_id ?? '',
+    partnerDealId: order.partner_deal_id,
+    voucherList: voucherList ?? order.vouchers.map(({ voucher }) => voucher),
+    refundQuantity,
+    unitPrice: order.unit_price,
+    refundPrice: Math.round(order.unit_price * 100 * Number(refundQuantity)) / 100,
+    refundFee: 0,
+    refundTime: beijingTime(statedNow(deps)),
+  }
+}

@@ -1,0 +1,146 @@
+import type { Expectation } from '../../checks/index.ts'
+import { MOUNT } from '../../../platform/config/mounts.ts'
+import { addSeconds } from '../../../platform/lib/clock.ts'
+import { localized } from '../../../platform/lib/localized-text.ts'
+import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../../ticketing/orders/index.ts'
+import type { AnswerOf } from '../../../ticketing/partner-calls/index.ts'
+import { askUntil } from '../ask-until.ts'
+import { type OrderOptions, runOrderInput } from '../order-input.ts'
+import { linkedOrders, type OrderRole } from '../run-order-store.ts'
+import type { StepContext } from '../step-context.ts'
+import { announceWaiting, failRefused, NOTICE_CHECKS, watchNotices } from '../step-notices.ts'
+import { otherOrder } from './notice-body.ts'
+import { type Order, wantedPay } from './wanted-notice.ts'
+
+/** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
+export const LARGE_ID_BITS = 63
+
+/** The checks of createTestOrder and unpaidOrder. */
+export const CREATE_CHECKS = { 'order-state': 'error', 'distinct-orders': 'warning' } as const
+/** The checks of buyTestOrder and unusedOrder; a partner that issues tickets later may send a notice. */
+export const BUY_CHECKS = { ...CREATE_CHECKS, ...NOTICE_CHECKS } as const
+
+type Creating = StepContext<keyof typeof CREATE_CHECKS>
+type Paying = StepContext<'order-state' | 'notice-accepted' | 'notice-arrived'>
+type Buying = StepContext<keyof typeof BUY_CHECKS>
+
+/**
+ * Creates an order of the run by the platform's own operation. `expectation` has the codes when the partner has to
+ * refuse.
+ */
+export async function createTestOrder(
+  context: Creating,
+  role: OrderRole,
+  partnerDealId: string,
+  { idBits, quantity, prices, ...expectation }: Expectation & OrderOptions = {},
+): Promise<Order> {
+  const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
+  const input = await runOrderInput(context, role, partnerDealId, options)
+  const create = (inside: StepContext['deps']) => createOrder(inside, input, context.cause, 'test-run')
+  const { order } = (await context.operate('order-create', create, expectation)).result
+  const expected = expectation.codes ? 'create_failed' : 'created'
+  await context.require('order-state', order.state === expected, { expected, actual: order.state })
+  await warnOfSharedId(context, order)
+  return order
+}
+
+/** Two orders of a run with one partnerOrderId: the partner has taken them for the same one. */
+async function warnOfSharedId(context: Creating, { order_id, partner_order_id: id }: Order): Promise<void> {
+  const others = await storedOrders(context.deps.db, await linkedOrders(context.deps.db, context.runId))
+  const same = others.find((other) => other.order_id !== order_id && other.partner_order_id === id)
+  if (id === null || !same) return
+  const actual = localized('id-of-order', { value: id, order: String(same.order_id) })
+  await context.check('distinct-orders', false, { path: 'body.partnerOrderId', actual })
+}
+
+/** The main order if it can still be paid, else a new one: an earlier attempt may have paid it. */
+export async function unpaidOrder(context: Creating): Promise<bigint> {
+  const orderId = await context.orderOf('main')
+  const { order } = await showOrder(context.deps, orderId)
+  if (order.state === 'created') return orderId
+  return (await createTestOrder(context, 'main', context.choice.products.main)).order_id
+}
+
+/** How often the platform asks whether the tickets are there: often at first, then now and then. */
+const ASK_OFTEN_S = 30
+export const ASK_EVERY_MS = 2_000
+const ASK_LATER_EVERY_S = 15
+const LOOK_EVERY_MS = 500
+
+/** A paid order, and the answer to order pay if it was a success. */
+interface Paid {
+  readonly order: Order
+  readonly answer: AnswerOf<'order-pay'> | undefined
+}
+
+/** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
+export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Paid> {
+  const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, context.cause)
+  const { result, answer } = await context.operate('order-pay', pay, expectation)
+  const order = result.order.state === 'paying' ? await issuedLater(context, result.order) : result.order
+  await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
+  return { order, answer }
+}
+
+async function issuedLater(context: Paying, paying: Order): Promise<Order> {
+  const { order_id: orderId, partner_order_id: partnerOrderId } = paying
+  const { deps, noticeTimeoutS } = context
+  const isPaying = async () => (await showOrder(deps, orderId)).order.state === 'paying'
+  const path = MOUNT + PATH.pay
+  await announceWaiting(context, {
+    path,
+    about: { orderId: String(orderId), partnerOrderId: partnerOrderId ?? '' },
+    notice: wantedPay(context, paying),
+  })
+  const notices = watchNotices(context, {
+    path,
+    concernsOther: (body) => otherOrder(orderId, body),
+    // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
+    stillMissing: async () => ((await isPaying()) ? localized('codes-follow') : undefined),
+  })
+  const ask = (inside: StepContext['deps']) => queryOrder(inside, orderId, context.cause)
+  const since = deps.clock.now()
+  let next = addSeconds(since, ASK_EVERY_MS / 1_000)
+  const isIssued = async (): Promise<boolean> => {
+    if (await notices.look()) return true
+    const now = deps.clock.now()
+    if (now < next) return false
+    next = addSeconds(now, now < addSeconds(since, ASK_OFTEN_S) ? ASK_EVERY_MS / 1_000 : ASK_LATER_EVERY_S)
+    // A notice that was refused is to be corrected, even where order query has brought the tickets.
+    const { order } = (await context.operate('order-query', ask)).result
+    return order.state !== 'paying' && notices.lastRefused() === undefined
+  }
+  const issued = await askUntil(context, noticeTimeoutS, isIssued, LOOK_EVERY_MS)
+  // A notice may have come during the last query.
+  if (!(await notices.look())) await failRefused(context, notices)
+  if (!issued) {
+    const actual = localized('no-pay-notice', { seconds: String(noticeTimeoutS) })
+    await context.require('notice-arrived', false, { expected: `POST ${path}`, actual })
+  }
+  return (await showOrder(deps, orderId)).order
+}
+
+/** Tickets at once or later: for steps that are about something else. */
+export const ANY_PAYMENT: Expectation = { codes: [200, 598] }
+
+/** Created and paid. */
+export async function buyTestOrder(
+  context: Buying,
+  role: OrderRole,
+  partnerDealId: string,
+  options: OrderOptions = {},
+): Promise<Order> {
+  const { order_id } = await createTestOrder(context, role, partnerDealId, options)
+  return (await payTestOrder(context, order_id, ANY_PAYMENT)).order
+}
+
+/**
+ * The main order if none of its tickets is used or refunded, else a new one: the partner may have used some before
+ * their step.
+ */
+export async function unusedOrder(context: Buying): Promise<Order> {
+  const { order } = await showOrder(context.deps, await context.orderOf('main'))
+  if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order
+  return buyTestOrder(context, 'main', context.choice.products.main)
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { implausibleValues } from '../../ticketing/catalogue/index.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import {
+  type Echo,
+  echoesOf,
+  interfaceNamed,
+  jsonFields,
+  type PartnerInterface,
+  readAnswer,
+  SUCCESS,
+} from '../../ticketing/interfaces/index.ts'
+import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { listOf, type ShapeProblem } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import type { PartnerStage } from '../../ticketing/partners/index.ts'
+import type { ExaminedCall, Finding } from './checks.ts'
+import { type Codes, codeFinding } from './examine-code.ts'
+import { envelopeFindings } from './examine-envelope.ts'
+import { shownDetail, shownValue, withRemark } from './shown-value.ts'
+
+/** The codes that an answer may have. */
+export interface ExpectedCodes {
+  /** The answer's code; 200 if left out. The fields of an answer with a failure code are not checked. */
+  readonly codes?: Codes
+  /** The codes that the contract names, where others are accepted with a warning. */
+  readonly usual?: readonly number[]
+}
+
+const MAX_FIELDS = 20
+
+/** The checks of an answer that is JSON: its code, every field of the interface, ids that must come back unchanged. */
+export function contentFindings(
+  definition: PartnerInterface,
+  json: unknown,
+  call: ExaminedCall,
+  { codes = [SUCCESS], usual }: ExpectedCodes,
+  stage: PartnerStage,
+): Finding[] {
+  const doc = `${definition.name}.answer`
+  const reading = readAnswer(definition, json)
+  const code = codeFinding(definition, json, codes)
+  const mayBeEmpty = reading.outcome === 'failed' || reading.outcome === 'pending'
+  const ids = [...partnerIdFindings(json, call.partner_id, doc), ...echoFindings(json, call, doc, !mayBeEmpty)]
+  const envelope = envelopeFindings(definition, json, stage)
+  if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
+  const named = usual
+    ? [{ ...codeFinding(definition, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
+    : []
+  const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
+    problems.slice(0, MAX_FIELDS).map(({ path, problem }) => ({
+      ...kind,
+      passed: false,
+      path,
+      expected: problem,
+      problem: true,
+      actual: withRemark(shownDetail(valueAt(json, path)), path, json),
+      doc: `${doc}.${withoutIndexes(path)}`,
+    }))
+  if (reading.outcome === 'invalid') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
+  const lenient = reading.outcome === 'success' ? (definition.warnings?.(json) ?? []) : []
+  return [
+    code,
+    ...named,
+    ...envelope,
+    { id: 'fields', passed: true },
+    ...wrong({ id: 'soft-fields', level: 'warning' }, lenient),
+    ...ids,
+  ]
+}
+
+/** When it is there it must be the partner's own. */
+function partnerIdFindings(json: unknown, partnerId: bigint, doc: string): Finding[] {
+  const { partnerId: given } = jsonFields(json)
+  if (given === undefined || given === null || given === '') return []
+  const passed = String(given) === String(partnerId)
+  const [expected, actual] = [String(partnerId), shownValue(given)]
+  return [{ id: 'partner-id', passed, path: 'partnerId', expected, actual, doc: `${doc}.partnerId` }]
+}
+
+/** Ids with a check of their own; others are fields as any. */
+const ID_CHECKS: Readonly<Partial<Record<Echo['name'], Finding['id']>>> = { orderId: 'order-id', refundId: 'refund-id' }
+
+/** An id that comes back must be the one that was sent, to the last digit. */
+function echoFindings(json: unknown, call: ExaminedCall, doc: string, isSuccess: boolean): Finding[] {
+  const sent = parseLossless(Buffer.from(call.request_body))
+  return echoesOf('value' in sent ? sent.value : undefined, json, isSuccess).flatMap((echo) => {
+    const { name, path, asked: expected, given, same: passed, rounded } = echo
+    const id = ID_CHECKS[name]
+    if (id === undefined && passed) return []
+    const actual = rounded ? localized('rounded', { value: shownValue(given) }) : shownValue(given)
+    return [{ id: id ?? 'fields', passed, path, expected, actual, doc: `${doc}.${path}` }]
+  })
+}
+
+/** The value at a path such as `body[0].title`; undefined if there is none. */
+const valueAt = (json: unknown, path: string): unknown =>
+  path
+    .split(/[.[\]]+/)
+    .filter((step) => step !== '')
+    .reduce<unknown>((value, step) => jsonFields(value)[step], json)
+
+const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
+
+const MAX_IMPLAUSIBLE = 20
+
+const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
+
+/**
+ * Warnings about values that fit their fields but look like mistakes (DECISIONS "Values that look like mistakes"), such as
+ * cents given as yuan. None for an answer that fails the other checks.
+ */
+export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
+  const definition = interfaceNamed(call.interface)
+  if (!definition?.implausible || call.http_status !== 200 || call.response_body === null) return []
+  if (call.failure === 'json') return []
+  const parsed = parseLossless(Buffer.from(call.response_body))
+  const reading = 'value' in parsed ? readAnswer(definition, parsed.value) : undefined
+  if (reading?.outcome !== 'success') return []
+  const implausible = await implausibleValues(db, call.partner_id, definition, listing.parse(reading.answer))
+  return implausible.slice(0, MAX_IMPLAUSIBLE).map(({ index, path, problem }) => ({
+    id: 'plausible',
+    level: 'warning',
+    passed: false,
+    path: `body[${index}].${path}`,
+    actual: problem,
+    doc: `${definition.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
+  }))
+}

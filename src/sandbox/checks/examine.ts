@@ -1,0 +1,196 @@
+import { PARTNER_LIMITS } from '../../platform/config/call-limits.ts'
+import type { Config } from '../../platform/config/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { interfaceNamed, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
+import { MASK } from '../../platform/lib/crypto/masking.ts'
+import { parseLossless, placed } from '../../platform/lib/json/lossless.ts'
+import { type Detail, localized } from '../../platform/lib/localized-text.ts'
+import { compressedText } from '../../platform/lib/web/body-text.ts'
+import type { PartnerStage } from '../../ticketing/partners/index.ts'
+import type { ExaminedCall, ExpectedChecks, Finding } from './checks.ts'
+import { type Refusal, refusalFinding } from './examine-code.ts'
+import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
+import { envelopeFindings, reasonFinding } from './examine-envelope.ts'
+import { startOf } from './shown-value.ts'
+
+/** What an answer should be. */
+export interface Expectation extends ExpectedCodes {
+  /** The call is forged, and any refusal is right: a failure code, or HTTP 401 or 403. */
+  readonly refusal?: Refusal
+  /** The call is only made for the sake of another one: whatever fails in it is a warning. */
+  readonly advisory?: true
+}
+
+/** Every check of the answer to a call as its partner may see it, warnings about values that look like mistakes too. */
+export async function examineCall(
+  deps: Deps,
+  stage: PartnerStage,
+  call: ExaminedCall,
+  expectation: Expectation,
+): Promise<Finding[]> {
+  const { failure, failure_detail: detail } = call
+  const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
+  const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, stage)
+  return [...examined, ...(await implausibleFindings(deps.db, call))]
+}
+
+/** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
+export function verdictOf(
+  findings: readonly Finding[],
+  expects: ExpectedChecks,
+  advisory = false,
+): 'passed' | 'warning' | 'failed' {
+  const failed = findings.filter(({ passed }) => !passed)
+  if (failed.length === 0) return 'passed'
+  return advisory || failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
+}
+
+/**
+ * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
+ * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
+ */
+export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: PartnerStage = 'sandbox'): Finding[] {
+  const { refusal } = expectation
+  const definition = interfaceNamed(call.interface)
+  const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
+  if (call.failure === 'too-large') return [reached, tooLarge(call)]
+  if (call.http_status === null || call.response_body === null) return [notReached(call)]
+  if (refusal && REFUSING.includes(call.http_status)) {
+    return [reached, ...secretFindings(call), { id: refusal.check, passed: true, actual: `HTTP ${call.http_status}` }]
+  }
+  const status = statusFinding(call.http_status)
+  const about = [
+    reached,
+    timeFinding(call.duration_ms),
+    status,
+    typeFinding(call.response_headers),
+    ...secretFindings(call),
+  ]
+  if (!status.passed) return about
+  if (call.failure === 'encryption') return [...about, undecrypted(call)]
+  const parsed = parseLossless(Buffer.from(call.response_body))
+  if (isCompressed(call) || ('value' in parsed && call.failure === 'json')) return [...about, notText(call)]
+  if ('problem' in parsed) {
+    const begin = startOf(call.response_body)
+    const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
+    return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
+  }
+  const json: Finding = { id: 'json', passed: true }
+  if (!definition) return [...about, json]
+  if (refusal) return [...about, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
+  return [...about, json, ...contentFindings(definition, parsed.value, call, expectation, stage)]
+}
+
+function refusalFindings(
+  definition: PartnerInterface,
+  json: unknown,
+  refusal: Refusal,
+  stage: PartnerStage,
+): Finding[] {
+  const finding = refusalFinding(definition, json, refusal)
+  if (!finding.passed) return [finding]
+  const reason = refusal.ofSignature ? reasonFinding(definition, json) : []
+  return [finding, ...envelopeFindings(definition, json, stage), ...reason]
+}
+
+const REFUSING: readonly number[] = [401, 403]
+
+/** A response that takes longer causes a warning. */
+export const ANSWER_SLOW_MS = 3_000
+const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
+
+const notReached = ({ failure, failure_detail }: ExaminedCall): Finding => ({
+  id: 'reached',
+  passed: false,
+  expected: localized('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
+  actual: failure === null ? localized('no-response') : (failure_detail ?? failure),
+})
+
+/** Nothing of it is kept. */
+const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
+  id: 'answer-size',
+  passed: false,
+  expected: localized('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
+  actual: failure_detail ?? '',
+})
+
+const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
+  id: 'encryption',
+  passed: false,
+  expected: localized('json-or-encrypted'),
+  actual: failure_detail ?? '',
+})
+
+const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
+  compressedText({ 'content-encoding': headerOf(response_headers, 'content-encoding') }) !== undefined
+
+/** The answer was no text: what is stored has U+FFFD in place of its bytes, and the failure says what they were. */
+const notText = ({ failure_detail }: ExaminedCall): Finding => ({
+  id: 'json',
+  passed: false,
+  expected: 'JSON',
+  actual: problemOf(failure_detail ?? ''),
+})
+
+const problemOf = (reason: Detail): Detail =>
+  typeof reason === 'object' && reason.id === 'response-is' ? (reason.values.problem ?? '') : reason
+
+const headerOf = (headers: object | null, name: string): string | undefined =>
+  (headers as Record<string, string> | null)?.[name]
+
+const statusFinding = (status: number): Finding => ({
+  id: 'http-status',
+  passed: status === 200,
+  expected: '200',
+  actual: status >= 300 && status < 400 ? localized('not-followed', { status: String(status) }) : String(status),
+})
+
+const IN_TIME = localized('at-most-ms', { ms: String(ANSWER_SLOW_MS) })
+
+const timeFinding = (ms: number): Finding => ({
+  id: 'answer-time',
+  level: 'warning',
+  passed: ms <= ANSWER_SLOW_MS,
+  expected: IN_TIME,
+  actual: `${ms} ms`,
+})
+
+/** A mask in the stored answer means that the partner sent its secret or our signature back. */
+const secretFindings = ({ response_headers, response_body }: ExaminedCall): Finding[] =>
+  JSON.stringify([response_headers, response_body]).includes(MASK)
+    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
+    : []
+
+function typeFinding(headers: object | null): Finding {
+  const type = headerOf(headers, 'content-type')
+  const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
+  return {
+    id: 'content-type',
+    level: 'warning',
+    passed,
+    expected: 'application/json; charset=utf-8',
+    actual: type ?? localized('none'),
+  }
+}
+
+/**
+ * Failures that say something about our network. Partners choose the URLs, so they must not learn which of these it
+ * was.
+ */
+const NETWORK_FAILURES = ['address', 'dns', 'connect']
+
+const UNREACHABLE = localized('unreachable')
+
+/**
+ * Whether a failure of this kind is shown as `unreachable`. In production blocked, refused and unreachable look the
+ * same.
+ */
+export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>
+  NODE_ENV === 'production' && NETWORK_FAILURES.includes(kind)
+
+/** A failed call as its partner may see it. */
+export const redactFailure = (
+  config: Pick<Config, 'NODE_ENV'>,
+  failure: { readonly kind: string; readonly detail: Detail },
+): { readonly kind: string; readonly detail: Detail } =>
+  isNetworkFailure(config, failure.kind) ? { kind: 'unreachable', detail: UNREACHABLE } : failure

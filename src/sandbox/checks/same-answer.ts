@@ -1,0 +1,47 @@
+import { type InterfaceName, jsonFields } from '../../ticketing/interfaces/index.ts'
+import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
+import type { Finding } from './checks.ts'
+import { startOf } from './shown-value.ts'
+
+/** Calls that have a key by which the partner knows them again. */
+const KEYED: readonly InterfaceName[] = [
+  'order-create',
+  'order-pay',
+  'order-close',
+  'order-refund',
+  'order-reschedule',
+  'order-refunded',
+]
+const SUCCESS = 200
+/** For a refund that was made a moment ago, this is a success too. */
+const ALREADY_REFUNDED = 601
+
+/**
+ * The same call twice in a row gets the same answer: code and body. Of calls that have no key, and of a first answer
+ * that cannot be read or that is not final (598, 602), nothing follows. One that arrives after a later call about the order may be
+ * refused instead: it must not do anything again.
+ */
+export function sameAnswerFindings({ first, again: second, isLate }: SentAgain): Finding[] {
+  const isKeyed = KEYED.some((name) => name === first.interface)
+  if (!isKeyed || first.code !== SUCCESS) return []
+  const finding = { id: 'same-answer', level: 'warning' } as const
+  if (second.code !== SUCCESS) {
+    const isRefused = isLate && second.code !== null
+    const passed = isRefused || (first.interface === 'order-refund' && second.code === ALREADY_REFUNDED)
+    const actual = second.code?.toString() ?? localized('nothing')
+    return [{ ...finding, passed, path: 'code', expected: String(SUCCESS), actual }]
+  }
+  const [expected, actual] = [bodyOf(first), bodyOf(second)]
+  return [
+    { ...finding, passed: actual === expected, path: 'body', expected: startOf(expected), actual: startOf(actual) },
+  ]
+}
+
+/** The field `body` as text; empty if there is none. */
+function bodyOf({ response_body }: CallRecord): string {
+  const parsed = parseLossless(Buffer.from(response_body ?? ''))
+  const { body } = jsonFields('value' in parsed ? parsed.value : undefined)
+  return body === undefined ? '' : stringifyLossless({ body })
+}

@@ -1,0 +1,197 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { RunDeps } from '../../certification/index.ts'
+import {
+  changeConditions,
+  currentRun,
+  listRuns,
+  nextStep,
+  noSuchRun,
+  showRun,
+  startAll,
+  startStep,
+  stopStep,
+  type Waiting,
+} from '../../certification/index.ts'
+import { parseInput } from '../../../platform/lib/json/input.ts'
+import { stringifyLossless } from '../../../platform/lib/json/lossless.ts'
+import { localized } from '../../../platform/lib/localized-text.ts'
+import type { Log } from '../../../platform/lib/log.ts'
+import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
+import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
+import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
+import { acceptRun } from '../accept-run.ts'
+import { giveContacts, ownContacts } from '../contacts.ts'
+import { noticeCurl } from '../notice-curl.ts'
+import { shareLink, withdrawLinks } from '../pages/share.ts'
+import { sellerProgress } from '../seller-progress.ts'
+import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
+import { linesAfter, Waits } from './events.ts'
+import { junitOf } from './junit.ts'
+import { reportRun } from './report.ts'
+import { startRunFromApi } from './start-run-from-api.ts'
+import { eventsQuery, isRunId, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
+
+const HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+const XML_TYPE = 'application/xml; charset=utf-8'
+
+interface RunRoute {
+  Params: { run_id: string }
+}
+interface StepRoute {
+  Params: { run_id: string; step_id: string }
+}
+
+/** The test run for programs; every route is behind the signature guard. `present` is the id of the present run. */
+export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps }): Promise<void> {
+  const waits = new Waits()
+  app.addHook('preClose', async () => waits.endAll())
+
+  app.post('/runs', async (request, reply) => {
+    const { run_id } = await startRunFromApi(deps, callerOf(request).partner_id, bodyOf(request, newRun))
+    return sendRun(request, reply, run_id)
+  })
+
+  app.get('/contacts', async (request, reply) =>
+    send(request, reply, contactsAnswer(await ownContacts(deps, callerOf(request).partner_id))),
+  )
+
+  app.post('/contacts', async (request, reply) => {
+    const { body } = bodyOf(request, newContacts)
+    return send(request, reply, contactsAnswer(await giveContacts(deps, callerOf(request).partner_id, body)))
+  })
+
+  app.get('/runs', async (request, reply) => {
+    const { partner_id: partnerId } = callerOf(request)
+    const [standing, runs] = await Promise.all([sellerProgress(deps, partnerId), listRuns(deps, partnerId)])
+    const shown = runs.map(runSummary)
+    return send(request, reply, { standing: standingAnswer(standing), runs: shown })
+  })
+
+  app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, await runIdOf(request)))
+
+  app.post<RunRoute>('/runs/:run_id/start-all', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await startAll(deps, request.log as Log, { partnerId: callerOf(request).partner_id, runId })
+    return sendRun(request, reply, runId)
+  })
+
+  app.post<RunRoute>('/runs/:run_id/conditions', async (request, reply) => {
+    const { body } = bodyOf(request, newConditions)
+    const runId = await runIdOf(request)
+    await changeConditions(deps, callerOf(request).partner_id, runId, body)
+    return sendRun(request, reply, runId)
+  })
+
+  app.post<RunRoute>('/runs/:run_id/share', async (request, reply) => {
+    const run = { partnerId: callerOf(request).partner_id, runId: await runIdOf(request) }
+    await showRun(deps, run.partnerId, run.runId)
+    return send(request, reply, { share: await shareLink(deps, run) })
+  })
+
+  app.post<RunRoute>('/runs/:run_id/share/withdraw', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await showRun(deps, callerOf(request).partner_id, runId)
+    await withdrawLinks(deps, runId)
+    return sendRun(request, reply, runId)
+  })
+
+  app.post<StepRoute>('/runs/:run_id/steps/:step_id/start', async (request, reply) => {
+    const run_id = await runIdOf(request)
+    const { step_id } = request.params
+    const step = { partnerId: callerOf(request).partner_id, runId: run_id, stepId: step_id }
+    const attempt_id = await startStep(deps, request.log as Log, step)
+    return send(request, reply, { run_id, step_id, attempt_id })
+  })
+
+  app.post<StepRoute>('/runs/:run_id/steps/:step_id/stop', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await stopStep(deps, { partnerId: callerOf(request).partner_id, runId, stepId: request.params.step_id })
+    deps.logFollowers.lookNow()
+    return sendRun(request, reply, runId)
+  })
+
+  app.post<StepRoute>('/runs/:run_id/steps/:step_id/next', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await nextStep(deps, callerOf(request).partner_id, runId, request.params.step_id)
+    return sendRun(request, reply, runId)
+  })
+
+  app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
+    const query = parseInput(eventsQuery, request.query)
+    const caller = callerOf(request)
+    const { partner_id: partnerId } = caller
+    const runId = await runIdOf(request)
+    const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
+      reply.raw.once('close', () => leaving.abort())
+      if (query.wait > 0) app.stopCounting(reply)
+      return linesAfter(deps, partnerId, runId, query, leaving.signal)
+    })
+    const texts = { t: textsFor(request), curlOf: (waiting: Waiting) => noticeCurl(deps, caller, waiting) }
+    return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq: lastSeq })
+  })
+
+  app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {
+    const found = await acceptRun(deps, callerOf(request).partner_id, await runIdOf(request))
+    return send(request, reply, acceptanceAnswer(found))
+  })
+
+  app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {
+    const [wanted] = acceptedTypes(request.headers.accept)
+    if (wanted === 'application/xml' || wanted === 'text/xml') return sendJunit(request, reply)
+    return send(request, reply, { report: await report(request) })
+  })
+
+  app.get<RunRoute>('/runs/:run_id/report.xml', sendJunit)
+
+  const report = async (request: FastifyRequest<RunRoute>) =>
+    reportRun(deps, callerOf(request).partner_id, await runIdOf(request), textsFor(request))
+
+  async function sendJunit(request: FastifyRequest<RunRoute>, reply: FastifyReply): Promise<FastifyReply> {
+    const xml = junitOf(await report(request), textsFor(request))
+    noteForLog(request, { code: 200 })
+    return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
+  }
+
+  /** A malformed id is reported as not found, as an unknown one is. */
+  async function runIdOf(request: FastifyRequest<RunRoute>): Promise<string> {
+    const { run_id } = request.params
+    if (run_id === PRESENT) return (await currentRun(deps, callerOf(request).partner_id)).run_id
+    if (!isRunId(run_id)) throw noSuchRun()
+    return run_id
+  }
+
+  async function sendRun(request: FastifyRequest, reply: FastifyReply, runId: string): Promise<FastifyReply> {
+    const view = await showRun(deps, callerOf(request).partner_id, runId)
+    return send(request, reply, { run: runAnswer(view, textsFor(request)) })
+  }
+}
+
+/** Throws code 300 for a body that does not fit, or whose partnerId is another's. */
+function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
+  request: FastifyRequest,
+  shape: z.ZodType<Body>,
+): Body {
+  const read = readNotice(shape, jsonBytes(request))
+  if ('problem' in read) throw bodyRejected(read.problem)
+  const { partnerId: given } = read.notice
+  if (given !== undefined && BigInt(given) !== callerOf(request).partner_id) {
+    throw bodyRejected(localized('body-of-another'))
+  }
+  return read.notice
+}
+
+const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
+
+/** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
+function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {
+  noteForLog(request, { code: 200 })
+  return reply.headers(HEADERS).send(stringifyLossless({ ...successEnvelope(callerOf(request).partner_id), ...fields }))
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { requireOwner } from '../../ticketing/members/index.ts'
+import { CONTACT_ROLES, type ContactRole, lockPartner, setContact, showPartner } from '../../ticketing/partners/index.ts'
+import { countUse } from '../../platform/throttle/index.ts'
+
+/** What a partner itself may set of a contact; a webhook is set by operators, who hand over its secret. */
+export const contactPerson = setContact.input.pick({ name: true, mail: true })
+export type ContactPerson = z.output<typeof contactPerson>
+
+export const contactsGiven = z
+  .strictObject({ product: contactPerson.optional(), business: contactPerson.optional() })
+  .refine((given) => CONTACT_ROLES.some((role) => given[role]), 'must have product or business')
+export type ContactsGiven = z.output<typeof contactsGiven>
+
+/** A partner's contacts as it sees them itself. */
+export interface OwnContacts {
+  readonly contacts: Readonly<Partial<Record<ContactRole, ContactPerson>>>
+  /** Acceptance needs these too. */
+  readonly missing: readonly ContactRole[]
+}
+
+const own = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnContacts => ({
+  contacts: Object.fromEntries(
+    CONTACT_ROLES.flatMap((role) => {
+      const known = contacts[role]
+      return known ? [[role, { name: known.name, mail: known.mail }]] : []
+    }),
+  ),
+  missing: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
+})
+
+export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnContacts> =>
+  own(await showPartner(deps, partnerId))
+
+/**
+ * Sets the contacts that are given; the others, and webhooks, stay as they are. Throws 20003 with Retry-After when the
+ * partner changes them too often.
+ */
+export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>
+  deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db, actor: { kind: 'partner', ...deps.actor } }
+    await lockPartner(inside, partnerId)
+    const { contacts } = await showPartner(inside, partnerId)
+    const changed = CONTACT_ROLES.flatMap((role) => {
+      const [before, now] = [contacts[role], given[role]]
+      if (!now || (before?.name === now.name && before.mail === now.mail)) return []
+      return [{ role, ...now, webhook_url: before?.webhook_url ?? null }]
+    })
+    // A program that signs its calls has the clientSecret; of people on the pages only owners may.
+    if (changed.length > 0 && deps.actor?.name !== undefined) await requireOwner(inside, partnerId)
+    if (changed.length > 0) await countUse(inside, 'contacts', partnerId)
+    for (const contact of changed) await setContact(inside, partnerId, contact)
+    return ownContacts(inside, partnerId)
+  })

@@ -1,0 +1,41 @@
+import type { Waiting } from '../certification/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+
+/**
+ * What the sandbox and the command line know of the partner that `npm start` brings along (src/demo/README.md). Whoever
+ * tries the sandbox with it has no system of their own.
+ */
+const DEMO_CLIENT_ID = 'demo-partner'
+
+export const isDemo = ({ config }: Pick<Deps, 'config'>, { client_id }: { readonly client_id: string }): boolean =>
+  config.DEMO && client_id === DEMO_CLIENT_ID
+
+/** What it sells for each role of a run. */
+export const DEMO_PRODUCTS = {
+  main: 'DEMO-BOAT',
+  later: 'DEMO-CASTLE',
+  review: 'DEMO-TOWER',
+  level: 'DEMO-SHOW',
+  sold_out: 'DEMO-SOLD-OUT',
+} as const
+
+/** A call of its control API: `POST /control/<name>` with the input as JSON. */
+export interface DemoAction {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** What makes it send the notice that a step waits for; undefined where it sends the notice by itself. */
+export function demoActionFor({ path, about }: Pick<Waiting, 'path' | 'about'>): DemoAction | undefined {
+  switch (path) {
+    case '/mtp/api/order/consume/notice':
+      // `quantity` is how many more tickets are used. No ticket of the order is used when the step begins to wait.
+      return { name: 'consume', input: { orderId: about.orderId, quantity: Number(about.usedQuantity) } }
+    case '/mtp/api/order/refund/notice':
+      return { name: 'decide-refund', input: { refundId: about.refundId, approve: true } }
+    case '/mtp/api/deal/change/notice':
+      return { name: 'change-product', input: { partnerDealId: about.partnerDealId, onSale: true } }
+    default:
+      return undefined
+  }
+}

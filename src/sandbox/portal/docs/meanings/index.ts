@@ -1,0 +1,42 @@
+import type { Locale } from '../../../../platform/lib/web/locale.ts'
+import { CATALOGUE_MEANINGS } from './catalogue.ts'
+import { CODES_ZH } from './codes.ts'
+import type { Meaning, Meanings } from './meaning.ts'
+import { ORDER_MEANINGS } from './orders.ts'
+import { PRODUCT_MEANINGS } from './product.ts'
+import { VALUES } from './values.ts'
+
+export const FIELD_MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
+
+const isKnown = (name: string): boolean => Object.hasOwn(FIELD_MEANINGS, name)
+
+/** What each value of an enumeration means; empty for a field without one. */
+export function valuesOf(anchor: string, locale: Locale): { value: string; meaning: string }[] {
+  const parts = anchor.split('.')
+  const key = parts.map((_part, index) => parts.slice(index).join('.')).find((name) => Object.hasOwn(VALUES, name))
+  return Object.entries(key === undefined ? {} : (VALUES[key] ?? {})).map(([value, [en, zh]]) => ({
+    value,
+    meaning: locale === 'en' ? en : zh,
+  }))
+}
+
+/** The key of the most exact entry for an anchor; throws for a field that has none (a test walks all). */
+export function meaningKey(anchor: string): string {
+  const parts = anchor.split('.')
+  const keys = parts.map((_part, index) => parts.slice(index).join('.'))
+  const key = keys.find(isKnown)
+  if (key === undefined) throw new Error(`the field ${anchor} has no meaning in src/sandbox/portal/docs/meanings`)
+  return key
+}
+
+const entryFor = (anchor: string): Meaning => FIELD_MEANINGS[meaningKey(anchor)] as Meaning
+
+export function meaningOf(anchor: string, locale: Locale): string {
+  const [en, zh] = entryFor(anchor)
+  return locale === 'en' ? en : zh
+}
+
+export const exampleFor = (anchor: string): unknown => entryFor(anchor)[2]
+
+export const codeMeaning = (english: string, locale: Locale): string =>
+  locale === 'en' ? english : (CODES_ZH[english] ?? english)

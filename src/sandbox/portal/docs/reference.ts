@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { INTERFACES, type InterfaceName, type PartnerInterface, readAnswer, SUCCESS } from '../../../ticketing/interfaces/index.ts'
+import { numericText, oneOf, smallInt } from '../../../platform/lib/json/fields.ts'
+import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
+import type { Detail } from '../../../platform/lib/localized-text.ts'
+import type { Locale } from '../../../platform/lib/web/locale.ts'
+import { failureCodeOf } from '../../../ticketing/mws-wire/index.ts'
+import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
+import { conditionOf } from './conditions.ts'
+import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'
+import { flattened, type SchemaField, schemaFields } from './field.ts'
+import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
+import { NOTICES } from './notices.ts'
+
+/** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
+export interface Part {
+  readonly direction: Direction
+  readonly anchor: string
+  readonly fields: readonly DocumentedField[]
+  readonly example: string
+  /** Messages that say something else than success, each for one cause. */
+  readonly failures: readonly FailureExample[]
+}
+
+interface DocumentedField extends SchemaField {
+  readonly anchor: string
+  readonly meaning: string
+  /** What each of its values means, where it has a list of them that are explained. */
+  readonly meanings: readonly { readonly value: string; readonly meaning: string }[]
+  /** When it is required, though not always; empty where nothing decides that. */
+  readonly condition: string
+  /** 0 at the top, then one more for each object around it. */
+  readonly depth: number
+}
+
+export interface ReferenceSection {
+  readonly name: InterfaceName | NoticeName
+  readonly path: string
+  readonly parts: readonly Part[]
+  readonly codes: readonly { readonly code: number; readonly kind: 'pending' | 'failure'; readonly meaning: string }[]
+}
+
+interface Message {
+  readonly name: ReferenceSection['name']
+  readonly direction: Direction
+  readonly fields: readonly SchemaField[]
+}
+
+export const requestOf = ({ request }: PartnerInterface) =>
+  schemaFields(z.object({ partnerId: numericText(), body: request }))
+
+const answerOf = (entry: PartnerInterface): SchemaField[] => {
+  const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }
+  // Where nothing in it is required, a success may leave it out.
+  const isNeeded = readAnswer(entry, { code: SUCCESS }).outcome !== 'success'
+  return schemaFields(z.object(shape)).map((field) =>
+    field.name === 'body' ? { ...field, required: isNeeded } : field,
+  )
+}
+
+const othersThan300 = (path: string): number[] => (failureCodeOf(path) === 300 ? [] : [failureCodeOf(path)])
+
+const ourAnswer = (path: string) =>
+  schemaFields(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))
+
+const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(), partnerId: numericText() }))
+
+/** A message as it is kept: of an interface or a notice, or our answer to a notice. */
+export type MessageName =
+  | { readonly name: string; readonly direction: Direction }
+  /** `reason`: why the call was refused; null if it was not. */
+  | { readonly direction: 'our-answer'; readonly reason: Detail | null }
+
+const fieldsOf = (message: MessageName): readonly SchemaField[] => {
+  if (message.direction === 'our-answer') return OUR_ANSWER
+  const { name, direction } = message
+  const notice = NOTICES.find((one) => one.name === name)
+  if (notice) return direction === 'notice' ? schemaFields(notice.shape) : []
+  const entry = INTERFACES.find((one) => one.name === name)
+  if (!entry) return []
+  if (direction === 'request') return requestOf(entry)
+  const answer = answerOf(entry)
+  // Partners may leave `body` out and send its fields beside code and describe.
+  return [...answer, ...(answer.find((field) => field.name === 'body' && !field.list)?.fields ?? [])]
+}
+
+/** Cache: by message, of which there are as many as schemas. */
+const FIELDS_OF_MESSAGE = new Map<string, readonly SchemaField[]>()
+
+/** The fields that the schema of a message has; none for a message that is not of the contract. */
+export function fieldsOfMessage(message: MessageName): readonly SchemaField[] {
+  const key = 'name' in message ? `${message.name}.${message.direction}` : message.direction
+  const known = FIELDS_OF_MESSAGE.get(key)
+  if (known) return known
+  const fields = fieldsOf(message)
+  if (fields.length > 0) FIELDS_OF_MESSAGE.set(key, fields)
+  return fields
+}
+
+/** A message with every field that it can have; of a request with variants, the first. */
+function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
+  const chosen = fields.filter(({ when }) => when === undefined || when.value === firstValue(fields, when.field))
+  return Object.fromEntries(
+    chosen.map((field) => {
+      const example = exampleFor(docsAnchor(name, direction, field.path))
+      if (example !== undefined) return [field.name, example]
+      const value = exampleOf({ name, direction, fields: field.fields })
+      return [field.name, field.list ? [value] : value]
+    }),
+  )
+}
+
+const firstValue = (fields: readonly SchemaField[], name: string): string =>
+  String(fields.find((field) => field.name === name)?.values[0])
+
+function partOf(message: Message, locale: Locale, failures: readonly FailureExample[] = []): Part {
+  const { name, direction, fields } = message
+  return {
+    direction,
+    anchor: docsAnchor(name, direction, ''),
+    fields: fields.flatMap(flattened).map((field) => {
+      const anchor = docsAnchor(name, direction, field.path)
+      const condition = field.requiredWhen ?? conditionOf(anchor, locale) ?? ''
+      const [meaning, meanings] = [meaningOf(anchor, locale), field.values.length > 0 ? valuesOf(anchor, locale) : []]
+      return { ...field, anchor, meaning, meanings, condition, depth: field.path.split('.').length - 1 }
+    }),
+    example: prettyLossless(exampleOf(message)),
+    failures,
+  }
+}
+
+function codesOf({ pending, failures }: PartnerInterface, locale: Locale): ReferenceSection['codes'] {
+  const rows = (codes: Readonly<Record<number, string>>, kind: 'pending' | 'failure') =>
+    Object.entries(codes).map(([code, text]) => ({ code: Number(code), kind, meaning: codeMeaning(text, locale) }))
+  return [...rows(pending, 'pending'), ...rows(failures, 'failure')]
+}
+
+const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): ReferenceSection => ({
+  name: entry.name,
+  path: entry.defaultPath,
+  parts: [
+    partOf({ name: entry.name, direction: 'request', fields: requestOf(entry) }, locale),
+    partOf({ name: entry.name, direction: 'answer', fields: answerOf(entry) }, locale, partnerFailures(entry, locale)),
+  ],
+  codes: codesOf(entry, locale),
+})
+
+/** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
+export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
+  const notices = NOTICES.map(({ name, path, shape }) => {
+    const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const
+    const refusals = ourRefusals(path, shape, exampleOf(notice), locale)
+    const answer = partOf({ name, direction: 'answer', fields: ourAnswer(path) }, locale, refusals)
+    return { name, path, parts: [partOf(notice, locale), answer], codes: [] }
+  })
+  return { notices, interfaces: INTERFACES.map((entry) => interfaceSection(entry, locale)) }
+}

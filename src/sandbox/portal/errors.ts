@@ -1,0 +1,44 @@
+import { RunRefusal } from '../certification/index.ts'
+import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+
+/**
+ * Why a sign-in was refused. `wrong`: the clientId or the member is unknown, or the secret or the password is wrong; all
+ * get the same answer. `members`: the clientSecret is right, but members have joined and sign in by themselves.
+ */
+export type SignInProblem = 'wrong' | 'limited' | 'suspended' | 'members'
+
+/** The sign-in was refused. `retryAt` is set when there were too many failures before it. */
+export class PartnerSignInRefused extends Error {
+  override readonly name = 'PartnerSignInRefused'
+  readonly problem: SignInProblem
+  readonly retryAt: Date | undefined
+
+  constructor(problem: SignInProblem, retryAt?: Date) {
+    super(`sandbox sign-in refused: ${problem}`)
+    this.problem = problem
+    this.retryAt = retryAt
+  }
+}
+
+/** For scripts, which cannot follow a redirect to the sign-in page. 20015 is for operators alone. */
+export const sessionEnded = (): RescodeError =>
+  invalidRequest('the session has ended; sign in again at /sandbox/sign-in', { nativeStatus: 401 })
+
+/** A run cannot begin before the partner has signed a call rightly. */
+export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')
+
+/** The same answer for an entry that does not exist and for one of another partner. */
+export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })
+
+/** This call cannot be replayed; `obstacle` is why. */
+export class NotReplayable extends Error {
+  override readonly name = 'NotReplayable'
+  readonly obstacle: 'changes' | 'not-a-notice' | 'not-verified' | 'not-whole'
+
+  constructor(obstacle: NotReplayable['obstacle']) {
+    super(`not replayable: ${obstacle}`)
+    this.obstacle = obstacle
+  }
+}
+
+export const notReplayable = (obstacle: NotReplayable['obstacle']): NotReplayable => new NotReplayable(obstacle)

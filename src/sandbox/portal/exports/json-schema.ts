@@ -1,0 +1,102 @@
+import type { Locale } from '../../../platform/lib/web/locale.ts'
+import { type Direction, docsAnchor } from '../docs/anchor.ts'
+import type { FieldKind, SchemaField } from '../docs/field.ts'
+import { meaningOf, valuesOf } from '../docs/meanings/index.ts'
+import type { ReferenceSection } from '../docs/reference.ts'
+
+/** A JSON Schema, draft 2020-12. */
+export type Schema = Readonly<Record<string, unknown>>
+
+const DIGITS = '^-?\\d+$'
+const NUMBER = ['integer', 'string']
+
+const KINDS: Readonly<Record<FieldKind, Schema>> = {
+  text: { type: 'string' },
+  id: { type: ['string', 'integer'] },
+  int: { type: NUMBER, pattern: DIGITS },
+  int64: { type: NUMBER, format: 'int64', pattern: DIGITS },
+  digits: { type: NUMBER, pattern: '^\\d+$' },
+  price: { type: ['number', 'string'], pattern: '^-?\\d{1,10}(\\.\\d{1,2}0*)?$' },
+  stock: { type: NUMBER, minimum: -1, pattern: '^(-1|\\d+)$' },
+  date: { type: 'string', format: 'date' },
+  datetime: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' },
+  time: { type: 'string', pattern: '^([01]\\d|2[0-3]):[0-5]\\d$' },
+  boolean: { type: 'boolean' },
+  object: { type: 'object' },
+  any: {},
+}
+
+interface Message {
+  readonly name: ReferenceSection['name']
+  readonly direction: Direction
+  readonly locale: Locale
+}
+
+/** Numbers may come as text. */
+const asEnum = (values: readonly (string | number)[]): Schema => ({
+  enum: [...new Set([...values, ...values.map(String)])],
+})
+
+function oneOf(field: SchemaField, message: Message): Schema {
+  const { kind, fields, values, least, mayBeEmpty, list, most } = field
+  if (fields.length > 0) return objectSchema(fields, message)
+  if (values.length > 0) return asEnum(values)
+  const limits = {
+    ...(least !== undefined && { minimum: least }),
+    ...(most !== undefined && !list && { maxLength: most }),
+  }
+  const one = { ...KINDS[kind], ...limits }
+  return mayBeEmpty && kind === 'date' ? { anyOf: [one, { const: '' }] } : one
+}
+
+function fieldSchema(field: SchemaField, message: Message): Schema {
+  const anchor = docsAnchor(message.name, message.direction, field.path)
+  const values = field.values.length > 0 ? valuesOf(anchor, message.locale) : []
+  const description = [meaningOf(anchor, message.locale), ...values.map(({ value, meaning }) => `${value}: ${meaning}`)]
+  const one = oneOf(field, message)
+  const shape = field.list
+    ? { type: 'array', items: one, ...(field.most !== undefined && { maxItems: field.most }) }
+    : one
+  return { description: description.join('; '), ...shape }
+}
+
+const CONDITION = /^(\w+) ([=≠]) (\w+)$/
+
+/** `useDateMode = 0` as a schema that the object fits where it is so. */
+function conditionSchema(text: string): Schema {
+  const [, name, sign, value] = CONDITION.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new Error(`no condition: ${text}`)
+  const known: unknown = JSON.parse(value)
+  const is = { properties: { [name]: asEnumOf(known) }, required: [name] }
+  return sign === '=' ? is : { not: is }
+}
+
+const asEnumOf = (value: unknown): Schema => (typeof value === 'number' ? asEnum([value]) : { const: value })
+
+/** What fields of this group are required together with. */
+function conditional(fields: readonly SchemaField[]): Schema[] {
+  const groups = new Map<string, { readonly when: Schema; readonly names: string[] }>()
+  for (const { name, required, requiredWhen, when } of fields) {
+    const key = requiredWhen ?? (when && required ? `${when.field} ${when.value}` : undefined)
+    if (key === undefined) continue
+    const schema = when
+      ? { properties: { [when.field]: { const: when.value } }, required: [when.field] }
+      : conditionSchema(key)
+    const group = groups.get(key) ?? { when: schema, names: [] }
+    group.names.push(name)
+    groups.set(key, group)
+  }
+  return [...groups.values()].map(({ when, names }) => ({ anyOf: [{ not: when }, { required: names }] }))
+}
+
+/** Fields that are not named are allowed: they are ignored. */
+export function objectSchema(fields: readonly SchemaField[], message: Message): Schema {
+  const required = fields.filter((field) => field.required && !field.when).map(({ name }) => name)
+  const allOf = conditional(fields)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, message)])),
+    ...(required.length > 0 && { required }),
+    ...(allOf.length > 0 && { allOf }),
+  }
+}

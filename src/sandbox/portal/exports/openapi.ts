@@ -1,0 +1,95 @@
+import { parseLossless } from '../../../platform/lib/json/lossless.ts'
+import type { Locale, Translate } from '../../../platform/lib/web/locale.ts'
+import type { Part, ReferenceSection } from '../docs/reference.ts'
+import type { Schema } from './json-schema.ts'
+import { FAILURE, FAILURE_NAME, operationName, schemaName, schemasOf } from './messages.ts'
+
+/** What an OpenAPI document is about. */
+export interface Described {
+  readonly title: string
+  readonly server: Schema
+  readonly sections: readonly ReferenceSection[]
+  readonly titleOf: (name: string) => string
+  readonly locale: Locale
+  readonly t: Translate
+}
+
+const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+/** The value of an example, its 64-bit ids exact. */
+function exampleValue(text: string): unknown {
+  const parsed = parseLossless(Buffer.from(text))
+  if ('problem' in parsed) throw new Error(String(parsed.problem))
+  return parsed.value
+}
+
+const json = (section: ReferenceSection, part: Part) => ({
+  schema: ref('schemas', schemaName(section, part)),
+  examples: {
+    success: { value: exampleValue(part.example) },
+    ...Object.fromEntries(
+      part.failures.map(({ when, example }, place) => [
+        `failure${place + 1}`,
+        { summary: when, value: exampleValue(example) },
+      ]),
+    ),
+  },
+})
+
+function operation(section: ReferenceSection, { titleOf, t }: Described): Schema {
+  const [sent, answer] = section.parts
+  if (!sent || !answer) throw new Error(`${section.name} has no two messages`)
+  const content = (part: Part) => ({ content: { 'application/json': json(section, part) } })
+  return {
+    operationId: operationName(section),
+    summary: titleOf(section.name),
+    parameters: [ref('parameters', 'PartnerId'), ref('parameters', 'Date')],
+    requestBody: { required: true, ...content(sent) },
+    responses: {
+      200: { description: t('sandbox.exports.answer'), ...content(answer) },
+      ...(sent.direction === 'notice' && { 429: ref('responses', 'Later'), 503: ref('responses', 'Later') }),
+    },
+  }
+}
+
+/** How calls are signed; OpenAPI has no word for it, so it is described. */
+const components = ({ sections, locale, t }: Described): Schema => ({
+  securitySchemes: {
+    mws: { type: 'apiKey', in: 'header', name: 'Authorization', description: t('sandbox.exports.mws') },
+  },
+  parameters: {
+    PartnerId: {
+      ...{ name: 'PartnerId', in: 'header', required: true, description: t('sandbox.exports.partner_id') },
+      schema: { type: 'string', pattern: '^\\d+$' },
+      example: '7001',
+    },
+    Date: {
+      ...{ name: 'Date', in: 'header', required: true, description: t('sandbox.exports.date') },
+      schema: { type: 'string' },
+      example: 'Tue, 05 May 2015 06:11:34 GMT',
+    },
+  },
+  responses: {
+    Later: {
+      description: t('sandbox.exports.later'),
+      headers: { 'Retry-After': { schema: { type: 'integer' } } },
+      content: { 'application/json': { schema: ref('schemas', FAILURE_NAME) } },
+    },
+  },
+  schemas: Object.assign(
+    { [FAILURE_NAME]: FAILURE },
+    ...sections.map((section) => schemasOf(section, locale, ref('schemas', FAILURE_NAME))),
+  ),
+})
+
+/** An OpenAPI 3.1 document of notices or of interfaces. */
+export const openApi = (described: Described): Schema => ({
+  openapi: '3.1.0',
+  info: { title: described.title, version: '1', description: described.t('sandbox.exports.about') },
+  servers: [described.server],
+  security: [{ mws: [] }],
+  paths: Object.fromEntries(
+    described.sections.map((section) => [section.path, { post: operation(section, described) }]),
+  ),
+  components: components(described),
+})

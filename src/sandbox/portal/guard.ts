@@ -1,0 +1,133 @@
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { prefersHtml } from '../../platform/lib/web/accept.ts'
+import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { inMinutes } from '../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { localPath } from '../../platform/lib/web/return-to.ts'
+import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
+import { sessionEnded } from './errors.ts'
+import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    partner: SignedInPartner | null
+  }
+}
+
+export const HOME = '/sandbox'
+const SIGN_IN = `${HOME}/sign-in`
+
+/** The path to return to if it is below /sandbox; the sandbox's home for anything else. */
+export function sandboxPath(returnTo: string | undefined, publicUrl: string): string {
+  const path = localPath(returnTo, publicUrl)
+  return /^\/sandbox(?:[/?#]|$)/.test(path) ? path : HOME
+}
+
+/** The partner that is signed in. */
+export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
+  if (!partner) throw new Error('the route is not behind the sandbox session')
+  return partner
+}
+
+/** For changes that whoever is signed in makes: the audit log says who it was. */
+export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
+  ...deps,
+  actor: {
+    kind: 'partner',
+    name: partnerOf(request).memberId ?? BY_CLIENT_SECRET,
+    address: request.ip,
+    requestId: request.id,
+  },
+})
+
+/** An onRequest hook behind `signedInOnly`: a page that says so for members who are not owners. */
+export const ownersOnly: onRequestAsyncHookHandler = async (request, reply) => {
+  if (partnerOf(request).role === 'owner') return
+  noteForLog(request, { detail: 'not an owner' })
+  return sendSandboxPage(request, reply.code(403), 'sandbox/owners-only', {})
+}
+
+/**
+ * An onRequest hook: a browser without a session is redirected to the sign-in page, and from there back. A form that
+ * was sent with a session that has ended changes nothing; its page is shown again. Scripts, which cannot follow that,
+ * get 401.
+ */
+export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
+  const cookie = sessionCookie(deps.config)
+  return async (request, reply) => {
+    const session = cookie.read(request)
+    request.partner = await findPartnerSession(deps, session)
+    if (request.partner) {
+      noteForLog(request, { partnerId: String(request.partner.partnerId) })
+      return
+    }
+    if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw sessionEnded()
+    const query = new URLSearchParams({ return_to: pageOf(request) })
+    if (session !== undefined || request.method !== 'GET') query.set('ended', '1')
+    return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
+  }
+}
+
+/**
+ * The page that a request belongs to: itself, or for a form the nearest path at or above its address that shows a page
+ * (`/sandbox/run/7/start` → `/sandbox/run/7`).
+ */
+function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
+  if (method === 'GET') return url
+  const pattern = (routeOptions.url ?? '').split('/')
+  const path = (url.split('?', 1)[0] ?? '').split('/')
+  for (let length = pattern.length; length > 2; length--) {
+    const candidate = pattern.slice(0, length).join('/')
+    if (server.hasRoute({ method: 'GET', url: candidate })) return path.slice(0, length).join('/')
+  }
+  return HOME
+}
+
+/** The pages that the navigation leads to; one of them is the current one. */
+type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'play' | 'traffic' | 'docs' | 'members'
+
+export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
+  /** Marked in the navigation. */
+  readonly section?: Section
+  /** Scripts that the page loads: names of files in views/assets. */
+  readonly scripts?: readonly string[]
+}
+
+/**
+ * Renders a view in `/sandbox/layout`: with the navigation and the name of the partner (neither on the sign-in page),
+ * and the scripts of the page.
+ */
+export function sendSandboxPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  view: string,
+  data: object,
+  { section = 'home', scripts = [], ...options }: SandboxPageOptions = {},
+): Promise<FastifyReply> {
+  const shown = { ...data, section, scripts, partner: request.partner }
+  return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
+}
+
+/**
+ * Shows what a handler threw as a page that leads back into the sandbox, with its native status; as JSON to scripts.
+ */
+export async function sendSandboxError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+): Promise<FastifyReply> {
+  const error = failureAnswerOf(thrown, request)
+  if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
+  prepareFailure(error, request, reply, true)
+  const status = error.status(true)
+  const wait = Number(error.failure.headers?.['Retry-After'] ?? 0)
+  const shown = {
+    status: Math.min(status, 500), // 503 reads the same
+    message: error.message,
+    wait: inMinutes(localeOfRequest(request), wait),
+    requestId: request.id,
+  }
+  return sendSandboxPage(request, reply, 'sandbox/error', shown)
+}

@@ -1,0 +1,118 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../../../platform/deps.ts'
+import { secondsUntil } from '../../../platform/lib/clock.ts'
+import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
+import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { inMinutes, type Translate, translator } from '../../../platform/lib/web/locale.ts'
+import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { askForPassword, MemberRefusal, openMemberLink, SHORTEST_PASSWORD, useLink } from '../../../ticketing/members/index.ts'
+import { showPartner } from '../../../ticketing/partners/index.ts'
+import { HOME, sendSandboxPage } from '../guard.ts'
+import { sessionCookie } from '../session.ts'
+import { signInJoined } from '../sign-in.ts'
+import { memberRefusalText, roleName } from '../texts.ts'
+import { forgottenForm, linkQuery, signInQuery } from '../wire.ts'
+import { passwordForm } from './wire.ts'
+
+/** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
+const REFERRER = 'strict-origin'
+
+const STATUS = { link_expired: 410, link_used: 410, no_owner: 409 } as const
+const statusOf = ({ reason }: MemberRefusal): number => STATUS[reason as keyof typeof STATUS] ?? 404
+
+/** Pages that a link in a mail leads to, and the one that sends such a mail again. No sign-in. */
+export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const cookie = sessionCookie(deps.config)
+  const show = async (request: FastifyRequest, reply: FastifyReply, token: string, alert = '') => {
+    const { partnerId, purpose, mail, role } = await openMemberLink(deps, token)
+    const { name, client_id: clientId } = await showPartner(deps, partnerId)
+    const t = translator(localeOfRequest(request))
+    const link = { token, mail, role: roleName(role, t), partner: name, clientId, joins: purpose === 'invitation' }
+    const shown = { link, alert, shortest: SHORTEST_PASSWORD, referrer: REFERRER }
+    return sendSandboxPage(request, reply, 'sandbox/join', shown, { query: `token=${token}` })
+  }
+
+  const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof MemberRefusal)) throw error
+      noteForLog(request, { detail: error.reason })
+      const alert = memberRefusalText(error.reason, translator(localeOfRequest(request)))
+      return sendSandboxPage(request, reply.code(statusOf(error)), 'sandbox/join-refused', {
+        alert,
+        referrer: REFERRER,
+      })
+    }
+  }
+
+  // Only shows: programs that examine mails open every link.
+  app.get('/join', (request, reply) =>
+    refusing(request, reply, () => show(request, reply, linkQuery.parse(request.query).token)),
+  )
+
+  app.post('/join', (request, reply) =>
+    refusing(request, reply, async () => {
+      const { token } = linkQuery.parse(request.body)
+      const t = translator(localeOfRequest(request))
+      const form = passwordForm.safeParse(request.body)
+      const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
+      if (!form.success || problem) return show(request, reply.code(400), token, problem)
+      const used = await useLink(deps, token, form.data.password)
+      // Whoever has joined goes on; a new password is typed once more, so that its owner knows that it holds.
+      if (used.purpose === 'invitation') {
+        const acting = { ...deps, actor: actorOf(request, 'partner') }
+        const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))
+        if (session !== undefined) {
+          cookie.set(reply, session)
+          return reply.headers(AREA_A_HEADERS).redirect(HOME, 303)
+        }
+      }
+      const { client_id } = await showPartner(deps, used.partnerId)
+      const query = new URLSearchParams({ client_id, ready: '1' })
+      return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in?${query}`, 303)
+    }),
+  )
+
+  const forgotten = (request: FastifyRequest, reply: FastifyReply, shown: object = {}) => {
+    const data = { clientId: '', mail: '', alert: '', sent: false, ...shown }
+    return sendSandboxPage(request, reply, 'sandbox/forgotten', data, request.method === 'POST' ? { query: '' } : {})
+  }
+
+  app.get('/forgotten', (request, reply) =>
+    forgotten(request, reply, { clientId: signInQuery.parse(request.query).client_id ?? '' }),
+  )
+
+  app.post('/forgotten', async (request, reply) => {
+    const locale = localeOfRequest(request)
+    const t = translator(locale)
+    const form = forgottenForm.safeParse(request.body)
+    if (!form.success) {
+      const typed = asTyped.parse(request.body)
+      return forgotten(request, reply.code(400), { ...typed, alert: t('sandbox.forgotten.incomplete') })
+    }
+    const { client_id: clientId, mail } = form.data
+    const until = await askForPassword(deps, { clientId, mail }, request.ip)
+    if (!until) return forgotten(request, reply, { clientId, mail, sent: true })
+    const seconds = Math.max(1, secondsUntil(until, deps.clock.now()))
+    reply.code(429).header('Retry-After', String(seconds))
+    const alert = t('sandbox.forgotten.limited', { when: inMinutes(locale, seconds) })
+    return forgotten(request, reply, { clientId, mail, alert })
+  })
+}
+
+const lengths = { shortest: String(SHORTEST_PASSWORD) }
+
+const unusable = (error: z.ZodError, t: Translate): string =>
+  hasWrongCharacters(error) ? t('sandbox.join.password_characters') : t('sandbox.join.password_length', lengths)
+
+const unlike = (form: z.output<typeof passwordForm>, t: Translate): string =>
+  form.password === form.password_again ? '' : t('sandbox.join.password_differs')
+
+/** What was typed into a form that cannot be read, to be shown again. */
+const asTyped = z
+  .object({ client_id: z.string().catch(''), mail: z.string().catch('') })
+  .transform(({ client_id: clientId, mail }) => ({ clientId, mail }))
+  .catch({ clientId: '', mail: '' })

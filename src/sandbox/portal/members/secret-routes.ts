@@ -1,0 +1,103 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { translator } from '../../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { MemberRefusal } from '../../../ticketing/members/index.ts'
+import { showPartner } from '../../../ticketing/partners/index.ts'
+import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { memberRefusalText } from '../texts.ts'
+import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
+import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from './wire.ts'
+
+type PartnerSecretDates = OutputOf<typeof showPartner>['secrets'][number]
+
+const SECRET = `${HOME}/secret`
+
+interface Shown {
+  readonly alert?: string
+  /** The new secret, shown this once. */
+  readonly made?: string
+  readonly done?: (typeof SECRET_CHANGES)[number] | undefined
+}
+
+/** The page for owners on which they rotate the clientSecret, in the steps of `src/ticketing/partners/secret.ts`. */
+export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
+    const { client_id: clientId, secrets } = await showPartner(deps, partnerOf(request).partnerId)
+    const page = {
+      clientId,
+      newest: secrets[0]?.secret_id ?? '',
+      secrets: secrets.map(shownSecret),
+      ...stageOf(secrets),
+    }
+    const data = { page, alert: '', made: '', done: '', ...shown }
+    return sendSandboxPage(request, reply, 'sandbox/secret', data, {
+      section: 'members',
+      query: '',
+      scripts: ['sandbox-copy.js'],
+    })
+  }
+
+  /** Tells on the page why something was not done. */
+  const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
+    const t = translator(localeOfRequest(request))
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof SecretRefusal) {
+        noteForLog(request, { detail: error.detail })
+        return show(request, reply.code(409), { alert: t(`sandbox.secret.refusal.${error.reason}`) })
+      }
+      if (error instanceof MemberRefusal) {
+        return show(request, reply.code(409), { alert: memberRefusalText(error.reason, t) })
+      }
+      if (!(error instanceof RescodeError) || error.failure.status !== 429) throw error
+      reply.code(429).headers(error.failure.headers ?? {})
+      return show(request, reply, { alert: t('sandbox.secret.too_often') })
+    }
+  }
+
+  const back = (reply: FastifyReply, done: (typeof SECRET_CHANGES)[number]) =>
+    reply.headers(AREA_A_HEADERS).redirect(`${SECRET}?done=${done}`, 303)
+
+  app.get('/secret', (request, reply) => show(request, reply, secretChangeQuery.parse(request.query)))
+
+  app.post('/secret/rotate', (request, reply) =>
+    refusing(request, reply, async () => {
+      const { replaces } = rotateForm.parse(request.body)
+      const made = await rotateOwnSecret(onBehalfOf(deps, request), partnerOf(request).partnerId, replaces)
+      return show(request, reply, { made })
+    }),
+  )
+
+  app.post('/secret/switch', (request, reply) =>
+    refusing(request, reply, async () => {
+      await signWithNewest(onBehalfOf(deps, request), partnerOf(request).partnerId)
+      return back(reply, 'switched')
+    }),
+  )
+
+  app.post('/secret/retire', (request, reply) =>
+    refusing(request, reply, async () => {
+      await endOldSecret(onBehalfOf(deps, request), partnerOf(request).partnerId)
+      return back(reply, 'retired')
+    }),
+  )
+}
+
+const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates) => ({
+  signs,
+  created: created_at.toISOString(),
+  ends: ends_at?.toISOString(),
+  lastUsed: last_used_at?.toISOString(),
+})
+
+/** Whether the newest waits to sign our calls, and whether an old one still works. */
+const stageOf = ([newest, other]: readonly PartnerSecretDates[]) => ({
+  waits: newest !== undefined && !newest.signs,
+  hasOld: newest?.signs === true && other !== undefined,
+})

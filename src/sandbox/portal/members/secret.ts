@@ -1,0 +1,75 @@
+import type { RunDeps } from '../../certification/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import { rotation } from '../../../platform/lib/crypto/generated-secret.ts'
+import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { requireOwner } from '../../../ticketing/members/index.ts'
+import { heartbeatWith } from '../../../ticketing/partner-calls/index.ts'
+import { lockPartner, retireSecret, rotatePartnerSecret, showPartner, switchSigning } from '../../../ticketing/partners/index.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
+
+/**
+ * Why the clientSecret was not changed. `changed`: it is no longer as the page showed it. `test_failed`: the partner did not
+ * accept a call that was signed with the new one.
+ */
+export const SECRET_REFUSALS = ['changed', 'test_failed'] as const
+
+export class SecretRefusal extends Error {
+  override readonly name = 'SecretRefusal'
+  readonly reason: (typeof SECRET_REFUSALS)[number]
+  /** For the log; holds no secret. */
+  readonly detail: string
+
+  constructor(reason: SecretRefusal['reason'], detail: string = reason) {
+    super(`clientSecret not changed: ${reason}`)
+    this.reason = reason
+    this.detail = detail
+  }
+}
+
+/** What the registry refuses, it refuses because the secrets are others than expected. */
+function asChanged(error: unknown): never {
+  throw error instanceof RescodeError && error.rescode === 20007 ? new SecretRefusal('changed') : error
+}
+
+/**
+ * A new clientSecret in place of the one with the id `replaces`, and with an owner's right. A form that is sent twice
+ * makes one: the second time another one is the newest. Throws SecretRefusal, MemberRefusal.
+ */
+export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: string): Promise<string> {
+  await countUse(deps, 'rotation', partnerId)
+  return deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    await lockPartner(inside, partnerId)
+    await requireOwner(inside, partnerId)
+    const { secrets } = await showPartner(inside, partnerId)
+    if (secrets[0]?.secret_id !== replaces) throw new SecretRefusal('changed')
+    return (await rotatePartnerSecret(inside, partnerId, rotation.parse({}))).client_secret
+  })
+}
+
+/** Signs our calls with the newest secret, if a test call with it passes. Throws as above. */
+export async function signWithNewest(deps: RunDeps, partnerId: bigint): Promise<void> {
+  await countUse(deps, 'rotation', partnerId)
+  await requireOwner(deps, partnerId)
+  const testCall = heartbeatWith(deps)
+  let failed: string | undefined
+  try {
+    await switchSigning(deps, partnerId, async (partner, secret) => {
+      const result = await testCall(partner, secret)
+      if (!result.ok) failed = result.detail
+      return result
+    })
+  } catch (error) {
+    if (failed !== undefined) throw new SecretRefusal('test_failed', failed)
+    asChanged(error)
+  }
+}
+
+/** Ends the old secret now. Throws as above. */
+export const endOldSecret = (deps: Deps, partnerId: bigint): Promise<unknown> =>
+  deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    await lockPartner(inside, partnerId)
+    await requireOwner(inside, partnerId)
+    return retireSecret(inside, partnerId).catch(asChanged)
+  })

@@ -1,0 +1,85 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { NodemailerError, SMTPTransportOptions } from 'nodemailer'
+import type { Config } from '../../../platform/config/index.ts'
+import { parseSmtpUrl } from '../../../platform/config/smtp-url.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import { isLoopbackHost } from '../../../platform/lib/web/web-url.ts'
+import { NotSent } from '../../../platform/outbound/index.ts'
+import type { MailMessage } from './mail-message.ts'
+
+/**
+ * The last one is how long the server may be silent, also after the message. Giving up then may repeat a mail that was
+ * accepted (RFC 5321, 4.5.3.2.6 asks for ten minutes), but a hanging server would block every job.
+ */
+const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
+
+/** Loaded with the first mail. */
+const mailer = () => import('nodemailer')
+
+/** Mails have no content from files or Internet addresses. */
+const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
+
+const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
+
+/** Where mails are written while there is no SMTP_URL; null where they are sent. */
+export const folderOfUnsent = (config: Config): string | null =>
+  config.SMTP_URL === undefined ? mailFolder(config) : null
+
+/**
+ * Sends the mail, or writes it to a folder where no SMTP server is known; `id` names its file. Throws NotSent.
+ */
+export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, message: MailMessage): Promise<void> {
+  if (config.SMTP_URL === undefined) return writeMail(mailFolder(config), id, message)
+  const transport = (await mailer()).createTransport(smtpOptions(config.SMTP_URL))
+  try {
+    await transport.sendMail(message)
+  } catch (error) {
+    throw asNotSent(error as NodemailerError)
+  } finally {
+    transport.close()
+  }
+}
+
+/**
+ * TLS from the start for smtps, else STARTTLS if the server offers it. A password is sent over TLS only, so that an
+ * attacker in between cannot remove the offer and read it.
+ */
+export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
+  const server = parseSmtpUrl(smtpUrl)
+  if (!server) throw new Error('SMTP_URL is not valid')
+  const { auth, host, port, secure } = server
+  const requireTLS = !secure && auth !== undefined && !isLoopbackHost(host)
+  return { ...LIMITS, ...CLOSED, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }
+}
+
+/** One file a mail, whole or not at all, however often it is written. */
+async function writeMail(folder: string, id: string, message: MailMessage): Promise<void> {
+  const { createTransport } = await mailer()
+  const { message: bytes } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(message)
+  const file = join(folder, `${id}.eml`)
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(`${file}.part`, bytes as Buffer, { mode: 0o600 })
+    await rename(`${file}.part`, file)
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    throw new NotSent('the email could not be written', `MAIL_FOLDER: ${code ?? 'failed'} (${syscall ?? '?'})`)
+  }
+}
+
+/** Codes only: a server's texts may repeat addresses, our host names and what it was sent. */
+function asNotSent({ code, originalCode, command, response = '', responseCode, permanent = false }: NodemailerError) {
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
+  const said = [responseCode, enhanced].filter((part) => part !== undefined).join(' ')
+  const detail = ['SMTP', command, code, originalCode, said].filter((part) => part).join(' ')
+  const aboutThisMail = responseCode !== undefined && (command === 'RCPT TO' || command === 'DATA')
+  if (aboutThisMail) {
+    const what = command === 'DATA' ? 'the mail' : 'the address'
+    const verb = permanent ? 'does not accept' : 'does not accept for now'
+    return new NotSent(`the mail server ${verb}: ${what} (${said})`, detail, permanent)
+  }
+  // Anything else is for our operator to correct, so it is tried again.
+  const reached = responseCode !== undefined || code === 'EAUTH' || code === 'ETLS'
+  return new NotSent(reached ? 'the mail server does not let us send' : 'the mail server cannot be reached', detail)
+}

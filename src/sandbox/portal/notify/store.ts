@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../../platform/db/sql.ts'
+import { type Notification, notification } from './wire.ts'
+
+export type NewNotification = Pick<
+  Notification,
+  'notification_id' | 'run_id' | 'partner_id' | 'role' | 'channel' | 'name' | 'address' | 'facts'
+>
+
+/** False when this contact has a notification over that channel already. Waits for a simultaneous insert to commit. */
+export const insertNotification = async (db: Db, given: NewNotification, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`insert into sandbox_notification
+          (notification_id, run_id, partner_id, role, channel, name, address, facts, state, created_at, waiting_since)
+        values (${given.notification_id}, ${given.run_id}, ${given.partner_id}, ${given.role}, ${given.channel},
+          ${given.name}, ${given.address}, ${JSON.stringify(given.facts)}, 'waiting', ${now}, ${now})
+        on conflict (run_id, role, channel) do nothing`,
+  )) === 1
+
+export const listNotifications = (db: Db, runId: string): Promise<Notification[]> =>
+  db.many(
+    notification,
+    sql`select notification_id, run_id, partner_id, role, channel, name, address, facts, state, attempts, last_error,
+          created_at, waiting_since, sent_at
+        from sandbox_notification where run_id = ${runId} order by role desc, channel`,
+  )
+
+/** Counts the attempt that begins; undefined when the message has been sent, or its run is gone. */
+export const beginAttempt = (db: Db, notificationId: string): Promise<Notification | undefined> =>
+  db.maybe(
+    notification,
+    sql`update sandbox_notification set attempts = attempts + 1, state = 'waiting'
+        where notification_id = ${notificationId} and state <> 'sent' 
+        returning notification_id, run_id, partner_id, role, channel, name, address, facts, state, attempts, last_error,
+          created_at, waiting_since, sent_at`,
+  )
+
+export const markSent = (db: Db, notificationId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update sandbox_notification set state = 'sent', sent_at = ${now}, last_error = null
+        where notification_id = ${notificationId}`,
+  )
+
+export const markFailure = (db: Db, notificationId: string, error: string, state: 'waiting' | 'failed') =>
+  db.exec(
+    sql`update sandbox_notification set last_error = ${error}, state = ${state}
+        where notification_id = ${notificationId} and state <> 'sent'`,
+  )
+
+/** The state of a message of this run that has not arrived; others wait until the transaction is over. */
+export const lockUnsent = async (
+  db: Db,
+  runId: string,
+  notificationId: string,
+): Promise<'waiting' | 'failed' | undefined> => {
+  const found = await db.maybe(
+    z.object({ state: z.enum(['waiting', 'failed']) }),
+    sql`select state from sandbox_notification
+        where notification_id::text = ${notificationId} and run_id = ${runId} and state <> 'sent' for update`,
+  )
+  return found?.state
+}
+
+/** Another day for a message that was given up. */
+export const waitAgain = (db: Db, notificationId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update sandbox_notification set state = 'waiting', waiting_since = ${now}
+        where notification_id = ${notificationId}`,
+  )

@@ -1,0 +1,121 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
+import { changeConditions, currentRun, type Run, RunRefusal } from '../../certification/index.ts'
+import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { translator } from '../../../platform/lib/web/locale.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { MemberRefusal } from '../../../ticketing/members/index.ts'
+import { giveContacts, ownContacts } from '../contacts.ts'
+import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { refusalText } from '../texts.ts'
+import { parseConditions } from './conditions-form.ts'
+import { parseContacts } from './contacts-form.ts'
+import { freshForm, settledForm } from './fresh-form.ts'
+import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
+import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
+import { overwritePage } from './overwrite-page.ts'
+import { type RunStart, startRunFromForm } from './start-run-from-form.ts'
+import { functionsForm } from './wire.ts'
+
+type Wanted = Pick<RunStart, 'requested' | 'contacts'>
+
+/** One page: the functions are chosen, the addresses checked, the run is started. */
+export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown, alert = '') => {
+    const t = translator(localeOfRequest(request))
+    const page = await functionsPage(deps, partnerOf(request).partnerId, shown, t)
+    return sendSandboxPage(request, reply, 'sandbox/functions', { page, alert }, { section: 'functions', query: '' })
+  }
+
+  app.get('/functions', async (request, reply) =>
+    show(request, reply, { form: await freshForm(deps, partnerOf(request).partnerId) }),
+  )
+
+  app.post('/functions', async (request, reply) => {
+    const { partnerId } = partnerOf(request)
+    const form = await settledForm(deps, partnerId, readForm(request.body))
+    const { action } = functionsForm.parse(request.body)
+    if (action === 'check') return check(request, reply, form)
+    if (action === 'back') return show(request, reply, { form })
+    if (action === 'contacts') return saveContacts(request, reply, form)
+    if (action === 'conditions') return saveConditions(request, reply, form)
+    const read = parseRunRequest(form)
+    const { contacts } = await ownContacts(deps, partnerId)
+    const named = parseContacts(form.contacts, contacts)
+    const problems = { ...('problems' in read ? read.problems : {}), ...named.problems }
+    if ('problems' in read || Object.keys(problems).length > 0) {
+      return show(request, reply.code(400), { form, problems })
+    }
+    return begin(request, reply, form, { requested: read.requested, contacts: named.given })
+  })
+
+  /** Stores the contacts alone; what else was typed stays in the form. */
+  async function saveContacts(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
+    const { partnerId } = partnerOf(request)
+    const { contacts } = await ownContacts(deps, partnerId)
+    const { given, problems } = parseContacts(form.contacts, contacts, true)
+    if (Object.keys(problems).length > 0) return show(request, reply.code(400), { form, problems })
+    try {
+      if (given) await giveContacts(onBehalfOf(deps, request), partnerId, given)
+    } catch (error) {
+      return refused(request, reply, form, error)
+    }
+    return show(request, reply, { form, saved: 'contacts' })
+  }
+
+  /** Changes what the present run pretends; what else was typed stays in the form. */
+  async function saveConditions(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
+    const { partnerId } = partnerOf(request)
+    const conditions = parseConditions(form.conditions)
+    if ('wrong' in conditions) {
+      const { wrong } = conditions
+      return show(request, reply.code(400), { form, problems: { [wrong]: `sandbox.problem.${wrong}` } })
+    }
+    try {
+      await changeConditions(deps, partnerId, (await currentRun(deps, partnerId)).run_id, conditions)
+    } catch (error) {
+      return refused(request, reply, form, error)
+    }
+    return show(request, reply, { form, saved: 'conditions' })
+  }
+
+  /** Shows the form again with the reason: contacts are for owners, and a run may refuse. Other errors are thrown on. */
+  function refused(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
+    const t = translator(localeOfRequest(request))
+    if (error instanceof MemberRefusal) return show(request, reply.code(403), { form }, t('sandbox.owners_only.help'))
+    if (!(error instanceof RunRefusal)) throw error
+    return show(request, reply.code(409), { form }, refusalText(error.reason, t))
+  }
+
+  async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
+    const locale = localeOfRequest(request)
+    const read = parseRunRequest(form)
+    const problems = 'problems' in read ? read.problems : {}
+    try {
+      const tried = await preflightOf(deps, partnerOf(request).partnerId, form, locale)
+      return await show(request, reply, { form, problems, preflight: tried })
+    } catch (error) {
+      if (!(error instanceof RescodeError) || error.failure.status !== 429) throw error
+      reply.code(429).headers(error.failure.headers ?? {})
+      return show(request, reply, { form, problems }, translator(locale)('sandbox.functions.checked_too_often'))
+    }
+  }
+
+  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, wanted: Wanted) {
+    const { replaces } = functionsForm.parse(request.body)
+    try {
+      const { partnerId } = partnerOf(request)
+      const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
+      if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
+      return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
+    } catch (error) {
+      return refused(request, reply, form, error)
+    }
+  }
+
+  async function confirm(request: FastifyRequest, reply: FastifyReply, form: FormTexts, run: Run) {
+    const page = await overwritePage(deps, run, form)
+    return sendSandboxPage(request, reply, 'sandbox/overwrite', { page }, { section: 'functions' })
+  }
+}

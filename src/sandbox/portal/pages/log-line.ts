@@ -1,0 +1,161 @@
+import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
+import { CHECK_IDS, type Finding } from '../../checks/index.ts'
+import type { Detail, LocalizedText } from '../../../platform/lib/localized-text.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { anchorText } from '../docs/texts.ts'
+import { interfaceName, messageName } from '../interface-title.ts'
+import { checkText, detailText, localizedText, valueText } from '../texts.ts'
+import { noticeName } from '../traffic/problems.ts'
+import { findExchange, type ShownExchange } from './exchange.ts'
+
+export type Tone = 'plain' | 'good' | 'bad' | 'warning'
+
+/** A line of the log as a page shows it; every text in the reader's language. */
+export interface LogLine {
+  readonly seq: number
+  readonly kind: RunEvent['kind']
+  readonly tone: Tone
+  /** The tone in a word; empty of a plain line. */
+  readonly word: string
+  /** ISO 8601. */
+  readonly at: string
+  /** Time since the attempt began, such as `+0.31 s`. */
+  readonly after: string
+  readonly text: string
+  /** What was expected and what was found: label and value. */
+  readonly facts: readonly (readonly [label: string, value: string])[]
+  /** Anchor in the field reference. */
+  readonly doc: string
+  /** What it leads to, in words. */
+  readonly docText: string
+  /** Of a call or notice; null when its details have been purged. */
+  readonly exchange?: ShownExchange | null
+  /** Whether the exchange is shown unfolded. */
+  readonly open: boolean
+}
+
+export interface LineContext {
+  readonly deps: RunDeps
+  readonly partnerId: bigint
+  readonly t: Translate
+  /** When the attempt began. */
+  readonly startedAt: Date
+}
+
+type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
+
+/** A line with the exchange that it is about. */
+export async function logLine(context: LineContext, event: RunEvent): Promise<LogLine> {
+  const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
+  return {
+    seq: event.seq,
+    kind: event.kind,
+    tone: 'plain',
+    word: '',
+    at: event.at.toISOString(),
+    after: `+${after.toFixed(2)} s`,
+    facts: [],
+    doc: '',
+    docText: '',
+    open: false,
+    ...(await contentOf(context, event)),
+  }
+}
+
+async function contentOf(context: LineContext, event: RunEvent): Promise<LineContent> {
+  const { t } = context
+  switch (event.kind) {
+    case 'started':
+      return { text: t('sandbox.log.started', { number: String(event.data.number) }) }
+    case 'calling':
+      return {
+        text: t('sandbox.log.calling', { interface: interfaceName(event.data.interface, t), url: event.data.url }),
+      }
+    case 'call': {
+      const exchange = await findExchange(context, 'call', event.data.call_id)
+      const text = t('sandbox.log.call', { interface: interfaceName(event.data.interface, t) })
+      const failed = exchange !== null && exchange.answer === null
+      return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
+    }
+    case 'fault':
+      return { text: t('sandbox.log.fault', { fault: localizedText(event.data.fault, t) }) }
+    case 'waiting':
+      return { text: t('sandbox.log.waiting', { path: event.data.path, notice: noticeText(context, event.data.path) }) }
+    case 'notice':
+      return {
+        text:
+          t('sandbox.log.notice', { notice: noticeText(context, event.data.path) }) + remarkText(event.data.remark, t),
+        exchange: await findExchange(context, 'notice', event.data.notice_id),
+      }
+    case 'rejected':
+      return {
+        ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
+        text: t('sandbox.log.rejected', toldOf(context, event.data)) + remarkText(event.data.remark, t),
+        exchange: await findExchange(context, 'rejected', event.data.call_id),
+      }
+    case 'unverified':
+      return {
+        ...{ tone: 'warning', word: t('sandbox.log.unverified') },
+        text: t('sandbox.log.unverified_call', toldOf(context, event.data)),
+        exchange: await findExchange(context, 'rejected', event.data.call_id),
+      }
+    case 'wrong-path':
+      return {
+        ...{ tone: 'warning', word: t('sandbox.log.warning') },
+        text: t('sandbox.log.wrong_path', toldOf(context, event.data)),
+        exchange: await findExchange(context, 'rejected', event.data.call_id),
+      }
+    case 'check':
+      return shownCheck(event.data, t)
+    case 'ended':
+      return {
+        ...outcome(event.data.outcome, t),
+        text: event.data.stopped ? t('sandbox.log.stopped') : t('sandbox.log.ended'),
+      }
+  }
+}
+
+/** The name of a notice by the path that it came to, under whichever prefix. */
+const noticeText = ({ deps, t }: LineContext, path: string): string => messageName(noticeName(deps, path) ?? path, t)
+
+const toldOf = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: Detail }) => ({
+  path,
+  notice: noticeText(context, path),
+  reason: detailText(reason, context.t),
+})
+
+const remarkText = (remark: LocalizedText | undefined, t: Translate): string =>
+  remark ? t('sandbox.log.still_waiting', { remark: localizedText(remark, t) }) : ''
+
+const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) as const
+
+export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: string } {
+  if (ended === 'passed') return { tone: 'good', word: t('sandbox.log.passed') }
+  if (ended === 'not_tested') return { tone: 'warning', word: t('sandbox.log.not_tested') }
+  return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
+}
+
+/** One check in the words of the reader. */
+export function shownCheck(
+  { id, passed, level = 'error', path, expected, actual, doc, problem }: Finding,
+  t: Translate,
+): LineContent {
+  // What a state means matters where it is the wrong one.
+  const words = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
+  const facts: [string, string][] = []
+  if (path) facts.push([t('sandbox.log.path'), path])
+  if (expected !== undefined) facts.push([t(problem ? 'sandbox.log.problem' : 'sandbox.log.expected'), words(expected)])
+  if (actual !== undefined) facts.push([t('sandbox.log.actual'), words(actual)])
+  return {
+    ...verdict(passed, level, t),
+    text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,
+    facts,
+    doc: doc ?? '',
+    docText: doc ? anchorText(doc, t) : '',
+  }
+}
+
+function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pick<LogLine, 'tone' | 'word'> {
+  if (passed) return { tone: 'good', word: t('sandbox.log.passed') }
+  return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
+}

@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../../certification/index.ts'
+import {
+  currentRun,
+  nextStep,
+  noSuchRun,
+  RunRefusal,
+  showRun,
+  startAll,
+  startStep,
+  stopStep,
+} from '../../certification/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import type { Log } from '../../../platform/lib/log.ts'
+import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { translator } from '../../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { acceptRun } from '../accept-run.ts'
+import { partnerOf, sendSandboxPage } from '../guard.ts'
+import { retryNotification } from '../notify/notifications.ts'
+import { refusalText } from '../texts.ts'
+import { reportPage } from './report-page.ts'
+import { runPage } from './run-page.ts'
+import { shareLink, withdrawLinks } from './share.ts'
+import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
+
+const RUN = '/run/:run_id'
+
+/** Seconds after which the page of a running step reloads in a browser without scripts. */
+const REFRESH_S = 2
+
+/** The pages of a test run and their forms. Each form redirects to the page, which shows why it was refused. */
+export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.get('/run', async (request, reply) => {
+    try {
+      const { run_id } = await currentRun(deps, partnerOf(request).partnerId)
+      return goTo(reply, `/sandbox/run/${run_id}`, 302)
+    } catch (error) {
+      if (!(error instanceof RunRefusal)) throw error
+      return goTo(reply, '/sandbox/functions', 302)
+    }
+  })
+
+  app.get(RUN, (request, reply) => sendRun(deps, request, reply))
+
+  app.get(`${RUN}/report`, async (request, reply) => {
+    const t = translator(localeOfRequest(request))
+    const page = await reportPage(deps, ownRun(request), t)
+    return sendSandboxPage(request, reply, 'sandbox/report', { page }, { section: 'history' })
+  })
+
+  forms(app, deps)
+}
+
+function forms(app: FastifyInstance, deps: RunDeps): void {
+  app.post(`${RUN}/steps/:step_id/start`, async (request, reply) => {
+    const { stepId, ...run } = ownStep(request)
+    return backTo(request, reply, run.runId, async () => {
+      await requireKnownStep(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
+      deps.logFollowers.lookNow()
+    })
+  })
+
+  app.post(`${RUN}/start-all`, async (request, reply) => {
+    const run = ownRun(request)
+    return backTo(request, reply, run.runId, () => startAll(deps, request.log as Log, run), 'all=1')
+  })
+
+  app.post(`${RUN}/steps/:step_id/stop`, async (request, reply) => {
+    const { stepId, ...run } = ownStep(request)
+    return backTo(request, reply, run.runId, async () => {
+      await requireKnownStep(deps, run, stepId, () => stopStep(deps, { ...run, stepId }))
+      deps.logFollowers.lookNow()
+    })
+  })
+
+  app.post(`${RUN}/steps/:step_id/next`, async (request, reply) => {
+    const { stepId, ...run } = ownStep(request)
+    return backTo(request, reply, run.runId, () =>
+      requireKnownStep(deps, run, stepId, () => nextStep(deps, run.partnerId, run.runId, stepId)),
+    )
+  })
+
+  app.post(`${RUN}/accept`, async (request, reply) => {
+    const run = ownRun(request)
+    await showRun(deps, run.partnerId, run.runId)
+    return backTo(request, reply, run.runId, () => acceptRun(deps, run.partnerId, run.runId), 'checked=1')
+  })
+
+  app.post(`${RUN}/share/withdraw`, async (request, reply) => {
+    const run = ownRun(request)
+    await showRun(deps, run.partnerId, run.runId)
+    return backTo(request, reply, run.runId, () => withdrawLinks(deps, run.runId), 'withdrawn=1#share')
+  })
+
+  app.post(`${RUN}/notifications/:notification_id/retry`, async (request, reply) => {
+    const params = notificationParams.safeParse(request.params)
+    if (!params.success) throw noSuchRun()
+    const run = ownRun(request)
+    await showRun(deps, run.partnerId, run.runId)
+    // If it was delivered meanwhile, the page shows it as sent.
+    const again = () => retryNotification(deps, run.runId, params.data.notification_id)
+    return backTo(request, reply, run.runId, again, 'checked=1')
+  })
+}
+
+const goTo = (reply: FastifyReply, path: string, status: 302 | 303): FastifyReply =>
+  reply.headers(AREA_A_HEADERS).redirect(path, status)
+
+interface OwnRun {
+  readonly partnerId: bigint
+  readonly runId: string
+}
+
+function ownRun(request: FastifyRequest): OwnRun {
+  const params = runParams.safeParse(request.params)
+  if (!params.success) throw noSuchRun()
+  return { partnerId: partnerOf(request).partnerId, runId: params.data.run_id }
+}
+
+function ownStep(request: FastifyRequest): OwnRun & { stepId: string } {
+  const params = stepParams.safeParse(request.params)
+  if (!params.success) throw noSuchRun()
+  return { ...ownRun(request), stepId: params.data.step_id }
+}
+
+/** Runs work on a step. Throws 404 for a step that the run does not have, as for an unknown run. */
+async function requireKnownStep<T>(
+  deps: Deps,
+  { partnerId, runId }: OwnRun,
+  stepId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // Check the step only after a failure; successful starts stay fast.
+    const { steps } = await showRun(deps, partnerId, runId)
+    throw steps.some(({ step }) => step.id === stepId) ? error : noSuchRun()
+  }
+}
+
+/** Runs what a form asks for and redirects to the run, with the reason if it was refused. */
+async function backTo(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  runId: string,
+  work: () => Promise<unknown>,
+  query = '',
+): Promise<FastifyReply> {
+  const page = `/sandbox/run/${runId}`
+  try {
+    await work()
+    return goTo(reply, query === '' ? page : `${page}?${query}`, 303)
+  } catch (error) {
+    if (!(error instanceof RunRefusal)) throw error
+    noteForLog(request, { code: error.rescode, detail: error.message })
+    return goTo(reply, `${page}?refused=${error.reason}`, 303)
+  }
+}
+
+async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const t = translator(localeOfRequest(request))
+  const { step, attempt, refused, checked, all, share, withdrawn } = runQuery.parse(request.query)
+  const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
+  const refresh = page.run.running || (all && page.run.nextStartsByItself) ? REFRESH_S : undefined
+  const alert = refused ? refusalText(refused, t) : ''
+  const log = share && page.step && page.log && { step: page.step.id, attempt: String(page.log.number) }
+  const link = log && (await shareLink(deps, ownRun(request), log))
+  const shown = { page, alert, checked: checked === '1', refresh, share: link || (withdrawn && { withdrawn }) }
+  return sendSandboxPage(request, reply, 'sandbox/run', shown, {
+    section: 'run',
+    scripts: ['sandbox-run.js', 'sandbox-copy.js'],
+  })
+}

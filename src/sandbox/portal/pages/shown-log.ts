@@ -1,0 +1,148 @@
+import type { RunDeps } from '../../certification/index.ts'
+import {
+  type AttemptWithWarnings,
+  eventsOfAttempt,
+  type findAttempt,
+  type RunEvent,
+} from '../../certification/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
+import { passedWith } from './step-item.ts'
+
+type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
+
+/** The log of one attempt as a page shows it. */
+export interface ShownLog {
+  readonly attemptId: string
+  readonly number: number
+  readonly running: boolean
+  /** In order. What has passed is folded, so that what failed, and what is going on, stays in sight. */
+  readonly lines: readonly (LogLine | FoldedLines)[]
+  /** Checks that have failed, by level. Of warnings alone a step passes. */
+  readonly failures: readonly LogLine[]
+  readonly warnings: readonly LogLine[]
+}
+
+/** An exchange whose checks have all passed, or passed checks in a row. */
+export interface FoldedLines {
+  readonly seq: number
+  /** The exchange in words; empty where only checks are folded. */
+  readonly title: string
+  readonly checks: number
+  readonly folded: readonly LogLine[]
+}
+
+export async function shownLog(
+  deps: RunDeps,
+  partnerId: bigint,
+  attempt: AttemptRow,
+  events: readonly RunEvent[],
+  t: Translate,
+): Promise<ShownLog> {
+  const context = { deps, partnerId, t, startedAt: attempt.started_at }
+  const plain = await Promise.all(events.map((event) => logLine(context, event)))
+  const unfolded = exchangesThatFailed(events)
+  const lines = plain.map((line) => (unfolded.has(line.seq) ? { ...line, open: true } : line))
+  const checks = lines.filter(({ kind }) => kind === 'check')
+  const running = attempt.outcome === null
+  return {
+    attemptId: attempt.attempt_id,
+    number: attempt.number,
+    running,
+    lines: withFolded(lines, running),
+    failures: checks.filter(({ tone }) => tone === 'bad'),
+    warnings: checks.filter(({ tone }) => tone === 'warning'),
+  }
+}
+
+const isPassedCheck = ({ kind, tone }: LogLine): boolean => kind === 'check' && tone === 'good'
+const isFineCall = ({ kind, tone }: LogLine): boolean => kind === 'calling' || (kind === 'call' && tone === 'plain')
+
+/** Every call of ours that went well becomes one line; of other exchanges two or more passed checks in a row do. */
+export function withFolded(lines: readonly LogLine[], running: boolean): (LogLine | FoldedLines)[] {
+  const exchanges = exchangesOf(lines)
+  return exchanges.flatMap((exchange, at) => (running && at === exchanges.length - 1 ? exchange : folded(exchange)))
+}
+
+/** A call and the checks after it belong together. */
+function exchangesOf(lines: readonly LogLine[]): LogLine[][] {
+  const exchanges: LogLine[][] = []
+  for (const line of lines) {
+    const last = exchanges.at(-1)
+    const isItsAnswer = line.kind === 'call' && last?.at(-1)?.kind === 'calling'
+    if (last && (line.kind === 'check' || isItsAnswer)) last.push(line)
+    else exchanges.push([line])
+  }
+  return exchanges
+}
+
+function folded(exchange: readonly LogLine[]): (LogLine | FoldedLines)[] {
+  const call = exchange.find(({ kind }) => kind === 'call')
+  if (call && exchange.every((line) => isFineCall(line) || isPassedCheck(line))) return [foldedAs(call.text, exchange)]
+  const shown: (LogLine | FoldedLines)[] = []
+  let row: LogLine[] = []
+  const close = () => {
+    shown.push(...(row.length > 1 ? [foldedAs('', row)] : row))
+    row = []
+  }
+  for (const line of exchange) {
+    if (isPassedCheck(line)) {
+      row.push(line)
+      continue
+    }
+    close()
+    shown.push(line)
+  }
+  close()
+  return shown
+}
+
+const foldedAs = (title: string, lines: readonly LogLine[]): FoldedLines => ({
+  seq: lines[0]?.seq ?? 0,
+  title,
+  checks: lines.filter(isPassedCheck).length,
+  folded: lines,
+})
+
+export const eventsOf = ({ db }: Deps, attempt: AttemptRow): Promise<RunEvent[]> =>
+  eventsOfAttempt(db, attempt.attempt_id)
+
+/** Checks are about the exchange before them. One with a failed check is shown unfolded. */
+function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
+  const failed = new Set<number>()
+  let exchange: number | undefined
+  for (const event of events) {
+    if (event.kind === 'call' || event.kind === 'notice') exchange = event.seq
+    if (event.kind !== 'check' || event.data.passed || exchange === undefined) continue
+    if (event.data.level !== 'warning') failed.add(exchange)
+  }
+  return failed
+}
+
+/** An attempt among those of its step. */
+export interface AttemptLink {
+  readonly number: number
+  readonly href: string
+  readonly shown: boolean
+  readonly tone: Tone
+  readonly word: string
+}
+
+export const attemptLink = (
+  { number, outcome: ended, warnings }: AttemptWithWarnings,
+  page: string,
+  shown: boolean,
+  t: Translate,
+): AttemptLink => ({
+  number,
+  href: `${page}&attempt=${number}`,
+  shown,
+  ...outcomeOf(ended, warnings, t),
+})
+
+function outcomeOf(ended: AttemptRow['outcome'], warnings: number, t: Translate): Pick<AttemptLink, 'tone' | 'word'> {
+  if (ended === null) return { tone: 'plain', word: t('sandbox.run.running') }
+  return ended === 'passed' && warnings > 0 ? { tone: 'warning', word: passedWith(warnings, t) } : outcome(ended, t)
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { listProducts } from '../../../ticketing/catalogue/index.ts'
+import { findCurrentRun } from '../../certification/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
+import { MASK } from '../../../platform/lib/crypto/masking.ts'
+import { parseLossless, prettyJson, prettyLossless } from '../../../platform/lib/json/lossless.ts'
+import { listOf } from '../../../platform/lib/json/shape.ts'
+import { addDays, beijingDate } from '../../../platform/lib/time-zone.ts'
+import { findNamedOrder, newOrderId, trialOrders } from '../../../ticketing/orders/index.ts'
+import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
+import { fieldReference } from '../docs/reference.ts'
+import { lastBodySent } from '../traffic-entry-store.ts'
+import { bodyToSend, isSelling } from './guard.ts'
+
+/** Cache: the request of each interface with every field, the same in every language. */
+const examples = new Map<string, string>()
+
+function exampleOf(name: InterfaceName): string {
+  if (examples.size === 0) {
+    for (const { name: of, parts } of fieldReference('en').interfaces) examples.set(of, parts[0]?.example ?? '{}')
+  }
+  return examples.get(name) ?? '{}'
+}
+
+/** The product that the partner tests with, or one that the platform knows of it; empty if there is none. */
+async function ownProduct(deps: Deps, partnerId: bigint): Promise<string> {
+  const chosen = (await findCurrentRun(deps, partnerId))?.choice.products.main
+  return chosen ?? (await listProducts(deps, { partner_id: partnerId }))[0]?.partner_deal_id ?? ''
+}
+
+/** What the form of an order begins with: as in the test run, where there is one. */
+export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<string, string>> {
+  const { quantity = 2, travel_date, unit_price, buy_price } = (await findCurrentRun(deps, partnerId))?.choice ?? {}
+  const given = { quantity, travel_date, unit_price, buy_price }
+  const texts = Object.entries(given).map(([field, value]) => [field, value === undefined ? '' : String(value)])
+  return { ...Object.fromEntries(texts), product: await ownProduct(deps, partnerId) }
+}
+
+const WEEK = 6
+
+const fields = z.record(z.string(), z.unknown())
+const readExample = z.object({ value: z.object({ body: z.union([fields, listOf('products', fields)]).default({}) }) })
+
+/**
+ * The example of the field reference about the partner's own product and newest order of the playground; about a new
+ * order where there is none, and for order create unless the partner sells: then only a known order may be named.
+ */
+export async function ownExample(deps: Deps, partner: PartnerWithSecrets, name: InterfaceName): Promise<string> {
+  const { partner_id: partnerId } = partner
+  const { body } = readExample.parse(parseLossless(Buffer.from(exampleOf(name)))).value
+  const product = await ownProduct(deps, partnerId)
+  const isNew = name === 'order-create' && !(await isSelling(deps, partner))
+  const [order] = isNew ? [] : await trialOrders(deps.db, partnerId, 1)
+  const named = order && (await findNamedOrder(deps.db, order.order_id))
+  const tomorrow = addDays(beijingDate(deps.clock.now()), 1)
+  const own: Record<string, unknown> = {
+    orderId: order?.order_id ?? newOrderId(deps.config.ORDER_ID_BITS),
+    partnerOrderId: order?.partner_order_id ?? '',
+    ...(product ? { partnerDealId: order?.partner_deal_id ?? product, partnerDealIds: [product] } : {}),
+    ...(named ? { voucherList: named.vouchers, credentialList: [] } : {}),
+    refundId: randomUUID(),
+    refundSerialNo: randomUUID(),
+    travelDate: tomorrow,
+    startTime: tomorrow,
+    endTime: addDays(tomorrow, WEEK),
+  }
+  const mine = (one: z.output<typeof fields>) =>
+    Object.fromEntries(Object.entries(one).map(([field, value]) => [field, field in own ? own[field] : value]))
+  return prettyLossless({ partnerId, body: Array.isArray(body) ? body.map(mine) : mine(body) })
+}
+
+/** What the form of an interface begins with: the last body that was sent there, else an example. */
+export async function firstBody(deps: Deps, partner: PartnerWithSecrets, name: InterfaceName): Promise<string> {
+  const last = await lastBodySent(deps.db, partner.partner_id, name)
+  if (last === undefined || last.includes(MASK)) return ownExample(deps, partner, name)
+  // Such as one about an order that a visitor has bought: calls of the platform are among those sent last.
+  const own = await bodyToSend(deps, partner, name, last)
+  return 'text' in own ? editable(own.text) : ownExample(deps, partner, name)
+}
+
+/** Lines that somebody has made stay as they are. */
+export const editable = (text: string): string => (text.includes('\n') ? text : (prettyJson(text) ?? text))

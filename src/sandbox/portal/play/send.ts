@@ -1,0 +1,145 @@
+import type { RunDeps } from '../../certification/index.ts'
+import {
+  type Expectation,
+  type ExpectedChecks,
+  examineCall,
+  type Finding,
+  REFUSAL_OF,
+  verdictOf,
+} from '../../checks/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import { INTERFACES, type InterfaceName, interfaceNamed, SUCCESS } from '../../../ticketing/interfaces/index.ts'
+import { masker } from '../../../platform/lib/crypto/masking.ts'
+import {
+  BY_PLAYGROUND,
+  type CallRecord,
+  callAsWritten,
+  type Forgery,
+  judgeCall,
+  withCalls,
+} from '../../../ticketing/partner-calls/index.ts'
+import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
+import { noSuchEntry } from '../errors.ts'
+import { findCall } from '../traffic-entry-store.ts'
+import type { BodyProblem } from './body.ts'
+import { bodyToSend } from './guard.ts'
+import type { ExpectedOutcome, PlaySigning } from './wire.ts'
+
+export interface CoveredInterface {
+  readonly name: InterfaceName
+  readonly url: string
+}
+
+/** The interfaces for which the partner has a URL, with it. */
+export function coveredInterfaces(partner: PartnerWithSecrets): CoveredInterface[] {
+  const mask = masker(secretTexts(partner))
+  return INTERFACES.flatMap(({ name, defaultPath }) => {
+    const url = interfaceUrl(partner, name, defaultPath)
+    return url === undefined ? [] : [{ name, url: mask(url) }]
+  })
+}
+
+export const isCovered = (partner: PartnerWithSecrets, name: InterfaceName): boolean =>
+  interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') !== undefined
+
+export interface Written {
+  readonly body: string
+  readonly sign: PlaySigning
+  readonly expect: ExpectedOutcome
+}
+
+/** Codes that mean "not yet" at an interface. */
+export const pendingCodes = (name: string): number[] => Object.keys(interfaceNamed(name)?.pending ?? {}).map(Number)
+
+interface Expected {
+  readonly expectation: Expectation
+  readonly expects: ExpectedChecks
+}
+
+/** How an answer is examined. A forged call has to be refused, whatever was wished. */
+function expectedOf(name: string, forged: Forgery | null, expectedOutcome: ExpectedOutcome): Expected {
+  if (forged !== null)
+    return { expectation: { refusal: REFUSAL_OF[forged].refusal }, expects: REFUSAL_OF[forged].expects }
+  const pending = pendingCodes(name)
+  const codes = {
+    success: [SUCCESS],
+    later: pending,
+    either: [SUCCESS, ...pending],
+    failure: 'failure',
+  } as const satisfies Record<ExpectedOutcome, Expectation['codes']>
+  return { expectation: { codes: codes[expectedOutcome] }, expects: {} }
+}
+
+/** Keeps with a call how its answer was judged, for Traffic. */
+export async function judge(
+  deps: Deps,
+  { stage }: PartnerWithSecrets,
+  call: CallRecord,
+  expectedOutcome: ExpectedOutcome,
+): Promise<void> {
+  const { expectation, expects } = expectedOf(call.interface, call.forged, expectedOutcome)
+  const findings = await examineCall(deps, stage, call, expectation)
+  await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
+}
+
+/**
+ * Sends what somebody has written to an interface of theirs; returns the id of the call, or why nothing was sent.
+ * Throws 20007 (404) for an interface without a URL, 20003 when used too often.
+ */
+export async function sendWritten(
+  deps: RunDeps,
+  partner: PartnerWithSecrets,
+  name: InterfaceName,
+  { body, sign, expect }: Written,
+): Promise<{ readonly callId: string } | BodyProblem> {
+  const { partner_id: partnerId } = partner
+  if (!isCovered(partner, name)) throw noSuchEntry()
+  const own = await bodyToSend(deps, partner, name, body)
+  if ('kind' in own) return own
+  const { text, orderId } = own
+  await countUse(deps, 'play', partnerId)
+  // As for a step: somebody who has started the program again tries whether it answers now.
+  if (partner.stage === 'sandbox') deps.calls.breakers.reset(partnerId)
+  const options = {
+    cause: BY_PLAYGROUND,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(sign === 'right' ? {} : { forge: sign }),
+  }
+  const { result, calls } = await withCalls(deps, (inside) => callAsWritten(inside, partner, name, text, options))
+  for (const { call } of calls) await judge(deps, partner, call, expect)
+  return { callId: result.callId }
+}
+
+/** A call of this partner at that interface, as it was sent, with the checks of its answer. */
+export interface Result {
+  readonly body: string
+  readonly sign: PlaySigning
+  readonly orderId: bigint | undefined
+  /** Each with its level. */
+  readonly findings: readonly Finding[]
+}
+
+/** Undefined for a call that does not exist or is of another partner or interface. */
+export async function resultOf(
+  deps: Deps,
+  { partner_id, stage }: PartnerWithSecrets,
+  {
+    name,
+    id,
+    expectedOutcome,
+  }: { readonly name: string; readonly id: string; readonly expectedOutcome: ExpectedOutcome },
+): Promise<Result | undefined> {
+  const found = await findCall(deps.db, partner_id, id)
+  if (found?.interface !== name) return undefined
+  const orderId = found.order_id === null ? null : BigInt(found.order_id)
+  const call = { ...found, call_id: id, partner_id, order_id: orderId, started_at: found.at }
+  const { expectation, expects } = expectedOf(name, found.forged, expectedOutcome)
+  const findings = await examineCall(deps, stage, call, expectation)
+  return {
+    body: found.request_body,
+    sign: found.forged ?? 'right',
+    orderId: orderId ?? undefined,
+    findings: findings.map((finding) => ({ ...finding, level: finding.level ?? expects[finding.id] ?? 'error' })),
+  }
+}

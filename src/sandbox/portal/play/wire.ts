@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { date, price } from '../../../platform/lib/json/fields.ts'
+import { FORGERIES } from '../../../ticketing/partner-calls/index.ts'
+
+/** Characters of a body that a person writes. */
+export const MAX_WRITTEN = 16_384
+
+/** How a call is signed: rightly, or forged so that it has to be refused. */
+export const SIGNINGS = ['right', ...FORGERIES] as const
+export type PlaySigning = (typeof SIGNINGS)[number]
+
+/**
+ * What the answer to a rightly signed call should be: `success` (200), `later` (a code that is neither 200 nor a
+ * failure, such as 598), `either` of them, or any `failure`.
+ */
+export const EXPECTED_OUTCOMES = ['success', 'later', 'either', 'failure'] as const
+export type ExpectedOutcome = (typeof EXPECTED_OUTCOMES)[number]
+
+export const writtenForm = z.object({
+  body: z.string(),
+  sign: z.enum(SIGNINGS).default('right'),
+  expect: z.enum(EXPECTED_OUTCOMES).default('success'),
+})
+
+/** What the page of an interface shows. Unusable values count as not given. */
+export const playQuery = z
+  .object({
+    call: z.guid().optional().catch(undefined),
+    expect: z.enum(EXPECTED_OUTCOMES).catch('success'),
+    example: z.literal('1').optional().catch(undefined),
+  })
+  .catch({ call: undefined, expect: 'success', example: undefined })
+
+const given = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
+
+const money = price().refine((value) => value >= 0 && value < 100_000_000)
+
+/** An order as the form has it; an empty field is left to the platform. */
+export const playOrderForm = z.object({
+  product: z
+    .string()
+    .trim()
+    .min(1)
+    .max(255)
+    .refine((text) => !/[\0\p{Surrogate}]/u.test(text)),
+  quantity: z.coerce.number().int().min(1).max(10),
+  travel_date: given(date()),
+  unit_price: given(money),
+  buy_price: given(money),
+})
+export type PlayOrder = z.output<typeof playOrderForm>
+export const PLAY_ORDER_FIELDS = ['product', 'quantity', 'travel_date', 'unit_price', 'buy_price'] as const
+
+/** What can be done with an order that was made in the playground. */
+const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
+export type Action = (typeof ACTIONS)[number]
+
+const MAX_ID = 2n ** 63n - 1n
+const orderId = z
+  .string()
+  .regex(/^\d{1,19}$/)
+  .transform(BigInt)
+  .refine((id) => id <= MAX_ID)
+
+export const playOrderParams = z.object({ order_id: orderId })
+export const playActionParams = z.object({ order_id: orderId, action: z.enum(ACTIONS) })
+
+/** How many tickets are refunded. */
+export const refundForm = z.object({ quantity: z.coerce.number().int().min(1).max(1_000) })

@@ -1,0 +1,96 @@
+import pLimit from 'p-limit'
+import type { RunDeps } from '../../certification/index.ts'
+import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
+import { amountOfTime, type Locale, translator } from '../../../platform/lib/web/locale.ts'
+import { webUrl } from '../../../platform/lib/web/web-url.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
+import { interfaceTitle } from '../interface-title.ts'
+import { type Probe, probe } from './probe.ts'
+import { SENTENCES } from './texts.ts'
+import { badUrl, type Findings, PREFLIGHT_CHECK_IDS, type PreflightFinding, verdict } from './verdict.ts'
+
+export interface PreflightCheck {
+  readonly id: (typeof PREFLIGHT_CHECK_IDS)[number]
+  readonly outcome: PreflightFinding['outcome']
+  /** A sentence in the reader's language. */
+  readonly detail: string
+  /** Milliseconds from the start of the request; null where nothing was timed. */
+  readonly timing: number | null
+}
+
+export interface InterfacePreflight {
+  readonly name: InterfaceName
+  /** In the reader's language. */
+  readonly title: string
+  readonly url: string
+  /** The worst of `checks` that were tried. */
+  readonly outcome: 'ok' | 'warning' | 'failed'
+  readonly checks: readonly PreflightCheck[]
+}
+
+const AT_ONCE = 8
+const ALL_MS = 9_500
+
+/**
+ * Tries the URLs of a partner before the first step: one unsigned POST a URL, all of them within ten seconds. A host
+ * that cannot be connected to is tried once. In the order of INTERFACES; interfaces without a URL are left out. Throws
+ * 20003 when used too often.
+ */
+export async function preflight(
+  deps: RunDeps,
+  { partnerId }: { readonly partnerId: bigint },
+  urls: Readonly<Partial<Record<InterfaceName, string>>>,
+  locale: Locale = 'en',
+): Promise<InterfacePreflight[]> {
+  await countUse(deps, 'preflight', partnerId)
+  const given = INTERFACES.flatMap(({ name }) => {
+    const url = urls[name]?.trim()
+    return url ? [{ name, title: interfaceTitle(name, locale) ?? name, url }] : []
+  })
+  const findings = await findingsOf(deps, new Set(given.map(({ url }) => url)))
+  return given.map((entry) => ({ ...entry, ...told(findings.get(entry.url) as Findings, locale) }))
+}
+
+async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map<string, Findings>> {
+  const endsAt = performance.now() + ALL_MS
+  const limit = pLimit(AT_ONCE)
+  const findings = new Map<string, Findings>()
+  const tried = (url: string) => limit(() => probe(deps, url, endsAt - performance.now()))
+  const byOrigin = new Map<string, string[]>()
+  for (const url of urls) {
+    const problem = urlProblem(url)
+    if (problem !== undefined) findings.set(url, badUrl(problem))
+    else byOrigin.set(new URL(url).origin, [...(byOrigin.get(new URL(url).origin) ?? []), url])
+  }
+  const firsts = await Promise.all(
+    [...byOrigin.values()].map(async (all) => ({ all, found: await tried(all[0] ?? '') })),
+  )
+  await Promise.all(
+    firsts.flatMap(({ all, found }) =>
+      all.map(async (url, index) => {
+        const result = index === 0 || hasNoConnection(found) ? found : await tried(url)
+        findings.set(url, verdict(new URL(url).href, result))
+      }),
+    ),
+  )
+  return findings
+}
+
+function urlProblem(url: string): 'url-form' | 'url-userinfo' | undefined {
+  if (webUrl.safeParse(url).success) return undefined
+  return URL.canParse(url) && new URL(url).username + new URL(url).password !== '' ? 'url-userinfo' : 'url-form'
+}
+
+const hasNoConnection = (found: Probe): boolean =>
+  found.outcome === 'failed' && ['unreachable', 'address', 'dns', 'connect', 'tls'].includes(found.failure)
+
+function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'outcome' | 'checks'> {
+  const t = translator(locale)
+  const checks = PREFLIGHT_CHECK_IDS.map((id) => {
+    const { outcome, reason, values, offSeconds, timing = null } = findings[id]
+    const off = offSeconds === undefined ? '' : amountOfTime(locale, offSeconds)
+    return { id, outcome, detail: t(SENTENCES[reason], { ...values, off }), timing }
+  })
+  const outcome = (['failed', 'warning'] as const).find((worst) => checks.some((check) => check.outcome === worst))
+  return { outcome: outcome ?? 'ok', checks }
+}

@@ -1,0 +1,86 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { STEPS } from '../certification/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
+import { examineReport, findReport, reportKey, type Verdict, verifyForm } from '../reports/index.ts'
+import { FUNCTION_IDS } from '../test-plan/index.ts'
+import { limitRate } from '../../platform/throttle/index.ts'
+import { sendSandboxPage } from './guard.ts'
+import { functionName, stepName } from './texts.ts'
+
+const VERIFIED_PER_MINUTE = 30
+const STATUS = { genuine: 200, forged: 200, unreadable: 400, unknown: 404 } as const
+
+interface OneReport {
+  Params: { report_id: string }
+}
+
+interface VerifyPage {
+  /** Null before anything was asked. */
+  readonly found: Verdict | { readonly verdict: 'unknown' } | null
+  readonly signature?: string
+  /** Where the report can be fetched from to verify it elsewhere. */
+  readonly reportId?: string
+  /** What was pasted into the form. */
+  readonly pasted?: string
+}
+
+/** Pages on which anybody can verify a report, the public key, and the files to verify it elsewhere. No sign-in. */
+export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const limit = { kind: 'report verification', perMinute: VERIFIED_PER_MINUTE, refuse: tooManyRequests }
+  const limited = limitRate(app, limit)
+
+  const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
+    const { jwk } = reportKey(deps.keys)
+    const names = namesIn(translator(localeOfRequest(request)))
+    const empty = { signature: '', reportId: null, pasted: '' }
+    const data = { ...empty, ...page, names, keyId: jwk.kid, publicKey: jwk.x, base: deps.config.PUBLIC_URL }
+    reply.code(page.found ? STATUS[page.found.verdict] : 200)
+    return sendSandboxPage(request, reply, 'sandbox/verify', data, request.method === 'POST' ? { query: '' } : {})
+  }
+
+  app.get('/verify', (request, reply) => show(request, reply, { found: null }))
+
+  app.post('/verify', { preHandler: limited }, async (request, reply) => {
+    const { content, signature } = verifyForm.parse(request.body ?? {})
+    return show(request, reply, { found: await examineReport(deps, content, signature), signature, pasted: content })
+  })
+
+  app.get<OneReport>('/verify/:report_id', async (request, reply) => {
+    const stored = await findReport(deps, request.params.report_id)
+    if (!stored) return show(request, reply, { found: { verdict: 'unknown' } })
+    const { content, signature, report_id: reportId } = stored
+    return show(request, reply, { found: await examineReport(deps, content, signature), signature, reportId })
+  })
+
+  const send = (reply: FastifyReply, type: string, body: string | Buffer) =>
+    reply.headers({ ...AREA_A_HEADERS, 'Content-Type': type }).send(body)
+  const existing = async ({ params }: FastifyRequest<OneReport>) => {
+    const stored = await findReport(deps, params.report_id)
+    if (!stored) throw noSuchPath()
+    return stored
+  }
+
+  app.get<OneReport>('/verify/:report_id/report.json', async (request, reply) =>
+    send(reply, 'application/json; charset=utf-8', (await existing(request)).content),
+  )
+  app.get<OneReport>('/verify/:report_id/report.sig', async (request, reply) =>
+    send(reply, 'application/octet-stream', Buffer.from((await existing(request)).signature, 'base64url')),
+  )
+  app.get('/report-key', (_request, reply) =>
+    send(reply, 'application/jwk+json', JSON.stringify(reportKey(deps.keys).jwk)),
+  )
+  app.get('/report-key.pem', (_request, reply) => send(reply, 'application/x-pem-file', reportKey(deps.keys).pem))
+}
+
+/** Names of functions and steps; the id where one no longer exists. */
+const namesIn = (t: Translate) => ({
+  step: (id: string) => (STEPS.some((step) => step.id === id) ? stepName(id, t) : id),
+  function: (id: string) => {
+    const known = FUNCTION_IDS.find((one) => one === id)
+    return known ? functionName(known, t) : id
+  },
+})

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { memberRole } from '../../ticketing/members/index.ts'
+
+/** A session says itself when it ends. */
+export const SANDBOX_RETENTION: readonly Retention[] = [
+  { table: 'sandbox_session', key: ['session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+]
+
+/** Who has signed in: a member, or somebody with the clientSecret. */
+export interface SessionOf {
+  readonly secretId?: string
+  readonly memberId?: string
+  /** Of the member's password: a session ends when another one is set. */
+  readonly version?: number
+}
+
+export interface NewSession {
+  readonly sessionHash: Buffer
+  readonly partnerId: bigint
+  readonly of: SessionOf
+  readonly expiresAt: Date
+}
+
+export const insertSession = (db: Db, { sessionHash, partnerId, of, expiresAt }: NewSession, now: Date) =>
+  db.exec(
+    sql`insert into sandbox_session
+      (session_hash, partner_id, secret_id, member_id, credential_version, created_at, expires_at)
+    values (${sessionHash}, ${partnerId}, ${of.secretId}, ${of.memberId}, ${of.version}, ${now}, ${expiresAt})`,
+  )
+
+const sessionRow = z.object({
+  partner_id: z.coerce.bigint(),
+  client_id: z.string(),
+  name: z.string(),
+  member_id: z.string().nullable(),
+  member_mail: z.string().nullable(),
+  member_role: memberRole.nullable(),
+})
+
+/** Of a partner that is active, opened with a secret that is live, or by a member whose password is still the same. */
+export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
+  db.maybe(
+    sessionRow,
+    sql`select partner_id, client_id, name, member_id, member_mail, member_role
+    from sandbox_signed_in
+    where session_hash = ${sessionHash} and expires_at > ${now}
+      and (secret_ends_at is null or secret_ends_at > ${now})`,
+  )
+
+export const deleteSession = (db: Db, sessionHash: Buffer): Promise<number> =>
+  db.exec(sql`delete from sandbox_session where session_hash = ${sessionHash}`)

@@ -1,0 +1,73 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Config } from '../../platform/config/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { BY_CLIENT_SECRET, type MemberRole } from '../../ticketing/members/index.ts'
+import * as store from './session-store.ts'
+
+/** The cookie of a sandbox session. It is separate from the sessions of users. */
+export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_sandbox', path: '/sandbox', maxAgeS: SESSION_LIFETIME_S })
+
+/** The partner for which somebody has signed in. */
+export interface SignedInPartner {
+  readonly partnerId: bigint
+  readonly clientId: string
+  readonly name: string
+  /** Null: signed in with the clientSecret. */
+  readonly memberId: string | null
+  readonly mail: string | null
+  /** Until somebody has joined, whoever has the clientSecret acts as owner. */
+  readonly role: MemberRole
+  /** Hash of the session id, 32 bytes. */
+  readonly sessionHash: Buffer
+}
+
+/**
+ * Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash is stored. It ends
+ * with the secret that it was opened with and when somebody joins, or with the member's password.
+ */
+export async function startPartnerSession(deps: Deps, partnerId: bigint, of: store.SessionOf): Promise<string> {
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
+  const session = issueToken(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
+  await store.insertSession(deps.db, { sessionHash: session.hash, partnerId, of, expiresAt }, now)
+  return session.text
+}
+
+/**
+ * The partner that is signed in: its session has not expired or ended (see above) and it is not suspended. A forged or
+ * expired cookie costs no statement, any other exactly one.
+ */
+export async function findPartnerSession(deps: Deps, cookie: string | undefined): Promise<SignedInPartner | null> {
+  const now = deps.clock.now()
+  const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
+  if (!read || read.expiresAt <= now) return null
+  const found = await store.findSession(deps.db, read.hash, now)
+  if (!found) return null
+  return {
+    partnerId: found.partner_id,
+    clientId: found.client_id,
+    name: found.name,
+    memberId: found.member_id,
+    mail: found.member_mail,
+    role: found.member_role ?? 'owner',
+    sessionHash: read.hash,
+  }
+}
+
+/** Ends the session of this cookie, if there is one. */
+export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
+  const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
+  if (read) await store.deleteSession(deps.db, read.hash)
+}
+
+/** The person ends this session. */
+export const signOutPartner = (deps: Deps, { partnerId, memberId, sessionHash }: SignedInPartner): Promise<void> =>
+  deps.db.tx(async (db) => {
+    if ((await store.deleteSession(db, sessionHash)) === 0) return
+    const actor = { ...deps.actor, kind: 'partner', name: memberId ?? BY_CLIENT_SECRET } as const
+    await recordAudit({ ...deps, db }, { event: 'partner_signed_out', actor, partnerId })
+  })

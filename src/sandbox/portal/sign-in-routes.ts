@@ -1,0 +1,116 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { secondsUntil } from '../../platform/lib/clock.ts'
+import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
+import { PartnerSignInRefused } from './errors.ts'
+import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
+import { findPartnerSession, sessionCookie, signOutPartner } from './session.ts'
+import { accountOf, signInMember, signInPartner } from './sign-in.ts'
+import { signInForm, signInQuery } from './wire.ts'
+
+interface SignInPage {
+  readonly returnTo: string
+  readonly clientId?: string | undefined
+  readonly mail?: string | undefined
+  readonly alert?: string
+  /** What has just happened: a session has ended, or a password was set by a link. */
+  readonly ended?: boolean
+  readonly ready?: boolean
+}
+
+/** Sign-in and sign-out. */
+export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  const deviceCookie = ownCookie(config.PUBLIC_URL, {
+    name: 'gatehouse_sandbox_device',
+    path: '/sandbox/sign-in',
+    maxAgeS: DEVICE_LIFETIME_S,
+  })
+
+  const cookies = cookieCheck(config.PUBLIC_URL)
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+    const { returnTo, clientId = '', mail = '', alert = '', ended = false, ready = false } = page
+    const query = new URLSearchParams({ return_to: returnTo, ...(clientId ? { client_id: clientId } : {}) })
+    if (ended) query.set('ended', '1')
+    const shown = { returnTo, clientId, mail, alert, ended, ready, cookieSet: cookies.offer(request, reply) }
+    return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query: String(query) })
+  }
+
+  app.get('/sign-in', (request, reply) => {
+    const { return_to, client_id: clientId, ended, ready } = signInQuery.parse(request.query)
+    const returnTo = sandboxPath(return_to, config.PUBLIC_URL)
+    return sendSignIn(request, reply, { returnTo, clientId, ended: ended === '1', ready: ready === '1' })
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const returnTo = sandboxPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const form = signInForm.safeParse(request.body)
+    if (!form.success) {
+      const alert = translator(localeOfRequest(request))('sandbox.sign_in.incomplete')
+      return sendSignIn(request, reply.code(400), { returnTo, alert })
+    }
+    const { client_id: clientId, mail, password } = form.data
+    if (cookies.isRefused(request)) {
+      noteForLog(request, { detail: 'cookies refused' })
+      const alert = translator(localeOfRequest(request))('sign_in.cookies')
+      return sendSignIn(request, reply.code(400), { returnTo, clientId, mail, alert })
+    }
+    try {
+      const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
+      const acting = { ...deps, actor: actorOf(request, 'partner') }
+      const attempt = { clientId, address: request.ip, device, formerSession }
+      const sessionId =
+        mail === undefined
+          ? await signInPartner(acting, { ...attempt, clientSecret: password.trim() })
+          : await signInMember(acting, { ...attempt, mail, password })
+      cookie.set(reply, sessionId)
+      deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
+      return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+    } catch (error) {
+      if (!(error instanceof PartnerSignInRefused)) throw error
+      noteForLog(request, { detail: error.message })
+      const alert = refuse(deps, error, mail !== undefined, request, reply)
+      return sendSignIn(request, reply, { returnTo, clientId, mail, alert })
+    }
+  })
+
+  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect(HOME, 303)) // which has the form
+
+  app.post('/sign-out', async (request, reply) => {
+    const session = cookie.read(request)
+    const partner = await findPartnerSession(deps, session)
+    if (partner) await signOutPartner({ ...deps, actor: actorOf(request, 'partner') }, partner)
+    cookie.clear(reply)
+    // Members need the clientId again, and few know it by heart.
+    const query = partner?.memberId ? `?${new URLSearchParams({ client_id: partner.clientId })}` : ''
+    return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in${query}`, 303)
+  })
+}
+
+/** Sets the status and returns what to tell the person. */
+function refuse(
+  { clock }: Deps,
+  refusal: PartnerSignInRefused,
+  asMember: boolean,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string {
+  const locale = localeOfRequest(request)
+  const t = translator(locale)
+  if (!refusal.retryAt) {
+    reply.code(403)
+    if (refusal.problem === 'suspended') return t('sandbox.sign_in.suspended')
+    if (refusal.problem === 'members') return t('sandbox.sign_in.members')
+    return asMember ? t('sandbox.sign_in.wrong_member') : t('sandbox.sign_in.wrong')
+  }
+  const seconds = Math.max(1, secondsUntil(refusal.retryAt, clock.now()))
+  reply.code(429).header('Retry-After', String(seconds))
+  return t('sandbox.sign_in.limited', { when: inMinutes(locale, seconds) })
+}

@@ -1,0 +1,69 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { RunDeps } from '../certification/index.ts'
+import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { amountOfTime, type Locale, translator } from '../../platform/lib/web/locale.ts'
+import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
+import { limitRate } from '../../platform/throttle/index.ts'
+import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
+import { judgePasted, type SignatureVerdict, showSignatureTool } from './signature-tool.ts'
+import { asTyped, pastedForm, verdictQuery } from './wire.ts'
+
+/** A call that fits no recipe takes about 100 ms of processor time. Limit of one partner. */
+const JUDGED_PER_MINUTE = 120
+
+/** Calls that come later bring times, also to a page that had none. */
+const PAGE = { section: 'signature', scripts: ['sandbox-copy.js', 'sandbox-signature.js', 'local-time.js'] } as const
+
+/** The signature tool, which has to be passed before the test run. */
+export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  const preHandler = limitRate(app, {
+    kind: 'signature tool',
+    perMinute: JUDGED_PER_MINUTE,
+    by: (request) => String(partnerOf(request).partnerId),
+    refuse: tooManyRequests,
+  })
+  const show = async (request: FastifyRequest, asked: string | undefined) => {
+    const partner = partnerOf(request)
+    const locale = localeOfRequest(request)
+    const tool = await showSignatureTool(deps, partner, asked, locale)
+    const typed = {
+      method: 'POST',
+      url: tool.paths.at(-1),
+      date: '',
+      authorization: '',
+      partner_id: String(partner.partnerId),
+      host: new URL(deps.config.PARTNER_URL).host,
+    }
+    return { ...tool, typed, alert: '', clockNote: tool.verdict ? clockNote(tool.verdict, locale) : undefined }
+  }
+
+  app.get('/signature', async (request, reply) => {
+    const { test } = verdictQuery.parse(request.query)
+    return sendSandboxPage(request, reply, 'sandbox/signature', await show(request, test), PAGE)
+  })
+
+  app.post('/signature', { preHandler }, async (request, reply) => {
+    const form = pastedForm.safeParse(request.body)
+    if (form.success) {
+      const id = await judgePasted(deps, partnerOf(request), form.data)
+      return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/signature?test=${id}#verdict`, 303)
+    }
+    const shown = await show(request, undefined)
+    const alert = translator(localeOfRequest(request))('sandbox.signature.incomplete')
+    const page = { ...shown, typed: { ...shown.typed, ...asTyped.parse(request.body) }, alert }
+    return sendSandboxPage(request, reply.code(400), 'sandbox/signature', page, { ...PAGE, query: '' })
+  })
+}
+
+/** "7 minutes ahead of our clock", where that is what is wrong; the clock as a Date header has it, to be compared. */
+function clockNote({ mistakes, aheadS, clock }: SignatureVerdict, locale: Locale) {
+  const wrong = mistakes.some((name) => name.startsWith('clock-') || name === 'date-local-time-labelled-gmt')
+  if (!wrong || aheadS === null) return undefined
+  const t = translator(locale)
+  const amount = amountOfTime(locale, Math.abs(aheadS))
+  const values = { amount, clock: '\n' }
+  const note = aheadS > 0 ? t('sandbox.signature.ahead', values) : t('sandbox.signature.behind', values)
+  const [before, after] = note.split('\n')
+  return { before, clock, after }
+}

@@ -1,0 +1,122 @@
+import type { RunDeps } from '../certification/index.ts'
+import { mountsOf } from '../../platform/config/mounts.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { formatHttpDate, parseHttpDate } from '../../platform/lib/crypto/signing.ts'
+import type { Locale } from '../../platform/lib/web/locale.ts'
+import { hasPassedSignatureTool, listSignatureTests, type SignatureTest, testPastedSignature } from '../../ticketing/mws/index.ts'
+import { ENDPOINTS, PATH } from '../../ticketing/mws-wire/index.ts'
+import { explainMistake } from './mistake-texts.ts'
+import type { SignedInPartner } from './session.ts'
+import { firstDifference, type Segment, segmentsOf } from './signature-tool-text.ts'
+import { type Snippet, snippetsFor } from './snippets.ts'
+import type { PastedForm } from './wire.ts'
+
+/** One of the latest verdicts, as the list shows it. */
+interface ListedTest {
+  readonly id: string
+  readonly source: SignatureTest['source']
+  readonly at: string
+  readonly mistakes: readonly string[]
+  /** Whether it is known that the partner sent it. */
+  readonly verified: boolean
+}
+
+interface Explained {
+  readonly name: string
+  readonly text: string
+}
+
+export interface SignatureVerdict extends ListedTest {
+  readonly explanations: readonly Explained[]
+  /** What such a notice would be refused for, or accepted with. */
+  readonly warnings: readonly Explained[]
+  readonly method: string
+  readonly path: string
+  readonly date: string
+  readonly authorization: string
+  /** Our clock when the call came, as a Date header would have had it. */
+  readonly clock: string
+  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for text that is not a date. */
+  readonly aheadS: number | null
+  readonly expected: readonly Segment[]
+  readonly signed: readonly Segment[] | null
+  readonly difference: { readonly byte: number; readonly expected: string; readonly signed: string } | null
+}
+
+export interface SignatureTool {
+  readonly passed: boolean
+  /** Where a call can be sent to, under each prefix. */
+  readonly addresses: readonly string[]
+  readonly paths: readonly string[]
+  readonly tests: readonly ListedTest[]
+  readonly verdict: SignatureVerdict | null
+  readonly snippets: readonly Snippet[]
+}
+
+const SHOWN = 10
+
+/** What the signature tool's page shows: the verdict that was asked for, else the newest. */
+export async function showSignatureTool(
+  deps: Deps,
+  { partnerId, clientId }: SignedInPartner,
+  asked: string | undefined,
+  locale: Locale,
+): Promise<SignatureTool> {
+  const [passed, tests] = await Promise.all([
+    hasPassedSignatureTool(deps, partnerId),
+    listSignatureTests(deps, partnerId),
+  ])
+  const addresses = addressesOf(deps)
+  const [url = ''] = addresses
+  const chosen = tests.find(({ test_id }) => String(test_id) === asked) ?? tests[0]
+  return {
+    passed,
+    addresses,
+    paths: ENDPOINTS,
+    tests: tests.slice(0, SHOWN).map(listed),
+    verdict: chosen ? verdictOf(chosen, locale) : null,
+    snippets: snippetsFor({ url, path: new URL(url).pathname, clientId, partnerId: String(partnerId) }),
+  }
+}
+
+/** Judges a call that was pasted, and returns the id of the verdict. */
+export const judgePasted = async (
+  deps: RunDeps,
+  { partnerId }: SignedInPartner,
+  { method, url, date, authorization, partner_id, host }: PastedForm,
+): Promise<string> =>
+  String(await testPastedSignature(deps, partnerId, { method, url, date, authorization, partnerId: partner_id, host }))
+
+const addressesOf = ({ config }: Deps): string[] =>
+  mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
+
+const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest): ListedTest => ({
+  id: String(test_id),
+  source,
+  at: tested_at.toISOString(),
+  mistakes,
+  verified,
+})
+
+const explained = (names: readonly string[], locale: Locale): Explained[] =>
+  names.map((name) => ({ name, text: explainMistake(locale, name) }))
+
+function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
+  const { mistakes, warnings, method, path, date_header: date, string_to_sign, signed_instead, tested_at } = test
+  const parsed = parseHttpDate(date)
+  const difference = signed_instead === null ? null : firstDifference(string_to_sign, signed_instead)
+  return {
+    ...listed(test),
+    explanations: explained(mistakes, locale),
+    warnings: explained(warnings, locale),
+    method,
+    path,
+    date,
+    authorization: test.authorization_header,
+    clock: formatHttpDate(tested_at),
+    aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - tested_at.getTime()) / 1000),
+    expected: segmentsOf(string_to_sign, difference?.at),
+    signed: signed_instead === null ? null : segmentsOf(signed_instead, difference?.at),
+    difference,
+  }
+}

@@ -1,0 +1,47 @@
+import type { Deps } from '../../platform/deps.ts'
+import { doubleQuoted, fillTemplate, phpQuoted, readTemplate } from './code-template.ts'
+import type { ProductRole } from './pages/functions-form.ts'
+import type { SignedInPartner } from './session.ts'
+
+/** A seller's first program in one language: one file that implements every interface and sends the notices. */
+interface Starter {
+  /** As it is downloaded; also the last part of its address. */
+  readonly file: string
+  readonly name: string
+  /** What has to be installed. */
+  readonly needs: string
+  readonly fill: (values: Readonly<Record<string, string>>) => string
+}
+
+const starter = (id: string, names: Omit<Starter, 'fill'>, quote = doubleQuoted): Starter => {
+  const template = readTemplate(`starters/${id}`)
+  return { ...names, fill: (values) => fillTemplate(template, quote, values) }
+}
+
+export const STARTERS: readonly Starter[] = [
+  starter('python', { file: 'seller.py', name: 'Python', needs: 'Python 3.8+' }),
+  starter('java', { file: 'Seller.java', name: 'Java', needs: 'Java 17+' }),
+  starter('php', { file: 'seller.php', name: 'PHP', needs: 'PHP 7.4+' }, phpQuoted),
+]
+
+/** What the starters sell, by the role in a test run: the same in each language. */
+export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {
+  main: 'TICKET',
+  later: 'LATER',
+  review: 'REVIEW',
+  level: 'SHOW',
+  sold_out: 'SOLD-OUT',
+}
+
+/**
+ * The program with the partner's ids and our address filled in; undefined for an unknown file. The clientSecret is not
+ * in it: the program reads the environment variable CLIENT_SECRET.
+ */
+export function starterFor(
+  { config }: Deps,
+  { clientId, partnerId }: SignedInPartner,
+  file: string,
+): string | undefined {
+  const values = { platformUrl: config.PARTNER_URL, clientId, partnerId: String(partnerId) }
+  return STARTERS.find((one) => one.file === file)?.fill(values)
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import type { RunRefusal } from '../certification/index.ts'
+import type { CheckId } from '../checks/index.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { type Detail, filled, type LocalizedText, TEXTS, type TextId } from '../../platform/lib/localized-text.ts'
+import { ROOT } from '../../platform/lib/root.ts'
+import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
+import type { MemberRefusal, MemberRole } from '../../ticketing/members/index.ts'
+import { ORDER_STATES, REFUND_STATES, type showOrder } from '../../ticketing/orders/index.ts'
+import type { FunctionId } from '../test-plan/index.ts'
+import { interfaceName } from './interface-title.ts'
+import { explainMistake } from './mistake-texts.ts'
+
+/** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
+
+const keyPart = (id: string): string => id.replaceAll('-', '_')
+
+export const stepName = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.name`)
+
+/** What the person does now. */
+export const stepTodo = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.todo`)
+
+/** What a check is called: one that failed is named for what went wrong. */
+export const checkText = (id: CheckId, t: Translate, passed = true): string =>
+  t(`sandbox.${passed ? 'check' : 'check_failed'}.${keyPart(id)}`)
+
+export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
+
+/** What it is, in one sentence. */
+export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbox.function_about.${keyPart(id)}`)
+
+export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
+
+/** Reasons that are one mistake each, of the same name. */
+export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-signed']
+
+/** The words of every id, in each language. */
+export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {
+  en: TEXTS,
+  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/reasons.zh-CN.json', ROOT), 'utf8')),
+}
+
+/** A text in the reader's language. */
+export function localizedText(text: LocalizedText, t: Translate): string {
+  if (MISTAKES_ALONE.includes(text.id)) return explainMistake(t.locale, text.id)
+  return filled(text, WORDS[t.locale][text.id], (value, name) => shownValueOf(text.id, name, detailText(value, t), t))
+}
+
+/** Texts in which `state` and `to` are states of such a record. */
+const STATES_IN: Readonly<Partial<Record<TextId, StatedRecord>>> = {
+  'call-in-progress': 'order',
+  'status-of-issued': 'order',
+  'order-cannot-become': 'order',
+  'refund-decided': 'refund',
+  'refund-cannot-become': 'refund',
+  'voucher-is': 'voucher',
+}
+
+/**
+ * Interfaces are named, and mistakes of a signature explained; other values stay as they are. So do states in English: there
+ * a reason is what was answered, word for word.
+ */
+function shownValueOf(text: TextId, name: string, value: string, t: Translate): string {
+  if (name === 'interface') return interfaceName(value, t)
+  const record = name === 'state' || name === 'to' ? STATES_IN[text] : undefined
+  if (record && t.locale !== 'en') return recordStateText(record, value, t)
+  if (name !== 'mistakes') return value
+  return value
+    .split(', ')
+    .map((mistake) => explainMistake(t.locale, mistake))
+    .join(t.locale === 'zh-CN' ? '' : ' ')
+}
+
+/** A detail in the reader's language. */
+export const detailText = (detail: Detail, t: Translate): string =>
+  typeof detail === 'string' ? detail : localizedText(detail, t)
+
+/** A detail of a check; the state of an order or refund with what it means. */
+export function valueText(id: CheckId, detail: Detail, t: Translate): string {
+  const state = typeof detail === 'string' ? detail : detail.values.state
+  if (typeof state !== 'string') return detailText(detail, t)
+  const means = stateText(id, state, t)
+  const text = detailText(detail, t)
+  return means === undefined ? text : t('sandbox.log.state', { state: text, means })
+}
+
+function stateText(id: CheckId, state: string, t: Translate): string | undefined {
+  const record = id === 'order-state' ? 'order' : id === 'refund-state' ? 'refund' : undefined
+  return record && STATES[record].includes(state) ? recordStateText(record, state, t) : undefined
+}
+
+type VoucherState = OutputOf<typeof showOrder>['order']['vouchers'][number]['state']
+const VOUCHERS: readonly VoucherState[] = ['unused', 'used', 'refunded', 'void']
+
+const STATES = { order: Object.keys(ORDER_STATES), refund: Object.keys(REFUND_STATES), voucher: VOUCHERS } as const
+type StatedRecord = keyof typeof STATES
+
+/** What the state of an order, refund or voucher is called; one that only a newer process knows as it is. */
+export const recordStateText = (record: StatedRecord, state: string, t: Translate): string =>
+  (STATES[record] as readonly string[]).includes(state) ? t(`sandbox.${record}_state.${state}`) : state
+
+export const memberRefusalText = (reason: MemberRefusal['reason'], t: Translate): string =>
+  t(`sandbox.members.refusal.${reason}`)
+
+export const roleName = (role: MemberRole, t: Translate): string => t(`sandbox.members.role.${role}`)

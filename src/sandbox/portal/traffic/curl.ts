@@ -1,0 +1,44 @@
+import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../../platform/lib/crypto/aes-body.ts'
+
+export interface CurlCall {
+  readonly url: string
+  readonly clientId: string
+  readonly partnerId: string
+  /** Not encrypted. */
+  readonly body: string
+  /** Whether it goes out encrypted. */
+  readonly encrypted: boolean
+  /** Whether it names the clientId in a header, as calls to partners with an AES key do. */
+  readonly namesApp: boolean
+}
+
+/** Any text as one word of a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/**
+ * The call as a shell script without secrets: openssl signs it with $CLIENT_SECRET when it runs, with the Date of that
+ * moment (DECISIONS "Signature", rules 1 to 3).
+ */
+export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
+  const path = URL.canParse(url) ? new URL(url).pathname : '/'
+  return `: "\${CLIENT_SECRET:?set it to your clientSecret}"
+DATE=$(LC_ALL=C TZ=GMT date '+%a, %d %b %Y %H:%M:%S GMT')
+SIGNATURE=$(printf 'POST %s\\n%s' ${quoted(path)} "$DATE" | openssl dgst -sha1 -hmac "$CLIENT_SECRET" -binary | openssl base64)
+${encrypted ? encrypting(body) : ''}curl -sS --globoff -X POST ${quoted(url)} \\
+  -H 'Content-Type: application/json; charset=utf-8' \\
+  -H ${quoted(`PartnerId: ${partnerId}`)} \\
+  -H "Date: $DATE" \\
+  -H ${quoted(`Authorization: MWS ${clientId}:`)}"$SIGNATURE" \\
+${namesApp ? header(`${APP_KEY_HEADER}: ${clientId}`) : ''}${encrypted ? header(`${ENCRYPTION_HEADER}: encrypted`) : ''}  --data-raw ${encrypted ? '"$BODY"' : quoted(body)}
+`
+}
+
+/** With $AES_KEY, 16 characters or 32 hex digits: AES-128-CBC, and the key rotated by eight bytes as its start. */
+const encrypting = (body: string): string => `: "\${AES_KEY:?set it to your AES key}"
+if [ \${#AES_KEY} = 32 ]; then KEY=$AES_KEY; else KEY=$(printf %s "$AES_KEY" | od -An -tx1 | tr -d ' \\n'); fi
+IV=$(printf %s "$KEY" | cut -c17-32)$(printf %s "$KEY" | cut -c1-16)
+BODY=$(printf %s ${quoted(body)} | openssl enc -aes-128-cbc -K "$KEY" -iv "$IV" -a -A)
+`
+
+const header = (text: string): string => `  -H ${quoted(text)} \\
+`

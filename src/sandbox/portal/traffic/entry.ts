@@ -1,0 +1,201 @@
+import { redactFailure } from '../../checks/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../../platform/lib/crypto/aes-body.ts'
+import { maskedHeaders, masker } from '../../../platform/lib/crypto/masking.ts'
+import { stringToSign } from '../../../platform/lib/crypto/signing.ts'
+import { type Detail, type LocalizedText, withValues } from '../../../platform/lib/localized-text.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { isOfAuthentication } from '../../../ticketing/mws-wire/index.ts'
+import { findPartner, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
+import { noSuchEntry } from '../errors.ts'
+import { MISTAKES_ALONE } from '../texts.ts'
+import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'
+import type { TrafficKind } from '../traffic-store.ts'
+import { curlOf } from './curl.ts'
+import { outcomeOf, type TrafficOutcome } from './outcome.ts'
+import { answerProblems, implausibleInNotice, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
+import { obstacleToCall, obstacleToNotice, type ReplayObstacle } from './replayable.ts'
+import { type ShownText, shownText, type TextOf } from './text.ts'
+import type { TrafficEntryParams } from './wire.ts'
+
+type HeaderLines = readonly (readonly [name: string, value: string])[]
+
+/**
+ * One call with everything that is stored of it; no secrets. Of a call of ours too how it was forged on purpose, what the
+ * test step made of the answer, and why it was made.
+ */
+export interface TrafficEntry extends Pick<KeptCall, 'forged' | 'verdict' | 'cause' | 'cause_ref'> {
+  readonly kind: TrafficKind
+  readonly id: string
+  readonly direction: 'out' | 'in'
+  readonly at: Date
+  /** The interface, or the notice; the path of what is neither. */
+  readonly name: string
+  readonly orderId?: string
+  readonly outcome: TrafficOutcome
+  /** False for a call that names this partner but may have been sent by anybody. */
+  readonly verified: boolean
+  /** Its signature fits none of this partner's secrets. */
+  readonly isUnsigned: boolean
+  /** How many refused calls this entry stands for that were not stored; then it has nothing else. */
+  readonly left_out: number | null
+  /** Names of the warnings with which a notice was accepted. */
+  readonly warnings: readonly string[]
+  /** Values of an accepted notice that look like mistakes. */
+  readonly implausible: readonly LinkedProblem[]
+  /** Kind and detail of a failure of ours, or why the partner's call was refused. */
+  readonly failure?: { readonly kind: string; readonly detail: Detail }
+  readonly problems: readonly LinkedProblem[]
+  /**
+   * What is wrong with the signature: names of src/ticketing/mws/diagnose. `isSignature` without any: the mistake is not known.
+   */
+  readonly isSignature: boolean
+  readonly mistakes: readonly string[]
+  readonly code: number | null
+  readonly durationMs: number | null
+  readonly request: {
+    readonly method: string
+    readonly url: string
+    readonly headers?: HeaderLines
+    readonly body: ShownText
+  }
+  /** Undefined where the Date that was signed is not kept. */
+  readonly stringToSign?: string
+  readonly response?: { readonly status: number | null; readonly headers?: HeaderLines; readonly body: ShownText }
+  readonly curl?: string
+  /** Why it cannot be replayed. */
+  readonly obstacle?: ReplayObstacle
+}
+
+/** An entry of this partner, its bodies as `textOf` gives them; throws 20007 (404) for one that does not exist and for another partner's alike. */
+export async function showEntry(
+  deps: NoticeDeps,
+  partnerId: bigint,
+  { kind, id }: TrafficEntryParams,
+  textOf: TextOf = shownText,
+): Promise<TrafficEntry> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw noSuchEntry()
+  const mask = masker(secretTexts(partner))
+  if (kind === 'call') {
+    const found = await findCall(deps.db, partnerId, id)
+    if (!found) throw noSuchEntry()
+    return ourCall(deps, partner, found, { mask, textOf })
+  }
+  const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
+  if (!found) throw noSuchEntry()
+  return theirCall(deps, kind, found, { mask, textOf })
+}
+
+type Mask = (text: string) => string
+
+/** How texts are written. */
+interface Writing {
+  readonly mask: Mask
+  readonly textOf: TextOf
+}
+
+const linesOf = (headers: Readonly<Record<string, string>>, mask: Mask): HeaderLines =>
+  Object.entries(maskedHeaders(headers, mask))
+
+const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '/')
+
+function ourCall(
+  { config }: Deps,
+  partner: PartnerWithSecrets,
+  found: KeptCall,
+  { mask, textOf }: Writing,
+): TrafficEntry {
+  const { id, at, interface: name, request_headers, response_headers, response_body, failure, failure_detail } = found
+  const url = mask(found.url)
+  const told =
+    failure === null
+      ? undefined
+      : redactFailure(config, { kind: failure, detail: withValues(failure_detail ?? '', mask) })
+  const isDisclosed = told === undefined || told.kind === failure
+  const obstacle = obstacleToCall(found.interface)
+  const curl = {
+    url,
+    clientId: partner.client_id,
+    partnerId: String(partner.partner_id),
+    body: mask(found.request_body),
+    encrypted: request_headers[ENCRYPTION_HEADER] === 'encrypted',
+    namesApp: APP_KEY_HEADER in request_headers,
+  }
+  return {
+    ...{ kind: 'call', id, direction: 'out', at, name, code: found.code },
+    ...(found.order_id === null ? {} : { orderId: found.order_id }),
+    ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
+    ...{ cause: found.cause, cause_ref: found.cause_ref },
+    ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], implausible: [] },
+    ...(told ? { failure: told } : {}),
+    problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
+    isSignature: false,
+    mistakes: [],
+    durationMs: isDisclosed ? found.duration_ms : null,
+    request: {
+      method: 'POST',
+      url,
+      headers: linesOf(request_headers, mask),
+      body: textOf(curl.body, curl.encrypted, { name, direction: 'request' }),
+    },
+    stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
+    ...(response_body === null
+      ? {}
+      : {
+          response: {
+            status: found.http_status,
+            headers: linesOf(response_headers ?? {}, mask),
+            body: textOf(mask(response_body), response_headers !== null && BODY_DECRYPTED in response_headers, {
+              name,
+              direction: 'answer',
+            }),
+          },
+        }),
+    curl: curlOf(curl),
+    ...(obstacle ? { obstacle } : {}),
+  }
+}
+
+/** Names of the mistakes of a signature. */
+const mistakesIn = ({ id, values }: LocalizedText): readonly string[] =>
+  id === 'signature-mistakes' ? String(values.mistakes).split(', ') : MISTAKES_ALONE.filter((alone) => alone === id)
+
+function theirCall(
+  deps: NoticeDeps,
+  kind: 'notice' | 'rejected',
+  found: KeptReceived,
+  { mask, textOf }: Writing,
+): TrafficEntry {
+  const { id, at, headers, body, answer, reason } = found
+  const path = mask(found.path)
+  const name = noticeName(deps, path) ?? path
+  const method = found.method ?? 'POST'
+  const isSignature = isOfAuthentication(reason)
+  const known = typeof reason === 'string' ? null : reason
+  const obstacle = obstacleToNotice(deps, found)
+  const date = headers?.date
+  return {
+    ...{ kind, id, direction: 'in', at, name, forged: null, verdict: null, cause: null, cause_ref: null },
+    outcome: outcomeOf({ failure: reason && 'rejected', verified: found.verified, forged: null, verdict: null }),
+    ...(found.order_id === null ? {} : { orderId: found.order_id }),
+    ...{ verified: found.verified, isUnsigned: known?.id === 'signature-unfit' || known?.id === 'signature-mistakes' },
+    ...{ left_out: found.left_out, warnings: found.warnings },
+    implausible: reason === null ? implausibleInNotice(deps, path, body) : [],
+    ...(reason === null ? {} : { failure: { kind: 'rejected', detail: withValues(reason, mask) } }),
+    problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
+    isSignature,
+    mistakes: known === null ? [] : mistakesIn(known),
+    code: found.code,
+    durationMs: null,
+    request: {
+      method,
+      url: path,
+      ...(headers ? { headers: linesOf(headers, mask) } : {}),
+      body: textOf(mask(body), headers !== null && BODY_DECRYPTED in headers, { name, direction: 'notice' }),
+    },
+    ...(date === undefined ? {} : { stringToSign: stringToSign({ method, path, date }) }),
+    response: { status: found.status ?? 200, body: textOf(mask(answer), false, { direction: 'our-answer', reason }) },
+    ...(obstacle ? { obstacle } : {}),
+  }
+}

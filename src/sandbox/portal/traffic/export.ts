@@ -1,0 +1,89 @@
+import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { showEntry, type TrafficEntry } from './entry.ts'
+import { harEntry, harHead, harTail } from './har.ts'
+import { listTraffic } from './list.ts'
+import { keptText } from './text.ts'
+import type { TrafficQuery } from './wire.ts'
+
+export const EXPORT_FORMATS = { ndjson: 'application/x-ndjson; charset=utf-8', har: 'application/json; charset=utf-8' }
+export type ExportFormat = keyof typeof EXPORT_FORMATS
+
+/** What one export holds at most: entries, characters, and pages of the list that are looked at for them. */
+const MAX_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
+
+/**
+ * The calls of a list as text, newest first, made while it is sent: NDJSON, one call a line, or one HAR 1.2 document.
+ * Secrets are masked as on the pages.
+ */
+export async function* exported(
+  deps: NoticeDeps,
+  partnerId: bigint,
+  query: TrafficQuery,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  const isHar = format === 'har'
+  if (isHar) yield harHead
+  let count = 0
+  let characters = 0
+  for await (const entry of entriesOf(deps, partnerId, query)) {
+    const text = isHar
+      ? `${count > 0 ? ',\n' : ''}${JSON.stringify(harEntry(entry, deps.config.PARTNER_URL))}`
+      : `${JSON.stringify(exportedEntry(entry))}\n`
+    characters += text.length
+    if (characters > MAX_EXPORTED.characters) break
+    yield text
+    if (++count >= MAX_EXPORTED.entries) break
+  }
+  if (isHar) yield harTail
+}
+
+async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): AsyncGenerator<TrafficEntry> {
+  let before = query.before
+  for (let page = 0; page < MAX_EXPORTED.pages; page++) {
+    const { lines, next } = await listTraffic(deps, partnerId, { ...query, after: undefined, before })
+    for (const { kind, id, left_out } of lines) {
+      if (left_out !== null) continue
+      // A row may be purged meanwhile.
+      const entry = await showEntry(deps, partnerId, { kind, id }, keptText).catch((error: unknown) => {
+        if (error instanceof RescodeError && error.failure.status === 404) return undefined
+        throw error
+      })
+      if (entry) yield entry
+    }
+    if (!next) return
+    before = next
+  }
+}
+
+/** Names as in the headless API; `body` is text as it came, `cut_from` its length where only the beginning is kept. */
+export function exportedEntry({
+  kind,
+  id,
+  direction,
+  at,
+  name,
+  orderId,
+  outcome,
+  forged,
+  verdict,
+  cause,
+  cause_ref,
+  ...entry
+}: TrafficEntry) {
+  const { request, response, failure, mistakes, warnings, verified, code, durationMs } = entry
+  return {
+    ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },
+    ...{ cause, cause_ref },
+    ...{ code, duration_ms: durationMs, failure, mistakes, warnings },
+    request: { method: 'POST', ...messageOf(request), url: request.url },
+    response: response && { status: response.status, ...messageOf(response) },
+  }
+}
+
+const messageOf = ({ headers, body }: Pick<TrafficEntry['request'], 'headers' | 'body'>) => ({
+  headers,
+  body: body.text,
+  cut_from: body.cutFrom,
+  decrypted: body.encrypted,
+})

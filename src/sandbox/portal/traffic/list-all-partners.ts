@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { filterText, momentKey, pageInput, pageOf, periodInput } from '../../../platform/db/page.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import { masker } from '../../../platform/lib/crypto/masking.ts'
+import { positiveId } from '../../../platform/lib/json/fields.ts'
+import { operation } from '../../../platform/lib/json/input.ts'
+import { maskedReason } from '../../../platform/lib/masked-reason.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { findPartner, secretTexts } from '../../../ticketing/partners/index.ts'
+import { type CursorOfAll, listOfAll, windowOfAll } from '../traffic-all-store.ts'
+import type { TrafficSearch } from '../traffic-search-store.ts'
+import { type TrafficLine, trafficLine } from './list.ts'
+import { trafficEntryParams } from './wire.ts'
+
+const cursor = z.tuple([momentKey, z.guid()])
+
+/** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
+const allTrafficFilter = z.strictObject({
+  partner_id: positiveId.optional(),
+  /** A part of the path of a partner's call, or of the URL of ours. */
+  path: filterText(128).optional(),
+  code: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a code, such as 300')
+    .optional(),
+  ...periodInput,
+  ...pageInput(cursor, { usual: 50 }),
+})
+export type AllTrafficFilter = z.output<typeof allTrafficFilter>
+
+export const oneOfAllTraffic = trafficEntryParams.extend({ partner_id: positiveId })
+
+export interface LineOfAll extends TrafficLine {
+  readonly partner_id: bigint
+}
+
+/**
+ * Calls in both directions of all partners, newest first. A search by path or code looks at a thousand calls at a time, so
+ * a page may have few rows, or none, and still a `next`: no index is paid for with every notice.
+ */
+export const listAllTraffic = operation(
+  allTrafficFilter,
+  async (
+    deps: NoticeDeps,
+    { partner_id, path, code, from, to, limit, after }: AllTrafficFilter,
+  ): Promise<{ readonly traffic: LineOfAll[]; readonly next: string | null }> => {
+    const searches: TrafficSearch[] = [
+      ...(path === undefined ? [] : [{ by: 'path', value: path } as const]),
+      ...(code === undefined ? [] : [{ by: 'code', value: code } as const]),
+    ]
+    const filter = { partnerId: partner_id, searches, from, to }
+    const window = searches.length > 0 ? await windowOfAll(deps.db, filter, after) : undefined
+    const until: CursorOfAll | undefined = window === undefined ? undefined : cursor.parse(JSON.parse(window))
+    const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
+    const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
+    const traffic = rows.map((row) => {
+      const line = trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text))
+      // What partners say may be about people, as their bodies.
+      return { ...line, detail: line.detail === null ? null : maskedReason(line.detail), partner_id: row.partner_id }
+    })
+    // A search whose window holds more results continues after the last one shown, else at the window's end.
+    return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
+  },
+)
+
+const masksOf = async (deps: Deps, ids: readonly bigint[]): Promise<Map<bigint, (text: string) => string>> =>
+  new Map(
+    await Promise.all(
+      ids.map(async (id) => {
+        const partner = await findPartner(deps, id)
+        return [id, masker(partner ? secretTexts(partner) : [])] as const
+      }),
+    ),
+  )

@@ -1,0 +1,118 @@
+import { redactFailure } from '../../checks/index.ts'
+import { fromEpochSeconds } from '../../../platform/lib/clock.ts'
+import { masker } from '../../../platform/lib/crypto/masking.ts'
+import { withValues } from '../../../platform/lib/localized-text.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { findPartner, secretTexts } from '../../../ticketing/partners/index.ts'
+import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
+import {
+  type Cursor,
+  type ListedTraffic,
+  listAfter,
+  listBefore,
+  type TrafficSummary,
+  windowEnd,
+} from '../traffic-store.ts'
+import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
+import { noticeName } from './problems.ts'
+import { isReplayable } from './replayable.ts'
+import type { TrafficQuery } from './wire.ts'
+
+/** One line of the list. */
+export interface TrafficLine extends TrafficSummary {
+  /** The interface or the notice; the path of what is neither. */
+  readonly name: string
+  readonly direction: 'out' | 'in'
+  readonly outcome: TrafficOutcome
+  /** A warning is shown with the outcome. */
+  readonly warned: boolean
+  /** It can be chosen for a replay; its bytes may still not be whole. */
+  readonly replayable: boolean
+}
+
+type ListedLine = TrafficLine & Pick<ListedTraffic, 'order_id'>
+
+export interface TrafficPage {
+  readonly lines: readonly ListedLine[]
+  /** Cursors of the next newer and older page; undefined at the end. */
+  readonly newer?: string
+  readonly older?: string
+  /** The cursor of `older`. */
+  readonly next?: Cursor
+  /** How far a search has looked, where there is more to look at. */
+  readonly searchedTo?: Date
+}
+
+const PER_PAGE = 30
+const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+
+/** Calls in both directions, newest first, a page of 30. A page begins after a row, so new calls do not shift it. */
+export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
+  const { direction, outcome, before, after, search } = query
+  if (search === 'unusable') return { lines: [] }
+  const cursor = after ?? before ?? NEWEST
+  const order = after ? 'oldest-first' : 'newest-first'
+  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, cursor, WINDOW, order) : undefined
+  const filter = {
+    partnerId,
+    outgoing: direction !== 'in',
+    incoming: direction !== 'out',
+    succeeded: outcome !== 'failed',
+    failed: outcome !== 'ok',
+    search,
+    until,
+  }
+  const found = await (after ? listAfter : listBefore)(deps.db, filter, cursor, PER_PAGE + 1)
+  const isMore = found.length > PER_PAGE
+  const rows = after ? found.slice(0, PER_PAGE).reverse() : found.slice(0, PER_PAGE)
+  const lines = await linesOf(deps, partnerId, rows)
+  const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
+  // A search whose window holds more results continues after the last one shown, else at the window's end.
+  const end = isMore ? undefined : until
+  const newer = after ? (isMore ? first : end) : before && (first ?? before)
+  const older = after ? (last ?? after) : isMore ? last : end
+  return {
+    lines,
+    ...(newer ? { newer: cursorText(newer) } : {}),
+    ...(older ? { older: cursorText(older), next: older } : {}),
+    ...(end && !after ? { searchedTo: fromEpochSeconds(Date.parse(end.at) / 1_000) } : {}),
+  }
+}
+
+/** The newest calls that a search finds by an index, newest first. */
+export async function trafficAbout(
+  deps: NoticeDeps,
+  partnerId: bigint,
+  search: TrafficSearch,
+  most: number,
+): Promise<TrafficLine[]> {
+  const filter = { partnerId, outgoing: true, incoming: true, succeeded: true, failed: true, search }
+  return linesOf(deps, partnerId, await listBefore(deps.db, filter, NEWEST, most))
+}
+
+async function linesOf(deps: NoticeDeps, partnerId: bigint, rows: readonly ListedTraffic[]): Promise<ListedLine[]> {
+  const partner = await findPartner(deps, partnerId)
+  const mask = masker(partner ? secretTexts(partner) : [])
+  return rows.map((row) => ({ ...trafficLine(deps, row, mask), order_id: row.order_id }))
+}
+
+const cursorOf = (row: TrafficSummary | undefined): Cursor | undefined =>
+  row && { at: row.at.toISOString(), id: row.id }
+
+const cursorText = ({ at, id }: Cursor): string => `${Date.parse(at)}.${id}`
+
+export function trafficLine(deps: NoticeDeps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
+  const isOurs = row.kind === 'call'
+  const name = isOurs ? row.name : (noticeName(deps, row.name) ?? mask(row.name))
+  const shown = {
+    ...row,
+    name,
+    direction: isOurs ? 'out' : 'in',
+    outcome: outcomeOf(row),
+    warned: isWarned(row),
+    replayable: isReplayable(deps, row),
+  } as const
+  if (row.failure === null) return shown
+  const { kind, detail } = redactFailure(deps.config, { kind: row.failure, detail: withValues(row.detail ?? '', mask) })
+  return { ...shown, failure: kind, detail, duration_ms: kind === row.failure ? row.duration_ms : null }
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { INTERFACES, levelPriceCalendar, type PartnerInterface, readAnswer } from '../../../ticketing/interfaces/index.ts'
+import { parseLossless } from '../../../platform/lib/json/lossless.ts'
+import { listOf, readShape, type ShapeProblem } from '../../../platform/lib/json/shape.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { noticeEndpoint } from '../../../ticketing/mtp/index.ts'
+import { docsLink, type NoticeName } from '../docs/anchor.ts'
+import { NOTICES } from '../docs/notices.ts'
+
+/** One field that was wrong, with its place in the field reference. */
+export interface LinkedProblem extends ShapeProblem {
+  readonly docs: string
+}
+
+/** Fields that are listed; the text of the failure says how many there are. */
+const MAX_PROBLEMS = 50
+
+const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
+  problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
+
+const noticeAt = (deps: NoticeDeps, path: string) => {
+  const endpoint = noticeEndpoint(deps, path)
+  return NOTICES.find((notice) => notice.path === endpoint)
+}
+
+/** The notice that is taken at a path; undefined for any other path. */
+export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
+
+/** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */
+export function implausibleInNotice(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
+  const json = listed.safeParse(jsonOf(text))
+  if (noticeName(deps, path) !== 'level-prices' || !json.success) return []
+  const implausible = levelPriceCalendar.implausible?.(json.data.body) ?? []
+  const problems = implausible.map(({ index, path: field, problem }) => ({ path: `body[${index}].${field}`, problem }))
+  return linked(problems, (field) => docsLink('level-prices', 'notice', field))
+}
+
+const listed = z.object({ body: listOf('levelPrices', z.looseObject({})) })
+
+const jsonOf = (text: string): unknown => {
+  const parsed = parseLossless(Buffer.from(text))
+  return 'value' in parsed ? parsed.value : undefined
+}
+
+/** What is wrong with the fields of an answer; nothing for text that is not JSON, which has its own failure. */
+export function answerProblems(name: string, text: string): LinkedProblem[] {
+  const entry = INTERFACES.find((candidate) => candidate.name === name)
+  const json = jsonOf(text)
+  if (!entry || json === undefined) return []
+  const reading = readAnswer(entry as PartnerInterface, json)
+  if (reading.outcome !== 'invalid') return []
+  return linked(reading.problems, (field) => docsLink(entry.name, 'answer', field))
+}
+
+/** The same for a notice. */
+export function noticeProblems(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
+  const notice = noticeAt(deps, path)
+  const json = jsonOf(text)
+  if (!notice || json === undefined) return []
+  const { name, shape } = notice
+  const read = readShape(shape, json)
+  if (!('problems' in read)) return []
+  return linked(read.problems, (field) => docsLink(name, 'notice', field))
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
+import { parseLossless } from '../../../platform/lib/json/lossless.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { replayNotice } from '../../../ticketing/mtp/index.ts'
+import { findNamedOrder } from '../../../ticketing/orders/index.ts'
+import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
+import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
+import { noSuchEntry, notReplayable } from '../errors.ts'
+import { findCall, findKeptNotice, findRejected, type KeptCall } from '../traffic-entry-store.ts'
+import type { TrafficKind } from '../traffic-store.ts'
+import { obstacleToCall, obstacleToNotice } from './replayable.ts'
+import type { TrafficEntryParams } from './wire.ts'
+
+/** The outcome of a replay, and the entry that shows it. */
+export interface Replayed {
+  readonly outcome: 'accepted' | 'again' | 'refused' | 'done' | 'failed'
+  readonly kind: TrafficKind
+  /** Undefined where the refusal was not stored, because there were too many. */
+  readonly id: string | undefined
+}
+
+/**
+ * Makes a call again: a notice of the partner as if it were sent now, with every check but the signature's, or a call
+ * of ours that only reads. Throws 20007 (404) for what is no entry of this partner, NotReplayable, and 20003 when used
+ * too often.
+ */
+export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw noSuchEntry()
+  if (kind === 'call') {
+    const found = await findCall(deps.db, partnerId, id)
+    if (!found) throw noSuchEntry()
+    return repeatCall(deps, partner, found)
+  }
+  const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
+  if (!found) throw noSuchEntry()
+  const obstacle = obstacleToNotice(deps, found)
+  if (obstacle) throw notReplayable(obstacle)
+  await countUse(deps, 'replay', partnerId)
+  const { path, body, headers } = found
+  const result = await replayNotice(deps, partner, { id, path, body, headers: headers ?? undefined })
+  if (!result) throw notReplayable('not-a-notice')
+  return { outcome: result.outcome, kind: result.outcome === 'refused' ? 'rejected' : 'notice', id: result.entryId }
+}
+
+async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {
+  const obstacle = obstacleToCall(found.interface)
+  if (obstacle) throw notReplayable(obstacle)
+  const entry = INTERFACES.find(({ name }) => name === found.interface)
+  const body = bodyIn(found.request_body)
+  // Where a secret was masked, the stored request may no longer fit the interface.
+  if (!entry || !fits(entry, body)) throw notReplayable('not-whole')
+  const about: Pick<CallOptions, 'orderId'> = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
+  // A call that was written by hand may name any order.
+  const named = about.orderId === undefined ? undefined : await findNamedOrder(deps.db, about.orderId)
+  if (named && named.partner_id !== partner.partner_id) throw noSuchEntry()
+  await countUse(deps, 'replay', partner.partner_id)
+  const { outcome, callId } = await callPartner(deps, partner, entry.name, body, {
+    cause: { kind: 'replay', ref: found.id },
+    ...about,
+  })
+  return { outcome: outcome === 'failed' ? 'failed' : 'done', kind: 'call', id: callId }
+}
+
+const fits = (entry: (typeof INTERFACES)[number], body: unknown): body is RequestOf<InterfaceName> =>
+  entry.request.safeParse(body).success
+
+const readRequest = z.object({ value: z.object({ body: z.unknown() }) })
+
+const bodyIn = (request: string): unknown => readRequest.safeParse(parseLossless(Buffer.from(request))).data?.value.body

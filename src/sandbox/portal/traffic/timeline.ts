@@ -1,0 +1,81 @@
+import { logReferences } from '../../certification/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
+import { showOrder } from '../../../ticketing/orders/index.ts'
+import { noSuchEntry } from '../errors.ts'
+import { type TrafficLine, trafficAbout } from './list.ts'
+
+type LogReference = OutputOf<typeof logReferences>[number]
+
+type OrderStory = OutputOf<typeof showOrder>
+
+/** One thing that happened to an order: a call in either direction, or a change of its state or of a refund's. */
+type Moment =
+  | { readonly kind: 'call'; readonly at: Date; readonly line: TrafficLine; readonly place?: LogReference }
+  | {
+      readonly kind: 'state'
+      readonly at: Date
+      readonly record: 'order' | 'refund'
+      readonly id: string
+      readonly from: string | null
+      readonly to: string
+      /** The entry in Traffic that caused it, where it is among these moments. */
+      readonly cause?: TrafficLine
+    }
+
+export interface Timeline {
+  readonly orderId: string
+  /** Oldest first; of the same moment calls as they arrived, then changes. */
+  readonly moments: readonly Moment[]
+  /** There are older calls, which are not shown. */
+  readonly isCut: boolean
+}
+
+const MAX_CALLS = 200
+
+/** Throws 20007 (404) for an order that this partner has neither a record nor a call about. */
+export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint): Promise<Timeline> {
+  const search = { by: 'order', value: String(orderId) } as const
+  const found = await trafficAbout(deps, partnerId, search, MAX_CALLS + 1)
+  const lines = found.slice(0, MAX_CALLS)
+  const story = await storyOf(deps, partnerId, orderId)
+  if (!story && lines.length === 0) throw noSuchEntry()
+  const places = new Map<string, LogReference>()
+  const ids = lines.map(({ id }) => id)
+  for (const place of await logReferences(deps.db, { partnerId, orderId, ids })) places.set(place.id, place)
+  const byArrival = (one: TrafficLine, other: TrafficLine) =>
+    one.at.getTime() - other.at.getTime() || (one.arrival ?? 0) - (other.arrival ?? 0)
+  const calls = lines
+    .toReversed()
+    .sort(byArrival)
+    .map((line): Moment => {
+      const place = places.get(line.id)
+      return { kind: 'call', at: line.at, line, ...(place ? { place } : {}) }
+    })
+  const byId = new Map(lines.map((line) => [line.id, line]))
+  const states = (story?.history ?? []).flatMap((row) => stateIn(row, byId))
+  const moments = [...calls, ...states].sort((one, other) => one.at.getTime() - other.at.getTime())
+  return { orderId: search.value, moments, isCut: found.length > MAX_CALLS }
+}
+
+/** Undefined for an order that does not exist, and for another partner's alike. */
+async function storyOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<OrderStory | undefined> {
+  const story = await showOrder(deps, orderId).catch((error: unknown) => {
+    if (error instanceof RescodeError && error.failure.status === 404) return undefined
+    throw error
+  })
+  return story?.order.partner_id === partnerId ? story : undefined
+}
+
+const RECORDS = ['order', 'refund'] as const
+
+function stateIn(row: OrderStory['history'][number], lines: ReadonlyMap<string, TrafficLine>): Moment[] {
+  const record = RECORDS.find((one) => one === row.record)
+  const [from, to] = row.change.state ?? []
+  if (!record || typeof to !== 'string') return []
+  const cause = lines.get(row.cause_id ?? '')
+  const moved = { from: typeof from === 'string' ? from : null, to }
+  return [{ kind: 'state', at: row.at, record, id: row.record_id, ...moved, ...(cause ? { cause } : {}) }]
+}

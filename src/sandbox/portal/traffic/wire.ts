@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { fromEpochMilliseconds } from '../../../platform/lib/clock.ts'
+import { listOf } from '../../../platform/lib/json/shape.ts'
+import { SEARCHES, type TrafficSearch } from '../traffic-search-store.ts'
+import type { Cursor } from '../traffic-store.ts'
+
+const CURSOR = /^(\d{1,13})\.([0-9a-f-]{36})$/
+
+const cursor = z
+  .string()
+  .transform((text): Cursor | undefined => {
+    const [, at = '', id = ''] = CURSOR.exec(text) ?? []
+    return z.guid().safeParse(id).success ? { at: fromEpochMilliseconds(Number(at)).toISOString(), id } : undefined
+  })
+  .optional()
+  .catch(undefined)
+
+const MAX_ID = 2n ** 63n - 1n
+
+interface SearchQuery {
+  readonly by?: TrafficSearch['by'] | undefined
+  readonly value?: string | undefined
+}
+
+/** What is searched for; `unusable` for a value that no call can have. */
+function searchOf({ by, value = '' }: SearchQuery): TrafficSearch | 'unusable' | undefined {
+  if (by === undefined || value === '') return undefined
+  const isUsable =
+    by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MAX_ID : by !== 'code' || /^\d{1,9}$/.test(value)
+  return isUsable ? { by, value: by === 'order' || by === 'code' ? String(BigInt(value)) : value } : 'unusable'
+}
+
+/** The query of the list. Unusable values count as not given. */
+export const trafficQuery = z
+  .object({
+    direction: z.enum(['out', 'in']).optional().catch(undefined),
+    outcome: z.enum(['ok', 'failed']).optional().catch(undefined),
+    by: z.enum(SEARCHES).optional().catch(undefined),
+    value: z
+      .string()
+      .trim()
+      .max(128)
+      .regex(/^[^\0]*$/)
+      .optional()
+      .catch(undefined),
+    /** A form without entries, or with too many, has led here. */
+    chosen: z.literal('wrongly').optional().catch(undefined),
+    before: cursor,
+    after: cursor,
+  })
+  .catch({
+    direction: undefined,
+    outcome: undefined,
+    by: undefined,
+    value: undefined,
+    chosen: undefined,
+    before: undefined,
+    after: undefined,
+  })
+  .transform((query) => ({ ...query, search: searchOf(query) }))
+export type TrafficQuery = z.output<typeof trafficQuery>
+
+export const trafficEntryParams = z.object({ kind: z.enum(['call', 'notice', 'rejected']), id: z.guid() })
+export type TrafficEntryParams = z.output<typeof trafficEntryParams>
+
+export const timelineParams = z.object({
+  order_id: z
+    .string()
+    .regex(/^\d{1,19}$/)
+    .transform(BigInt)
+    .refine((id) => id <= MAX_ID),
+})
+
+export const exportParams = z.object({ format: z.enum(['ndjson', 'har']) })
+
+const REPLAYED = ['accepted', 'again', 'refused', 'done', 'failed'] as const
+const replayedOutcome = z.enum([...REPLAYED, 'impossible', 'gone', 'limited'])
+
+/** A form with checkboxes sends a text for one, a list for more. */
+const listed = <Entry extends z.ZodType>(entry: Entry) =>
+  z.preprocess((sent) => (typeof sent === 'string' ? [sent] : sent), listOf('replays', entry).min(1))
+
+/** `kind/id`, as the list names its entries. */
+const chosenEntry = z
+  .string()
+  .transform((text) => ({ kind: text.split('/')[0], id: text.split('/')[1] }))
+  .pipe(trafficEntryParams)
+export const replayForm = z.object({ entry: listed(chosenEntry) })
+
+/** `outcome.kind.id`. */
+const replayedOne = z
+  .string()
+  .transform((text) => ({ outcome: text.split('.')[0], kind: text.split('.')[1], id: text.split('.')[2] }))
+  .pipe(trafficEntryParams.extend({ outcome: replayedOutcome }))
+/** The outcome of one of several replays, and the entry that shows it: the new one, or the replayed one if there is none. */
+export type ReplayedOne = z.output<typeof replayedOne>
+export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) }).catch({ one: [] })
+
+/** The outcome of a replay, shown on the page of its entry. */
+export const replayedQuery = z
+  .object({ replayed: z.enum(REPLAYED).optional().catch(undefined) })
+  .catch({ replayed: undefined })

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { visibleLine } from '../../platform/lib/json/input.ts'
+import { normalName } from '../../platform/lib/precis.ts'
+import { memberMail } from '../../ticketing/members/index.ts'
+
+const secretText = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine((text) => !text.includes('\0'))
+
+// People paste clientId and clientSecret, so whitespace around them is dropped: issued values have none.
+const clientId = visibleLine(64).overwrite(normalName)
+
+/**
+ * Without an address it is the clientSecret that signs in. Before there were members the field was `client_secret`, which
+ * programs that sign in still send.
+ */
+const signInFields = z
+  .object({
+    client_id: clientId,
+    mail: z
+      .string()
+      .transform((text) => text.trim() || undefined)
+      .pipe(memberMail.optional())
+      .optional(),
+    password: secretText,
+  })
+  .refine(({ mail, password }) => mail !== undefined || password.trim() !== '')
+
+export const signInForm = z
+  .looseObject({ client_secret: z.unknown().optional() })
+  .transform(({ client_secret, ...form }) => ({ password: client_secret, ...form }))
+  .pipe(signInFields)
+
+/**
+ * Where to return to, whose sign-in it is, and what has just happened: a session has ended, or a password was set.
+ * Unusable values count as not given.
+ */
+export const signInQuery = z
+  .object({
+    return_to: z.string().optional().catch(undefined),
+    client_id: clientId.optional().catch(undefined),
+    ended: z.literal('1').optional().catch(undefined),
+    ready: z.literal('1').optional().catch(undefined),
+  })
+  .catch({ return_to: undefined, client_id: undefined, ended: undefined, ready: undefined })
+
+/** The token of a link in a mail. */
+export const linkQuery = z.object({ token: z.string().max(128).catch('') }).catch({ token: '' })
+
+export const forgottenForm = z.object({ client_id: clientId, mail: memberMail })
+
+/** A pasted field: trimmed as HTTP does it, without the header's name if it was pasted too; empty means not given. */
+const pasted = (longest: number, header?: string) =>
+  z
+    .string()
+    .max(longest)
+    .refine((text) => !text.includes('\0'))
+    .default('')
+    .transform((text) => (header ? text.replace(new RegExp(`^\\s*${header}\\s*:`, 'i'), '') : text).trim())
+
+const header = (name: string, longest: number) =>
+  pasted(longest, name).transform((text) => (text === '' ? undefined : text.replaceAll('\r\n', '\n')))
+
+/** The parts of a signed call. Date or Authorization may be missing: that is a mistake with a name. */
+export const pastedForm = z.object({
+  method: pasted(16)
+    .transform((text) => text.toUpperCase() || 'POST')
+    .refine((text) => /^[A-Z]+$/.test(text)),
+  url: pasted(2_048).refine((text) => text !== ''),
+  date: header('Date', 256),
+  authorization: header('Authorization', 2_048),
+  partner_id: header('PartnerId', 64),
+  host: header('Host', 256),
+})
+export type PastedForm = z.output<typeof pastedForm>
+
+/** The fields of a form as they came, to be shown again. */
+export const asTyped = z.record(z.string(), z.string().catch('')).catch({})
+
+/** Which verdict to show. Unusable values count as not given. */
+export const verdictQuery = z.object({ test: z.string().optional().catch(undefined) }).catch({ test: undefined })

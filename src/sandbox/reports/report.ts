@@ -1,0 +1,89 @@
+import { type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import type { Deps } from '../../platform/deps.ts'
+import { everyKey } from '../../platform/lib/crypto/keys.ts'
+import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { VERSION } from '../../platform/lib/version.ts'
+import { canonicalJson, publicReportKey, reportKey } from './report-key.ts'
+import * as store from './store.ts'
+import { type ReportContent, type ReportFacts, reportContent } from './wire.ts'
+
+/** Characters; a report has some ten thousand at most. */
+const LONGEST_REPORT = 65_536
+
+const ID = /^[\w-]{22}$/
+
+type ReportDeps = Pick<Deps, 'db' | 'keys'>
+
+interface SignedReport {
+  /** Canonical JSON: these bytes, as UTF-8, are what is signed. */
+  readonly content: string
+  /** Ed25519, base64url. */
+  readonly signature: string
+  /** Which key: `kid` at /sandbox/report-key. */
+  readonly keyId: string
+}
+
+function signReport({ keys }: Pick<Deps, 'keys'>, report: ReportContent): SignedReport {
+  const content = canonicalJson(reportContent.parse(report))
+  const { privateKey, jwk } = reportKey(keys)
+  return { content, signature: sign(null, Buffer.from(content), privateKey).toString('base64url'), keyId: jwk.kid }
+}
+
+/** Whether exactly this text was signed by us, with the present key or one from before SECRET_KEY was replaced. */
+export async function verifyReport({ db, keys }: ReportDeps, content: string, signature: string): Promise<boolean> {
+  if (!/^[\w-]{86}$/.test(signature)) return false
+  const signedBy = (key: KeyObject) => verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))
+  if (everyKey(keys).some((key) => signedBy(reportKey(key).publicKey))) return true
+  return (await store.findFormerKeys(db)).some(({ x }) => signedBy(publicReportKey(x)))
+}
+
+/** Keeps the public keys of SECRET_KEYS_OLD: reports can be verified when these are gone. */
+export async function storeReportKeys({ db, keys, clock }: Deps): Promise<void> {
+  for (const other of keys.others) {
+    const { kid, x } = reportKey(other).jwk
+    await store.insertFormerKey(db, { kid, x }, clock.now())
+  }
+}
+
+/** What a report turns out to be: `unreadable` is no report at all, `forged` was not signed by us in this form. */
+export type Verdict =
+  | { readonly verdict: 'genuine'; readonly report: ReportContent }
+  | { readonly verdict: 'forged' | 'unreadable' }
+
+/**
+ * Verifies a report whatever its layout: whitespace and the order of names do not matter. A name that appears twice in
+ * one object is refused, because nobody could know which of the two values was signed.
+ */
+export async function examineReport(deps: ReportDeps, text: string, signature: string): Promise<Verdict> {
+  if (text.length > LONGEST_REPORT) return { verdict: 'unreadable' }
+  const parsed = parseLossless(Buffer.from(text))
+  const read = reportContent.safeParse('value' in parsed ? parsed.value : undefined)
+  if (!read.success) return { verdict: 'unreadable' }
+  if (!(await verifyReport(deps, canonicalJson(read.data), signature))) return { verdict: 'forged' }
+  return { verdict: 'genuine', report: read.data }
+}
+
+/** Signs and stores the report of a run, in the caller's transaction. A run keeps its first report. */
+export async function storeReport(deps: Deps, runId: string, facts: ReportFacts): Promise<store.StoredReport> {
+  const report_id = randomBytes(16).toString('base64url')
+  const { content, signature, keyId } = signReport(deps, {
+    ...facts,
+    format: 'gatehouse-sandbox-report-1',
+    issuer: deps.config.PUBLIC_URL,
+    report_id,
+    service_version: VERSION,
+  })
+  const created_at = deps.clock.now()
+  await store.insertReport(deps.db, { run_id: runId, report_id, content, signature, key_id: keyId, created_at })
+  const kept = await store.findReportOfRun(deps.db, runId)
+  if (!kept) throw new Error('the report of a run was not kept')
+  return kept
+}
+
+/** The report with this id, which cannot be guessed; undefined for any other text. */
+export const findReport = async ({ db }: Deps, reportId: string): Promise<store.StoredReport | undefined> =>
+  ID.test(reportId) ? store.findReport(db, reportId) : undefined
+
+/** The report of a run; undefined until it has passed. */
+export const reportOfRun = ({ db }: Deps, runId: string): Promise<store.StoredReport | undefined> =>
+  store.findReportOfRun(db, runId)

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+const report = z.object({
+  run_id: z.string(),
+  report_id: z.string(),
+  /** Canonical JSON, to the byte what was signed. */
+  content: z.string(),
+  /** Ed25519, base64url. */
+  signature: z.string(),
+  key_id: z.string(),
+  created_at: z.date(),
+})
+export type StoredReport = z.output<typeof report>
+
+/** Does nothing when the run has a report already. */
+export const insertReport = (db: Db, given: StoredReport): Promise<number> =>
+  db.exec(
+    sql`insert into sandbox_report (run_id, report_id, content, signature, key_id, created_at)
+        values (${given.run_id}, ${given.report_id}, ${given.content}, ${given.signature}, ${given.key_id},
+          ${given.created_at})
+        on conflict (run_id) do nothing`,
+  )
+
+export const findReport = (db: Db, reportId: string): Promise<StoredReport | undefined> =>
+  db.maybe(
+    report,
+    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where report_id = ${reportId}`,
+  )
+
+export const findReportOfRun = (db: Db, runId: string): Promise<StoredReport | undefined> =>
+  db.maybe(
+    report,
+    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where run_id = ${runId}`,
+  )
+
+const formerKey = z.object({ kid: z.string(), x: z.string() })
+type FormerKey = z.output<typeof formerKey>
+
+/** Each replacement of SECRET_KEY leaves one; more are not tried. */
+const MAX_FORMER_KEYS = 20
+
+/** Public keys that have signed reports before SECRET_KEY was replaced, the latest first. */
+export const findFormerKeys = (db: Db): Promise<FormerKey[]> =>
+  db.many(formerKey, sql`select kid, x from former_report_key order by ended_at desc, kid limit ${MAX_FORMER_KEYS}`)
+
+export const insertFormerKey = (db: Db, { kid, x }: FormerKey, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into former_report_key (kid, x, ended_at) values (${kid}, ${x}, ${now}) on conflict (kid) do nothing`,
+  )

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { date, price } from '../../platform/lib/json/fields.ts'
+import { listOf } from '../../platform/lib/json/shape.ts'
+import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
+import { conditions, storedConditions } from './conditions.ts'
+import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
+
+const product = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
+
+const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
+
+/**
+ * What the test run is made of. Products are named by partnerDealId; the main one stands in for those that are left
+ * out.
+ */
+const chosen = z.strictObject({
+  functions: listOf('functions', z.enum(FUNCTION_IDS)),
+  products: z.strictObject({
+    main: product,
+    /** Paid later (598). */
+    later: product.optional(),
+    /** Refunded after review (602). */
+    review: product.optional(),
+    /** With a level price calendar. */
+    level: product.optional(),
+    sold_out: product.optional(),
+  }),
+  /** Of dated products; tomorrow in Beijing if left out. */
+  travel_date: date().optional(),
+  /** Yuan a ticket; if left out, as in the pulled product or price calendar. */
+  unit_price: money.optional(),
+  buy_price: money.optional(),
+  quantity: z.coerce.number().int().min(1).max(10).default(2),
+  /** The only part that can be changed while the run is under way. */
+  conditions: conditions.optional(),
+})
+
+/** Functions that tell us a price. A partner without any of them states its prices in the choice. */
+const PRICED: readonly FunctionId[] = ['product-pull', 'price-calendar', 'level-price-calendar']
+
+export const choice = chosen.transform(complete).superRefine(({ functions, products, ...rest }, context) => {
+  for (const field of ['unit_price', 'buy_price'] as const) {
+    if (rest[field] !== undefined || PRICED.some((id) => functions.includes(id))) continue
+    const message = `is required without ${PRICED.join(' and ')}`
+    context.addIssue({ code: 'custom', path: [field], message })
+  }
+  for (const kind of ['pay', 'refund'] as const) {
+    const ways = alternatives(kind)
+    if (!ways.some((way) => functions.includes(way))) {
+      context.addIssue({ code: 'custom', path: ['functions'], message: `must have ${ways.join(' or ')}` })
+    }
+  }
+  if (functions.includes('sold-out') && products.sold_out === undefined) {
+    context.addIssue({
+      code: 'custom',
+      path: ['products', 'sold_out'],
+      message: 'is required for the function sold-out',
+    })
+  }
+})
+export type Choice = z.output<typeof choice>
+
+/** The same as a run has stored it: rules may have been others, and a newer process may know more functions. */
+export const storedChoice: z.ZodType<Choice> = z.looseObject({
+  functions: z.array(z.custom<FunctionId>((id) => typeof id === 'string')),
+  products: z.looseObject({
+    main: z.string(),
+    later: z.string().optional(),
+    review: z.string().optional(),
+    level: z.string().optional(),
+    sold_out: z.string().optional(),
+  }),
+  travel_date: z.string().optional(),
+  unit_price: z.number().optional(),
+  buy_price: z.number().optional(),
+  quantity: z.number(),
+  conditions: storedConditions.optional(),
+})
+
+/** Adds the functions that every integration has; each once, in the order of FUNCTIONS. */
+function complete({ functions, ...rest }: z.output<typeof chosen>): z.output<typeof chosen> {
+  const all = new Set<FunctionId>([...functions, ...REQUIRED_FUNCTIONS])
+  return { ...rest, functions: FUNCTION_IDS.filter((id) => all.has(id)) }
+}
+
+export const offers = ({ functions }: Choice, ...wanted: readonly FunctionId[]): boolean =>
+  wanted.every((id) => functions.includes(id))
+
+/** `YYYY-MM-DD`, in Beijing. */
+export const travelDate = ({ travel_date }: Choice, now: Date): string => travel_date ?? addDays(beijingDate(now), 1)

@@ -1,0 +1,131 @@
+import { MAX_PROBLEMS } from '../../platform/lib/json/shape.ts'
+import { maskedReason } from '../../platform/lib/masked-reason.ts'
+import type { CallDeps, CallProblem } from '../partner-calls/index.ts'
+import { clearDue, type DuePull, giveUpDue, nextDue, retryGivenUp, takeUnreportedProblems } from './due-store.ts'
+import { entryProblemsText } from './entries.ts'
+import { hasLevels } from './price-store.ts'
+import { pullPrices } from './pull-prices.ts'
+import { pullProduct } from './pull-product.ts'
+
+/** Calls to one partner at once. */
+const AT_ONCE = 2
+const BATCH = 50
+/** After this many failed calls the rest waits: the partner seems to be down. */
+const MAX_FAILURES = 3
+/** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
+const LONGEST_RUN_MS = 30_000
+
+/** What a run of pulls may do. */
+export interface PullRun {
+  readonly signal: AbortSignal
+  /** The functions that the partner has chosen; undefined: nobody asked it, so all are tried. */
+  readonly chosen?: ReadonlySet<string> | undefined
+}
+
+/** The state of a partner's pulls after a run. */
+export interface PullRunReport {
+  /** Pulls that were done or given up. */
+  readonly settled: number
+  /** Whether some are still due. */
+  readonly left: boolean
+  /** Why calls failed, if any did. */
+  readonly failure: string | null
+  /** Pulls that were given up and not reported yet; they are reported when nothing is due any more. */
+  readonly problems: string | null
+}
+
+/**
+ * Pulls what is due from a partner, longest due first; what it has not chosen to offer is due no longer, without a call. A run that finds nothing due was started by an operator, and
+ * retries what was given up.
+ */
+export async function pullDue(deps: CallDeps, partnerId: bigint, options: PullRun): Promise<PullRunReport> {
+  const run = new DuePulls(deps, partnerId, options)
+  let batch = await run.next()
+  if (batch.length === 0 && (await retryGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
+  while (batch.length > 0 && !run.over) {
+    await run.work(batch)
+    batch = run.over ? batch : await run.next()
+  }
+  const left = (await nextDue(deps.db, partnerId, 1)).length > 0
+  const problems = left ? [] : await takeUnreportedProblems(deps.db, partnerId)
+  const shown = [...problems.slice(0, MAX_PROBLEMS), ...(problems.length > MAX_PROBLEMS ? ['and more'] : [])]
+  return { settled: run.settled, left, failure: run.failure, problems: shown.join('; ') || null }
+}
+
+class DuePulls {
+  readonly #deps: CallDeps
+  readonly #partnerId: bigint
+  readonly #signal: AbortSignal
+  readonly #chosen: ReadonlySet<string> | undefined
+  readonly #end = performance.now() + LONGEST_RUN_MS
+  readonly #failed = new Set<string>()
+  settled = 0
+  failure: string | null = null
+  #refused = false
+
+  constructor(deps: CallDeps, partnerId: bigint, { signal, chosen }: PullRun) {
+    this.#deps = deps
+    this.#partnerId = partnerId
+    this.#signal = signal
+    this.#chosen = chosen
+  }
+
+  get over(): boolean {
+    return this.#refused || this.#failed.size >= MAX_FAILURES || this.#signal.aborted || performance.now() >= this.#end
+  }
+
+  /** Due pulls that have not failed in this run. */
+  async next(): Promise<DuePull[]> {
+    const due = await nextDue(this.#deps.db, this.#partnerId, BATCH)
+    return due.filter((pull) => !this.#failed.has(nameOf(pull)))
+  }
+
+  async work(batch: readonly DuePull[]): Promise<void> {
+    const waiting = [...batch]
+    const lane = async () => {
+      for (let pull = waiting.shift(); pull && !this.over; pull = waiting.shift()) await this.#pull(pull)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  }
+
+  async #pull(pull: DuePull): Promise<void> {
+    const { db } = this.#deps
+    const of = { partner_id: this.#partnerId, partner_deal_id: pull.partner_deal_id }
+    const asked = await this.#interfaceFor(pull)
+    if (!this.#isChosen(asked)) {
+      await clearDue(db, this.#partnerId, pull)
+      this.settled++
+      return
+    }
+    const options = { background: true, cause: { kind: 'notice', ref: pull.notice } } as const
+    const { failure, problems } =
+      asked === 'product-pull'
+        ? await pullProduct(this.#deps, of, options)
+        : await pullPrices(this.#deps, { ...of, level: asked === 'level-price-calendar' }, options)
+    if (failure) return this.#fail(pull, failure)
+    if (problems.length > 0) await giveUpDue(db, this.#partnerId, pull, entryProblemsText(problems))
+    else await clearDue(db, this.#partnerId, pull)
+    this.settled++
+  }
+
+  /** Prices come from the calendar that has been pulled before, or else from the only one that is chosen. */
+  async #interfaceFor({ partner_deal_id: partnerDealId, kind }: DuePull) {
+    if (kind === 'product') return 'product-pull'
+    const known = await hasLevels(this.#deps.db, { partnerId: this.#partnerId, partnerDealId })
+    return known || !this.#isChosen('price-calendar') ? 'level-price-calendar' : 'price-calendar'
+  }
+
+  /** Functions that call an interface have its name. */
+  #isChosen(name: string): boolean {
+    return this.#chosen?.has(name) ?? true
+  }
+
+  #fail(pull: DuePull, { kind, detail }: CallProblem): void {
+    this.#failed.add(nameOf(pull))
+    this.failure ??= `${kind}: ${maskedReason(detail)}`
+    // Not even tried, and the next one would not be either.
+    this.#refused ||= kind === 'breaker'
+  }
+}
+
+const nameOf = ({ partner_deal_id, kind }: DuePull): string => `${kind} ${partner_deal_id}`

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Cause, PRODUCT_CHANGES } from '../../platform/history/index.ts'
+import type { SaleState } from './product-store.ts'
+
+/** The SQL of changes that partners report, and of the pulls that they make due. */
+
+export type PullKind = 'product' | 'prices'
+
+/** What a notice says of a product: the pulls that it makes due, and null if it does not mention the sale. */
+export interface ProductNews {
+  readonly partnerDealId: string
+  readonly saleState: SaleState | null
+  readonly pulls: readonly PullKind[]
+}
+
+/** Why products changed, and by a notice of which kind. */
+export interface NewsCause {
+  readonly cause: Cause
+  readonly notice: 'deal-change' | 'level-prices'
+}
+
+/**
+ * Creates or marks products, each once in the list, notes what is to be pulled, and writes the history, in one statement.
+ * Rows are locked in the order of their names, so notices about the same products cannot block each other.
+ */
+export const saveNews = (
+  db: Db,
+  partnerId: bigint,
+  news: readonly ProductNews[],
+  { cause, notice, now }: NewsCause & { readonly now: Date },
+): Promise<number> => {
+  const pulls = news.flatMap(({ partnerDealId, pulls: kinds }) => kinds.map((kind) => ({ partnerDealId, kind })))
+  return db.exec(
+    sql`with before as (
+      select partner_deal_id, sale_state from product
+      where partner_id = ${partnerId} and partner_deal_id = any (${news.map((one) => one.partnerDealId)}::text[])
+    ), saved as (
+      insert into product as p (partner_id, partner_deal_id, sale_state, created_at, updated_at)
+      select ${partnerId}, partner_deal_id, coalesce(sale_state, 'unknown'), ${now}, ${now}
+      from unnest(${news.map((one) => one.partnerDealId)}::text[], ${news.map((one) => one.saleState)}::text[])
+        as told (partner_deal_id, sale_state)
+      order by partner_deal_id
+      on conflict (partner_id, partner_deal_id) do update
+        set sale_state = case excluded.sale_state when 'unknown' then p.sale_state else excluded.sale_state end,
+          updated_at = excluded.updated_at
+      returning partner_deal_id, sale_state
+    ), due as (
+      insert into pull_due as known (partner_id, partner_deal_id, kind, due_at, notice)
+      select ${partnerId}, partner_deal_id, kind, ${now}, ${notice}
+      from unnest(${pulls.map((pull) => pull.partnerDealId)}::text[], ${pulls.map(({ kind }) => kind)}::text[])
+        as pull (partner_deal_id, kind)
+      order by partner_deal_id, kind
+      on conflict (partner_id, partner_deal_id, kind) do update
+        set notices = known.notices + 1, due_at = excluded.due_at, problem = null, told = false,
+          notice = excluded.notice
+    )
+    insert into ${PRODUCT_CHANGES}
+    select ${now}, ${partnerId}, 'product', partner_deal_id, ${cause.kind}, ${cause.id},
+      jsonb_build_object('sale_state', jsonb_build_array(before.sale_state, saved.sale_state))
+    from saved left join before using (partner_deal_id)
+    where before.sale_state is distinct from saved.sale_state`,
+  )
+}
+
+const duePull = z.object({
+  partner_deal_id: z.string(),
+  kind: z.enum(['product', 'prices']),
+  notices: z.string(),
+  /** The kind of the newest one; null of old rows. */
+  notice: z.string().nullable(),
+})
+/** `notices` shows whether a newer notice has arrived. */
+export type DuePull = z.output<typeof duePull>
+
+/** The pulls that have been due longest. */
+export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePull[]> =>
+  db.many(
+    duePull,
+    sql`select partner_deal_id, kind, notices, notice from pull_due
+        where partner_id = ${partnerId} and problem is null order by due_at, partner_deal_id, kind limit ${limit}`,
+  )
+
+/** Marks it as pulled, unless a newer notice has arrived. */
+export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull): Promise<number> =>
+  db.exec(
+    sql`delete from pull_due
+        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
+          and notices = ${notices}`,
+  )
+
+/** Gives it up, unless a newer notice has arrived. */
+export const giveUpDue = (
+  db: Db,
+  partnerId: bigint,
+  { partner_deal_id, kind, notices }: DuePull,
+  problem: string,
+): Promise<number> =>
+  db.exec(
+    sql`update pull_due set problem = ${problem}
+        where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
+          and notices = ${notices}`,
+  )
+
+/** Makes due what was given up; the number of these pulls. */
+export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
+  db.exec(sql`update pull_due set problem = null, told = false where partner_id = ${partnerId} and problem is not null`)
+
+/** The problems that were not reported yet; marks them as reported. */
+export const takeUnreportedProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
+  db
+    .many(
+      z.object({ problem: z.string() }),
+      sql`with told as (
+            update pull_due set told = true
+            where partner_id = ${partnerId} and problem is not null and not told
+            returning partner_deal_id, problem
+          )
+          select problem from told order by partner_deal_id limit 6`,
+    )
+    .then((rows) => rows.map(({ problem }) => problem))

@@ -1,0 +1,79 @@
+import type { Db } from '../../platform/db/sql.ts'
+import {
+  type ImplausibleValue,
+  implausiblePrices,
+  levelPriceCalendar,
+  type PartnerInterface,
+  priceCalendar,
+  pricesOf,
+  productPull,
+} from '../interfaces/index.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo } from '../../platform/lib/web/rescode.ts'
+import { type EntryProblem, MAX_ENTRY_PROBLEMS } from './entries.ts'
+import { usualPrices } from './price-store.ts'
+import { type Entry, findProduct, type ProductKey } from './product-store.ts'
+
+const BEFORE = localized('median-stored')
+
+/**
+ * What looks like a mistake in the entries of an answer, by themselves and beside what is stored of their products
+ * (DECISIONS "Values that look like mistakes"). To be asked before the entries are stored.
+ */
+export async function implausibleValues(
+  db: Db,
+  partnerId: bigint,
+  { name, implausible }: Pick<PartnerInterface, 'name' | 'implausible'>,
+  answer: { readonly body: readonly Entry[]; readonly partnerDealId?: unknown },
+): Promise<ImplausibleValue[]> {
+  const entries = answer.body
+  const inItself = implausible?.(entries) ?? []
+  const compare = name === productPull.name ? comparedWithProducts : isCalendar(name) ? comparedWithPrices : undefined
+  const stored = (await compare?.(db, partnerId, answer)) ?? []
+  const isNew = ({ index, path }: ImplausibleValue) =>
+    !inItself.some((known) => known.index === index && known.path === path)
+  return [...inItself, ...stored.filter(isNew)]
+}
+
+const isCalendar = (name: string): boolean => name === priceCalendar.name || name === levelPriceCalendar.name
+
+async function comparedWithPrices(
+  db: Db,
+  partnerId: bigint,
+  { body, partnerDealId }: { readonly body: readonly Entry[]; readonly partnerDealId?: unknown },
+): Promise<ImplausibleValue[]> {
+  const id = partnerDealId ?? body[0]?.partnerDealId
+  if (id === undefined) return []
+  return implausiblePrices(body, await usualPrices(db, { partnerId, partnerDealId: String(id) }), BEFORE)
+}
+
+/** Of products with prices of their own (open date). */
+async function comparedWithProducts(
+  db: Db,
+  partnerId: bigint,
+  { body }: { readonly body: readonly Entry[] },
+): Promise<ImplausibleValue[]> {
+  const implausible: ImplausibleValue[] = []
+  for (const [index, entry] of body.entries()) {
+    if (entry.mtPrice === undefined) continue
+    const key: ProductKey = { partnerId, partnerDealId: String(entry.partnerDealId) }
+    const known = await findProduct(db, key)
+    if (known)
+      implausible.push(
+        ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((one) => ({
+          ...one,
+          index,
+        })),
+      )
+  }
+  return implausible
+}
+
+/** Implausible values as a report of a pull lists them, each entry by its day or product. */
+export const implausibleWarnings = (
+  implausible: readonly ImplausibleValue[],
+  nameOf: (index: number) => string,
+): EntryProblem[] =>
+  implausible
+    .slice(0, MAX_ENTRY_PROBLEMS)
+    .map(({ index, path, problem }) => ({ entry: echo(nameOf(index)), path, problem }))

@@ -1,0 +1,71 @@
+import type { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import type { Cause } from '../../platform/history/index.ts'
+import type { levelPrice } from '../interfaces/index.ts'
+import { LIST_LIMITS, problemText } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { countPrices } from './price-store.ts'
+import { applyProductChange } from './product-change.ts'
+import { type Entry, lockProduct, type ProductKey } from './product-store.ts'
+import { namedPrice, onlyRequested, storePrices } from './store-prices.ts'
+
+/** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
+export interface ReportedLevelPrices {
+  readonly partnerDealId: string
+  readonly startTime: string
+  readonly endTime: string
+  readonly body: readonly z.output<typeof levelPrice>[]
+  /** The same entries as received. */
+  readonly entries: readonly Entry[]
+}
+
+/** Tickets are sold at most a year ahead, and a season may be sent a little earlier; yesterday may arrive late. */
+const DAYS_AHEAD = 400
+const DAYS_BACK = 1
+
+/**
+ * Stores the entries; a product that is not known here becomes so, as by a notice of its information. What the notice does not mention stays: a closed day has a stock of 0, and a calendar may come in
+ * several notices. Days out of range, and more entries than a pull may have, are refused, so that the stored entries
+ * cannot grow without limit.
+ */
+export async function applyLevelPrices(
+  deps: Deps,
+  partnerId: bigint,
+  { partnerDealId, startTime, endTime, body, entries }: ReportedLevelPrices,
+  cause: Cause,
+): Promise<void> {
+  const key = { partnerId, partnerDealId }
+  const range = { from: startTime, to: endTime }
+  const today = beijingDate(deps.clock.now())
+  const [first, last] = [addDays(today, -DAYS_BACK), addDays(today, DAYS_AHEAD)]
+  if (startTime < first)
+    throw new RefusedRequest(
+      problemText({ path: 'startTime', problem: localized('must-not-be-before', { day: first }) }),
+    )
+  if (endTime > last)
+    throw new RefusedRequest(problemText({ path: 'endTime', problem: localized('must-not-be-after', { day: last }) }))
+  const good = body.map((entry, index) =>
+    namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[index] ?? {}),
+  )
+  const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
+  await deps.db.tx(async (db) => {
+    await makeKnown({ ...deps, db }, key, cause)
+    await storePrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
+    const { most } = LIST_LIMITS.prices
+    if ((await countPrices(db, key, first)) > most) {
+      throw new RefusedRequest(localized('too-many-entries', { product: echo(partnerDealId), most }))
+    }
+  })
+}
+
+/** And locked until the caller's transaction ends. */
+async function makeKnown(deps: Deps, key: ProductKey, cause: Cause): Promise<void> {
+  if (await lockProduct(deps.db, key)) return
+  await applyProductChange(deps, key.partnerId, [{ partnerDealId: key.partnerDealId, status: 2 }], {
+    cause,
+    notice: 'level-prices',
+  })
+  await lockProduct(deps.db, key)
+}

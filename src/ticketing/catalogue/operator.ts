@@ -1,0 +1,93 @@
+import { action, type Verdict } from '../../platform/lib/action.ts'
+import { byOperator, type CallDeps, type CallProblem } from '../partner-calls/index.ts'
+import { pullCatalogue } from './pull-catalogue.ts'
+import { pullPrices } from './pull-prices.ts'
+import { pullProduct } from './pull-product.ts'
+import { productPage, showProduct } from './show-product.ts'
+import { catalogueOrOne, oneProduct, priceRange, productFilter } from './wire.ts'
+
+const PRODUCTS = '/partners/:partner_id/products'
+const PRODUCT = `${PRODUCTS}/:partner_deal_id`
+
+interface Pulled {
+  readonly failure: CallProblem | null
+  readonly problems: readonly object[]
+}
+
+/** What was stored stays, whatever else failed. */
+const verdict = ({ failure, problems }: Pulled): Verdict =>
+  failure || problems.length > 0
+    ? { tone: 'bad', text: 'catalogue.not_all_pulled' }
+    : { tone: 'good', text: 'catalogue.pulled' }
+
+/** Why the call failed, beside the numbers. */
+const told = ({ failure, ...report }: Pulled): object => ({
+  ...(failure ? { detail: failure.detail, code: failure.code } : {}),
+  ...report,
+  problems: [...report.problems, ...(failure?.problems ?? [])],
+})
+const OF_ENTRIES = ['entry', 'path', 'problem'] as const
+const pull = { verdict, told, tables: { problems: OF_ENTRIES, warnings: OF_ENTRIES } }
+
+/** What operators do with the products of a partner. */
+export const PRODUCT_ACTIONS = [
+  action({
+    route: `GET ${PRODUCTS}`,
+    command: 'product list',
+    arguments: [],
+    role: 'viewer',
+    input: productFilter,
+    run: productPage,
+    list: {
+      rows: 'products',
+      columns: [
+        { name: 'partner_deal_id' },
+        { name: 'mt_deal_id' },
+        { name: 'sale_state' },
+        { name: 'pulled_at' },
+        { name: 'title' },
+      ],
+    },
+  }),
+  action({
+    route: `GET ${PRODUCT}`,
+    command: 'product show',
+    arguments: ['partner_deal_id'],
+    role: 'viewer',
+    input: oneProduct,
+    run: showProduct,
+    record: 'product',
+    tables: {
+      prices: ['price_date', 'partner_primary_key', 'market_price', 'mt_price', 'settlement_price', 'stock'],
+      history: ['at', 'cause', 'change'],
+    },
+  }),
+  action({
+    route: `POST ${PRODUCTS}/pull`,
+    command: 'product pull',
+    arguments: ['partner_deal_id'],
+    role: 'editor',
+    input: catalogueOrOne,
+    run: (deps: CallDeps, { partner_id, partner_deal_id }) =>
+      partner_deal_id === undefined
+        ? pullCatalogue(deps, { partner_id }, byOperator(deps), deps.progress)
+        : pullProduct(deps, { partner_id, partner_deal_id }, { cause: byOperator(deps) }),
+    ...pull,
+  }),
+  action({
+    route: `POST ${PRODUCT}/pull`,
+    role: 'editor',
+    input: oneProduct,
+    run: (deps: CallDeps, product) => pullProduct(deps, product, { cause: byOperator(deps) }),
+    ...pull,
+  }),
+  action({
+    route: `POST ${PRODUCT}/pull-prices`,
+    command: 'product pull-prices',
+    arguments: ['partner_deal_id'],
+    role: 'editor',
+    input: priceRange,
+    run: (deps: CallDeps, range) => pullPrices(deps, range, { cause: byOperator(deps) }),
+    ...pull,
+  }),
+]

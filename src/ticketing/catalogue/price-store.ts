@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { UsualPrices } from '../interfaces/index.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { type Entry, exactEntry, type ProductKey } from './product-store.ts'
+
+const money = z.coerce.number().nullable()
+
+/** One day of a product, or one session or kind of ticket on that day. */
+export interface Price {
+  readonly price_date: string
+  /** Empty in plain price calendars. */
+  readonly partner_primary_key: string
+  readonly market_price: number
+  readonly mt_price: number
+  readonly settlement_price: number
+  /** -1 unlimited */
+  readonly stock: number
+  /** The entry as it came. */
+  readonly details: Entry
+}
+
+export interface PricesToSave extends ProductKey {
+  readonly from: string
+  readonly to: string
+  readonly level: boolean
+  readonly prices: readonly Price[]
+  /** Whether missing days are removed: only for a calendar that was read completely, never for a part of one. */
+  readonly complete: boolean
+}
+
+/** Stores the calendar of a range of days; returns how many entries are new or changed, and how many were removed. */
+export const savePrices = (
+  db: Db,
+  { partnerId, partnerDealId, from, to, level, prices, complete }: PricesToSave,
+  now: Date,
+): Promise<{ changed: number; removed: number }> =>
+  db.one(
+    z.object({ changed: z.number(), removed: z.number() }),
+    sql`with incoming as (
+      select price_date, partner_primary_key, market_price, mt_price, settlement_price, stock, details
+      from jsonb_to_recordset(${stringifyLossless(prices)}::jsonb) as i (price_date date,
+        partner_primary_key text, market_price numeric, mt_price numeric, settlement_price numeric, stock int,
+        details jsonb)
+    ), changed as (
+      select from incoming i
+      left join product_price p on p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}
+        and p.price_date = i.price_date and p.partner_primary_key = i.partner_primary_key
+      where p.details is distinct from i.details
+    ), saved as (
+      insert into product_price (partner_id, partner_deal_id, price_date, partner_primary_key, market_price, mt_price,
+        settlement_price, stock, details, pulled_at)
+      select ${partnerId}, ${partnerDealId}, price_date, partner_primary_key, market_price, mt_price, settlement_price,
+        stock, details, ${now}
+      from incoming
+      on conflict (partner_id, partner_deal_id, price_date, partner_primary_key) do update set
+        market_price = excluded.market_price, mt_price = excluded.mt_price,
+        settlement_price = excluded.settlement_price, stock = excluded.stock, details = excluded.details,
+        pulled_at = excluded.pulled_at
+    ), removed as (
+      delete from product_price p
+      where ${complete} and partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+        and price_date between ${from}::date and ${to}::date and (partner_primary_key <> '') = ${level}
+        and not exists (select 1 from incoming i
+          where i.price_date = p.price_date and i.partner_primary_key = p.partner_primary_key)
+      returning 1
+    )
+    select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
+  )
+
+/** How many stored entries are within the range, and how many of them the pulled calendar no longer has. */
+export const countGone = (
+  db: Db,
+  { partnerId, partnerDealId, from, to, level, prices }: PricesToSave,
+): Promise<{ days: number; entries: number; gone: number }> =>
+  db.one(
+    z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
+    sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
+          count(*) filter (where pulled.price_date is null)::int as gone
+        from product_price p
+        left join unnest(${prices.map((one) => one.price_date)}::date[], ${prices.map((one) => one.partner_primary_key)}::text[])
+          as pulled (price_date, partner_primary_key)
+          on pulled.price_date = p.price_date and pulled.partner_primary_key = p.partner_primary_key
+        where p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}
+          and p.price_date between ${from}::date and ${to}::date and (p.partner_primary_key <> '') = ${level}`,
+  )
+
+/** Records that the partner has removed most of a calendar; returns when it first did so with the same content. */
+export const noteRemoval = async (
+  db: Db,
+  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
+  digest: Buffer,
+  now: Date,
+): Promise<Date> => {
+  const { said_at } = await db.one(
+    z.object({ said_at: z.date() }),
+    sql`insert into price_removal as known (partner_id, partner_deal_id, level, digest, said_at)
+        values (${partnerId}, ${partnerDealId}, ${level}, ${digest}, ${now})
+        on conflict (partner_id, partner_deal_id, level) do update
+          set said_at = case when known.digest = excluded.digest then known.said_at else excluded.said_at end,
+            digest = excluded.digest
+        returning said_at`,
+  )
+  return said_at
+}
+
+export const forgetRemoval = (
+  db: Db,
+  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
+): Promise<number> =>
+  db.exec(
+    sql`delete from price_removal
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and level = ${level}`,
+  )
+
+/** The median of each kind of price that is stored of the product, in yuan. */
+export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> => {
+  const { market, sale, settlement } = await db.one(
+    z.object({ market: money, sale: money, settlement: money }),
+    sql`select percentile_disc(0.5) within group (order by market_price) filter (where market_price > 0) as market,
+          percentile_disc(0.5) within group (order by mt_price) filter (where mt_price > 0) as sale,
+          percentile_disc(0.5) within group (order by settlement_price) filter (where settlement_price > 0) as settlement
+        from product_price where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
+  )
+  return { marketPrice: market ?? undefined, mtPrice: sale ?? undefined, settlementPrice: settlement ?? undefined }
+}
+
+/** Whether the product's prices come from the level price calendar. */
+export const hasLevels = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> => {
+  const row = await db.one(
+    z.object({ levels: z.boolean() }),
+    sql`select exists (select 1 from product_price where partner_id = ${partnerId}
+          and partner_deal_id = ${partnerDealId} and partner_primary_key <> '') as levels`,
+  )
+  return row.levels
+}
+
+/** How many entries the calendar has from that day on. */
+export const countPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> => {
+  const { entries } = await db.one(
+    z.object({ entries: z.number() }),
+    sql`select count(*)::int as entries from product_price
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date >= ${from}::date`,
+  )
+  return entries
+}
+
+const shownPrice = z.object({
+  price_date: z.string(),
+  partner_primary_key: z.string(),
+  market_price: money,
+  mt_price: money,
+  settlement_price: money,
+  stock: z.number(),
+  details: exactEntry,
+  pulled_at: z.date(),
+})
+export type ShownPrice = z.output<typeof shownPrice>
+
+export const pricesFrom = (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<ShownPrice[]> =>
+  db.many(
+    shownPrice,
+    sql`select price_date, partner_primary_key, market_price, mt_price, settlement_price, stock,
+          details::text as details, pulled_at
+        from product_price
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date >= ${from}::date
+        order by price_date, partner_primary_key`,
+  )
+
+/** Keys of the sessions and ticket kinds on sale on a day; an empty one where the calendar is plain. */
+export const keysOnSale = async (db: Db, { partnerId, partnerDealId }: ProductKey, day: string): Promise<string[]> => {
+  const rows = await db.many(
+    z.object({ partner_primary_key: z.string() }),
+    sql`select partner_primary_key from product_price
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date = ${day}::date and stock <> 0
+        order by partner_primary_key limit 20`,
+  )
+  return rows.map(({ partner_primary_key }) => partner_primary_key)
+}

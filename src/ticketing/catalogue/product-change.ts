@@ -1,0 +1,57 @@
+import { enqueue } from '../../platform/db/jobs-store.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { type NewsCause, type ProductNews, type PullKind, saveNews } from './due-store.ts'
+import type { SaleState } from './product-store.ts'
+
+/** 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
+export interface ProductChange {
+  readonly partnerDealId: string
+  readonly status: 0 | 1 | 2 | 5
+}
+
+interface Effect {
+  /** Undefined: the notice does not mention the sale. */
+  readonly saleState?: SaleState
+  readonly pull?: PullKind
+}
+
+const EFFECTS: Readonly<Record<ProductChange['status'], Effect>> = {
+  0: { saleState: 'off_sale' },
+  1: { saleState: 'on_sale', pull: 'product' },
+  2: { pull: 'product' },
+  5: { pull: 'prices' },
+}
+
+/** Creates or marks the products and records what to pull from the partner, all or nothing. */
+export async function applyProductChange(
+  deps: Deps,
+  partnerId: bigint,
+  changes: readonly ProductChange[],
+  cause: NewsCause,
+): Promise<void> {
+  const news = newsOf(changes)
+  await deps.db.tx(async (db) => {
+    await saveNews(db, partnerId, news, { ...cause, now: deps.clock.now() })
+    if (news.some(({ pulls }) => pulls.length > 0)) await queuePulls(db, partnerId)
+  })
+}
+
+/** Each product once; the last entry about its sale counts. */
+function newsOf(changes: readonly ProductChange[]): ProductNews[] {
+  const news = new Map<string, { saleState: SaleState | null; pulls: Set<PullKind> }>()
+  for (const { partnerDealId, status } of changes) {
+    const one = news.get(partnerDealId) ?? { saleState: null, pulls: new Set() }
+    const { saleState = one.saleState, pull } = EFFECTS[status]
+    one.saleState = saleState
+    if (pull) one.pulls.add(pull)
+    news.set(partnerDealId, one)
+  }
+  return [...news].map(([partnerDealId, { saleState, pulls }]) => ({ partnerDealId, saleState, pulls: [...pulls] }))
+}
+
+/** Works through what is due to be pulled from the partner; one run at a time, whatever worker it is on. */
+export const queuePulls = (db: Db, partnerId: bigint, runAt?: Date): Promise<number> => {
+  const key = `pull-due:${partnerId}`
+  return enqueue(db, 'pull-due', { partnerId: String(partnerId) }, { key, queue: key, ...(runAt ? { runAt } : {}) })
+}

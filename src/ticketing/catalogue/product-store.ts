@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Cause, type Difference, PRODUCT_CHANGES } from '../../platform/history/index.ts'
+import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import type { ProductFilter } from './wire.ts'
+
+const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
+export type SaleState = (typeof SALE_STATES)[number]
+
+export interface ProductKey {
+  readonly partnerId: bigint
+  readonly partnerDealId: string
+}
+
+/** What a partner sent, field by field. */
+export type Entry = Readonly<Record<string, unknown>>
+
+/** JSON read from the database as text, because pg would round its 64-bit ids. */
+export const exactJson = z.string().transform((text, context) => {
+  const parsed = parseLossless(Buffer.from(text), Number.POSITIVE_INFINITY)
+  if ('value' in parsed) return parsed.value
+  context.addIssue({ code: 'custom', message: `the stored JSON cannot be read: ${placed(parsed)}` })
+  return z.NEVER
+})
+
+export const exactEntry = exactJson.pipe(z.record(z.string(), z.unknown()))
+
+/** A product to be marked: `saleState` is null if the notice does not mention it. */
+export interface Mark extends ProductKey {
+  readonly saleState: SaleState | null
+}
+
+/** Creates or marks a product and writes its history, if anything changed; the row stays locked until the end of the transaction. */
+export const markProduct = (
+  db: Db,
+  { partnerId, partnerDealId, saleState }: Mark,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<number> =>
+  db.exec(
+    sql`with before as (
+      select sale_state from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+    ), saved as (
+      insert into product as p (partner_id, partner_deal_id, sale_state, created_at, updated_at)
+      values (${partnerId}, ${partnerDealId}, coalesce(${saleState}, 'unknown'), ${now}, ${now})
+      on conflict (partner_id, partner_deal_id) do update
+        set sale_state = coalesce(${saleState}, p.sale_state), updated_at = excluded.updated_at
+      returning sale_state
+    )
+    insert into ${PRODUCT_CHANGES}
+    select ${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
+      jsonb_build_object('sale_state', jsonb_build_array(before.sale_state, saved.sale_state))
+    from saved left join before on true
+    where before.sale_state is distinct from saved.sale_state`,
+  )
+
+export const lockProduct = (
+  db: Db,
+  { partnerId, partnerDealId }: ProductKey,
+): Promise<{ details: Entry } | undefined> =>
+  db.maybe(
+    z.object({ details: exactEntry }),
+    sql`select coalesce(details, '{}')::text as details from product
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} for update`,
+  )
+
+/** Stores a pulled product; `details` is the complete entry as JSON text, in which 64-bit ids are exact. */
+export const saveProduct = (
+  db: Db,
+  { partnerId, partnerDealId, title, details }: ProductKey & { title: string; details: string },
+  change: Difference,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<number> =>
+  db.exec(
+    sql`with saved as (
+      update product set title = ${title}, details = ${details}::jsonb, pulled_at = ${now}, updated_at = ${now}
+      where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
+    )
+    insert into ${PRODUCT_CHANGES}
+    select ${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id}, change
+    from (select ${stringifyLossless(change)}::jsonb as change) pulled
+    where change <> '{}'`,
+  )
+
+export const recordProductChange = (
+  db: Db,
+  { partnerId, partnerDealId }: ProductKey,
+  change: Difference,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<number> =>
+  db.exec(
+    sql`insert into ${PRODUCT_CHANGES}
+        values (${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
+          ${JSON.stringify(change)}::jsonb)`,
+  )
+
+const productSummary = z.object({
+  partner_id: z.coerce.bigint(),
+  partner_deal_id: z.string(),
+  mt_deal_id: z.coerce.bigint(),
+  sale_state: z.enum(SALE_STATES),
+  title: z.string().nullable(),
+  pulled_at: z.date().nullable(),
+  created_at: z.date(),
+  updated_at: z.date(),
+})
+export type ProductSummary = z.output<typeof productSummary>
+const wholeProduct = productSummary.extend({ details: exactEntry })
+export type WholeProduct = z.output<typeof wholeProduct>
+
+/** By the partner's ids. */
+export const listProducts = async (
+  db: Db,
+  { partner_id, after, limit }: ProductFilter,
+): Promise<Page<ProductSummary>> =>
+  pageOf(
+    await db.many(
+      withCursor(productSummary),
+      sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at,
+            ${cursorOf(sql.part`partner_deal_id`)}
+          from product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}
+          order by partner_deal_id limit ${limit + 1}`,
+    ),
+    limit,
+  )
+
+export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<WholeProduct | undefined> =>
+  db.maybe(
+    wholeProduct,
+    sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at,
+          coalesce(details, '{}')::text as details
+        from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
+  )
+
+/** Deletes all products of these partners, with their prices. */
+export const deleteProductsOf = (db: Db, partnerIds: readonly bigint[]): Promise<number> =>
+  db.exec(sql`delete from product where partner_id = any(${partnerIds}::bigint[])`)

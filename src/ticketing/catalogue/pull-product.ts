@@ -1,0 +1,119 @@
+import type { z } from 'zod'
+import { recordIfOperator } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import type { Cause, Difference } from '../../platform/history/index.ts'
+import { lenientProblems, productPull, withUsableFields } from '../interfaces/index.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { echo } from '../../platform/lib/web/rescode.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
+import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
+import { type EntryProblem, MAX_ENTRY_PROBLEMS, readEntries } from './entries.ts'
+import { implausibleValues, implausibleWarnings } from './implausible.ts'
+import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
+import { type OneProduct, oneProduct } from './wire.ts'
+
+/** What a pull has brought. */
+export interface PullReport {
+  /** The total number of entries, as the partner states (totalSize) or as requested; null if unknown. */
+  readonly expected: number | null
+  /** Entries that came. */
+  readonly received: number
+  /** How many of them are invalid; `problems` says why. */
+  readonly refused: number
+  /** The ids that are stored. */
+  readonly pulled: readonly string[]
+  readonly problems: readonly EntryProblem[]
+  /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
+  readonly warnings: readonly EntryProblem[]
+  /** Why the pull ended early, if it did. */
+  readonly failure: CallProblem | null
+}
+
+export type PullOptions = Pick<CallOptions, 'background' | 'cause'>
+
+type Product = z.output<typeof productPull.answer>['body'][number]
+type Pulled = { readonly parsed: Product; readonly raw: Entry }
+
+/** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
+export const pullProduct = operation(
+  oneProduct,
+  async (deps: CallDeps, input: OneProduct, options: PullOptions): Promise<PullReport> => {
+    await recordIfOperator(deps, {
+      event: 'product_pull_asked',
+      target: `product:${input.partner_deal_id}`,
+      partnerId: input.partner_id,
+    })
+    const { partner_id, partner_deal_id } = input
+    const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
+    const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
+    if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
+    return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the response' }] }
+  },
+)
+
+type Request = Parameters<typeof callPartner<'product-pull'>>[3]
+
+/** One call of product pull, stored entry by entry. */
+export async function pullProducts(
+  deps: CallDeps,
+  partnerId: bigint,
+  request: Request,
+  options: PullOptions,
+): Promise<PullReport> {
+  const partner = await existingPartner(deps, partnerId)
+  const result = await callPartner(deps, partner, 'product-pull', request, options)
+  const entries = readEntries(result, productPull.answer, 'products')
+  if ('kind' in entries) {
+    return { expected: null, received: 0, refused: 0, pulled: [], problems: [], warnings: [], failure: entries }
+  }
+  const cause: Cause = { kind: 'call', id: result.callId }
+  const products = entries.good.map(({ parsed }) => parsed)
+  const implausible = await implausibleValues(deps.db, partnerId, productPull, { body: products })
+  for (const entry of entries.good) await storeProduct(deps, partnerId, entry, cause)
+  return {
+    expected: entries.fields?.totalSize ?? null,
+    received: entries.received,
+    refused: entries.received - entries.good.length,
+    pulled: entries.good.map(({ parsed }) => parsed.partnerDealId),
+    problems: entries.problems,
+    warnings: [
+      ...entries.good.flatMap(warningsOf),
+      ...implausibleWarnings(implausible, (index) => products[index]?.partnerDealId ?? ''),
+    ].slice(0, MAX_ENTRY_PROBLEMS),
+    failure: null,
+  }
+}
+
+const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
+  lenientProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
+
+async function storeProduct(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, cause: Cause): Promise<void> {
+  const key: ProductKey = { partnerId, partnerDealId: parsed.partnerDealId }
+  const at = { cause, now: deps.clock.now() }
+  await deps.db.tx(async (db) => {
+    await markProduct(db, { ...key, saleState: null }, at)
+    const before = (await lockProduct(db, key))?.details ?? {}
+    const kept = lenientProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
+    const details = stringifyLossless(kept)
+    await saveProduct(db, { ...key, title: parsed.title, details }, changes(before, kept), at)
+  })
+}
+
+/** Field by field; for a new product only the title, because the complete entry is kept beside the history. */
+function changes(before: Entry, after: Entry): Difference {
+  if (Object.keys(before).length === 0) return { title: [null, after.title] }
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const differing = names.filter((name) => textOf(before[name]) !== textOf(after[name]))
+  return Object.fromEntries(differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]))
+}
+
+/** Equal for equal values: PostgreSQL stores the names of an object in its own order. */
+const textOf = (value: unknown): string => stringifyLossless({ value: sorted(value) })
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field)]))
+}

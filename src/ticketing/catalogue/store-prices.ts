@@ -1,0 +1,81 @@
+import type { Deps } from '../../platform/deps.ts'
+import type { Cause } from '../../platform/history/index.ts'
+import type { EntryProblem } from './entries.ts'
+import { heldRemoval } from './hold-removal.ts'
+import { type Price, type PricesToSave, savePrices } from './price-store.ts'
+import { type Entry, markProduct, recordProductChange } from './product-store.ts'
+
+/** Days, both included. */
+export interface Range {
+  readonly from: string
+  readonly to: string
+}
+
+/** A price of the product that the entry names. */
+export type NamedPrice = Price & { readonly dealId: string }
+
+/** The fields that entries of both kinds of calendar have. */
+export interface CommonPrice {
+  readonly dealId: string
+  readonly priceDate: string
+  readonly key: string
+  readonly marketPrice: number
+  readonly mtPrice: number
+  readonly settlementPrice: number
+  readonly stock: number
+}
+
+/** `raw` is the complete entry as received. */
+export const namedPrice = (
+  { dealId, priceDate, key, marketPrice, mtPrice, settlementPrice, stock }: CommonPrice,
+  raw: Entry,
+): NamedPrice => ({
+  dealId,
+  price_date: priceDate,
+  partner_primary_key: key,
+  market_price: marketPrice,
+  mt_price: mtPrice,
+  settlement_price: settlementPrice,
+  stock,
+  details: raw,
+})
+
+/** Only the requested entries: this product, these days; of two entries for the same day and key, the later one. */
+export function onlyRequested(
+  { good, problems }: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] },
+  partnerDealId: string,
+  { from, to }: Range,
+): { good: Price[]; problems: EntryProblem[] } {
+  const byKey = new Map<string, Price>()
+  const unrequested: EntryProblem[] = []
+  for (const { dealId, ...price } of good) {
+    const { price_date: day, partner_primary_key: key } = price
+    if (dealId !== partnerDealId) {
+      unrequested.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; requested was ${partnerDealId}` })
+    } else if (day < from || day > to) {
+      unrequested.push({ entry: day, path: 'date', problem: `is not between ${from} and ${to}` })
+    } else byKey.set(`${day} ${key}`, price)
+  }
+  return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
+}
+
+export interface StoredPrices {
+  readonly changed: number
+  readonly removed: number
+  /** Why nothing was removed, if most entries would have been. */
+  readonly held: readonly EntryProblem[]
+}
+
+/** Stores a calendar, or a part of it, and records it in the product's history; an incomplete one removes nothing. */
+export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause): Promise<StoredPrices> {
+  const at = { cause, now: deps.clock.now() }
+  return deps.db.tx(async (db) => {
+    await markProduct(db, { ...prices, saleState: null }, at)
+    const held = await heldRemoval({ ...deps, db }, prices)
+    const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
+    const lost = held ? 'most entries would be removed, so none are' : `${stored.removed} removed`
+    const said = `${prices.from} to ${prices.to}: ${stored.changed} new or changed, ${lost}`
+    if (held || stored.changed + stored.removed > 0) await recordProductChange(db, prices, { prices: [null, said] }, at)
+    return { ...stored, held: held ? [held] : [] }
+  })
+}

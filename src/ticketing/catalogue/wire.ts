@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { pageInput } from '../../platform/db/page.ts'
+import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
+
+/**
+ * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
+ * or text and are kept exact.
+ */
+
+export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_id: storable })
+export type OneProduct = z.output<typeof oneProduct>
+
+export const onePartner = z.strictObject({ partner_id: positiveId })
+export type OnePartner = z.output<typeof onePartner>
+
+export const productFilter = onePartner.extend(pageInput(z.tuple([z.string()]), { usual: 1_000 }))
+export type ProductFilter = z.output<typeof productFilter>
+
+/** One product, or all. */
+export const catalogueOrOne = onePartner.extend({ partner_deal_id: storable.optional() })
+
+export const priceRange = z
+  .strictObject({
+    partner_id: positiveId,
+    partner_deal_id: storable,
+    /** Dates, inclusive; today and the 90 days after `from` if left out. */
+    from: date().optional(),
+    to: date().optional(),
+    /** Asks the level price calendar (sessions, kinds of tickets); if left out, the one that was pulled before. */
+    level: z.boolean().optional(),
+  })
+  .refine(({ from = '', to }) => to === undefined || from <= to, { path: ['to'], error: 'must not be before --from' })
+export type PriceRange = z.output<typeof priceRange>

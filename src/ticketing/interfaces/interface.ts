@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { ShapeProblem } from '../../platform/lib/json/shape.ts'
+import type { ImplausibleValue } from './implausible.ts'
+
+/** Success everywhere in area B. */
+export const SUCCESS = 200
+
+/** One interface that partners implement (DECISIONS "Interfaces"), as data. */
+export interface PartnerInterface<
+  Request extends z.ZodType = z.ZodType,
+  Answer extends z.ZodObject = z.ZodObject,
+  Name extends string = string,
+> {
+  /** Stable kebab-case name, for the command line, records and the sandbox. */
+  readonly name: Name
+  readonly title: string
+  /** Below the partner's base URL, unless the partner registered a URL of its own for it. */
+  readonly defaultPath: string
+  /** The field `body` of the request. */
+  readonly request: Request
+  /** Whether the request is encrypted for a partner whose calls are. */
+  readonly encrypted: boolean
+  /** The whole answer when its code is 200; fields that it does not name are kept. */
+  readonly answer: Answer
+  /** What in a refusal says that it is none; the outcome is unknown then. */
+  readonly contradicted?: (json: unknown, code: number) => ShapeProblem | undefined
+  /** Whether an answer with nothing in its list may leave the list out. */
+  readonly listMayBeMissing: boolean
+  /** Problems of a response that is accepted anyway. */
+  readonly warnings?: (json: unknown) => readonly ShapeProblem[]
+  /** What looks like a mistake in the list of an answer that is read without problems. */
+  readonly implausible?: (entries: readonly Readonly<Record<string, unknown>>[]) => readonly ImplausibleValue[]
+  /** Codes that are neither 200 nor a failure: the result is still to come. */
+  readonly pending: Readonly<Record<number, string>>
+  /** What the codes of failures mean; others are explained by their hundreds. */
+  readonly failures: Readonly<Record<number, string>>
+}
+
+type Definition<Request extends z.ZodType, Answer extends z.ZodObject, Name extends string> = Omit<
+  PartnerInterface<Request, Answer, Name>,
+  'encrypted' | 'pending' | 'failures' | 'listMayBeMissing'
+> &
+  Partial<Pick<PartnerInterface, 'encrypted' | 'pending' | 'failures' | 'listMayBeMissing'>>
+
+/** An entry of the catalogue; keeps the types of its schemas. Code 300, any other error, is known to every interface. */
+export const partnerInterface = <Request extends z.ZodType, Answer extends z.ZodObject, const Name extends string>(
+  definition: Definition<Request, Answer, Name>,
+): PartnerInterface<Request, Answer, Name> => ({
+  ...definition,
+  listMayBeMissing: definition.listMayBeMissing ?? false,
+  encrypted: definition.encrypted ?? false,
+  pending: definition.pending ?? {},
+  failures: { 300: 'error', ...definition.failures },
+})
+
+/** A response of which only the code counts. */
+export const plainAnswer = z.looseObject({})

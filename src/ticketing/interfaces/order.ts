@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import {
+  date,
+  dateTime,
+  idText,
+  int64,
+  maybe,
+  oneOf,
+  price,
+  sentDate,
+  sentUnlessEmpty,
+  smallInt,
+  text,
+} from '../../platform/lib/json/fields.ts'
+import { EVEN_IF_WRONG, listOf, requireField } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { partnerInterface, plainAnswer } from './interface.ts'
+import { additionalLists, codesOfFailure, issuedTickets, voucherType } from './issued.ts'
+import { readableCredential, sentPerson } from './people.ts'
+import { jsonFields } from './read-answer.ts'
+
+/** A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. */
+export const voucherState = z.looseObject({
+  voucher: idText(),
+  voucherPics: maybe(idText()),
+  voucherInvalidTime: dateTime(),
+  quantity: smallInt(),
+  status: oneOf(0, 1, 2, 3),
+})
+
+const echoed = { orderId: maybe(int64()), partnerOrderId: maybe(idText()) }
+
+/** `orderId` is the idempotency key: the same id must return the same partnerOrderId. */
+export const orderCreate = partnerInterface({
+  name: 'order-create',
+  title: 'Order create',
+  defaultPath: '/order/create',
+  encrypted: true,
+  request: z.object({
+    orderId: int64(),
+    partnerDealId: idText(),
+    mtDealId: int64(),
+    buyPrice: price(),
+    unitPrice: price(),
+    totalPrice: price(),
+    quantity: smallInt(),
+    travelDate: sentDate(),
+    visitors: listOf('visitors', sentPerson).default([]),
+    contactPerson: sentPerson.optional(),
+    partnerPrimaryKey: sentUnlessEmpty(z.string()),
+    levelIds: sentUnlessEmpty(listOf('levels', idText())),
+  }),
+  answer: z.looseObject({ body: z.looseObject({ partnerOrderId: idText() }) }),
+  failures: {
+    410: 'data or price wrong, pull the calendar again',
+    420: 'out of stock',
+    421: 'product paused, expired or unknown',
+    422: 'against a booking rule',
+    499: 'other create error',
+  },
+})
+
+/** Issues the tickets. Which kind of codes they have is only left open where the codes come later. */
+export const orderPay = partnerInterface({
+  name: 'order-pay',
+  title: 'Order pay (issue tickets)',
+  defaultPath: '/order/pay',
+  encrypted: true,
+  request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
+  answer: z.looseObject({
+    body: z
+      .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
+      .superRefine((body, context) => {
+        if (body.asyReturnVoucher === true) return
+        requireField(
+          body,
+          context,
+          'voucherType',
+          localized('required-because-not', { field: 'asyReturnVoucher', value: 'true' }),
+        )
+      }, EVEN_IF_WRONG)
+      .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
+  }),
+  contradicted: (json, code) => {
+    const { vouchers, credentialList } = jsonFields(jsonFields(json).body ?? json)
+    return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
+  },
+  pending: { 598: 'issuing' },
+  failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
+})
+
+/** orderStatus on the wire; 4 also when used or refunded, the quantities tell. */
+export const ORDER_STATUS = { created: 2, createFailed: 3, issued: 4, paying: 5, payFailed: 6 } as const
+
+export const orderQuery = partnerInterface({
+  name: 'order-query',
+  title: 'Order query',
+  defaultPath: '/order/query',
+  encrypted: true,
+  request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
+  answer: z.looseObject({
+    body: z.looseObject({
+      ...echoed,
+      orderStatus: oneOf(2, 3, 4, 5, 6),
+      orderQuantity: smallInt(),
+      usedQuantity: smallInt(),
+      refundedQuantity: smallInt(),
+      voucherType: maybe(voucherType()),
+      voucherList: maybe(listOf('vouchers', voucherState)),
+      credentialList: maybe(listOf('vouchers', readableCredential)),
+      ...additionalLists,
+    }),
+  }),
+  failures: { 301: 'no such order', 302: 'look-up failed', 399: 'other query error' },
+})
+
+/** closeType: 1 not paid, 2 create failed, 3 pay failed and refunded. An order that is closed already answers 200. */
+export const orderClose = partnerInterface({
+  name: 'order-close',
+  title: 'Order close',
+  defaultPath: '/order/close',
+  encrypted: true,
+  request: z.object({ orderId: int64(), closeType: oneOf(1, 2, 3) }),
+  answer: plainAnswer,
+})
+
+export const orderReschedule = partnerInterface({
+  name: 'order-reschedule',
+  title: 'Reschedule',
+  defaultPath: '/order/reschedule',
+  request: z.object({
+    orderId: int64(),
+    partnerOrderId: z.string(),
+    rescheduleType: smallInt(),
+    rescheduleNo: text(),
+    originDate: date(),
+    targetDate: date(),
+    rescheduleVisitors: listOf('visitors', z.object({ originVisitor: sentPerson, targetVisitor: sentPerson })).default(
+      [],
+    ),
+    originLevelIds: sentUnlessEmpty(listOf('levels', idText())),
+    targetLevelIds: sentUnlessEmpty(listOf('levels', idText())),
+  }),
+  answer: z.looseObject({
+    body: z.looseObject({
+      orderId: maybe(int64()),
+      rescheduleNo: idText(),
+      successCount: smallInt(),
+      credentialVouchers: maybe(listOf('vouchers', z.unknown())),
+    }),
+  }),
+})

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../../platform/lib/json/fields.ts'
+import { EVEN_IF_WRONG, listOf, requireField } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { implausibleInProducts } from './implausible.ts'
+import { partnerInterface, plainAnswer } from './interface.ts'
+import { jsonFields, lenientFields, lenientProblems } from './read-answer.ts'
+
+const flag = () => maybe(z.boolean())
+
+const flags = (...names: string[]) => z.looseObject(Object.fromEntries(names.map((name) => [name, flag()])))
+
+const visitorInfoRule = flags(
+  ...['name', 'pinyin', 'mobile', 'address', 'email', 'credentials', 'passport', 'hkmlp', 'tlp', 'mtp'],
+)
+const validWeekRule = flags('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')
+
+/** refundFeeMode: 1 none, 2 per ticket, 3 per order, 4 ratio. */
+const refundStair = z.looseObject({
+  refundTimeType: oneOf(0, 1, 2, 3),
+  refundLimitMinutes: maybe(smallInt()),
+  refundFeeMode: oneOf(1, 2, 3, 4),
+  refundFee: maybe(amount()),
+  refundNote: maybe(z.string()),
+})
+
+const exchangeRule = z.looseObject({
+  effectiveCertificate: maybe(z.unknown()),
+  voucherLoaders: maybe(listOf('details', smallInt())),
+  needCertificateSupplement: flag(),
+  certificateSupplement: maybe(z.string()),
+})
+
+const visitors = {
+  /** 1 none, 2 one, 3 all, 4 per group */
+  visitorInfoType: oneOf(1, 2, 3, 4),
+  visitorInfoGroupSize: maybe(smallInt()),
+  visitorInfoRule: maybe(visitorInfoRule),
+  idLimitDays: maybe(smallInt()),
+  idLimitCount: maybe(smallInt()),
+  phoneLimitDays: maybe(smallInt()),
+  /** 0 none */
+  phoneLimitCount: smallInt(),
+  /** 0 none */
+  maxBuyCount: smallInt(),
+  minBuyCount: smallInt().refine((count) => count >= 1, problem('must-be-at-least', { least: 1 })),
+}
+
+const refunds = {
+  /** 1 any time, 3 never, 4 conditional */
+  refundType: oneOf(1, 3, 4),
+  partlyRefund: z.boolean(),
+  refundNote: maybe(z.string()),
+  refundStairsRules: maybe(listOf('details', refundStair)),
+}
+
+const tickets = {
+  needTicket: z.boolean(),
+  getTicketRule: maybe(exchangeRule),
+  getVoucherRule: exchangeRule,
+  returnVoucher: z.boolean(),
+  voucherText: maybe(z.string().max(20, problem('must-have-characters', { most: 20 }))),
+  voucherTimes: maybe(listOf('times', z.unknown())),
+}
+
+const sale = {
+  scheduleOnlineTime: maybe(text()),
+  scheduleOfflineTime: text(),
+  aheadHoursType: maybe(smallInt()),
+  aheadMinutes: maybe(smallInt()),
+  aheadTimeRules: maybe(z.unknown()),
+  unavailableDates: maybe(z.unknown()),
+}
+
+/** Required for an open-date product; a dated one has a price calendar instead. */
+const openDate = {
+  stock: maybe(stock()),
+  marketPrice: maybe(amount()),
+  mtPrice: maybe(amount()),
+  settlementPrice: maybe(amount()),
+  voucherDateBegin: maybe(text()),
+  voucherDateEnd: maybe(text()),
+  validWeekRule: maybe(validWeekRule),
+}
+
+type ConditionalField = keyof typeof openDate | 'voucherText'
+
+/** Fields that are required where another one has a value; `when` is how the field reference says it. */
+const REQUIRED_WHEN: readonly {
+  readonly fields: readonly ConditionalField[]
+  readonly when: string
+  readonly applies: (entry: { readonly useDateMode: number; readonly returnVoucher: boolean }) => boolean
+}[] = [
+  {
+    fields: Object.keys(openDate) as ConditionalField[],
+    when: 'useDateMode = 0',
+    applies: ({ useDateMode }) => useDateMode === 0,
+  },
+  { fields: ['voucherText'], when: 'returnVoucher = false', applies: ({ returnVoucher }) => !returnVoucher },
+]
+
+/**
+ * A product as partners describe it (DECISIONS "Product"). Where the contract marks one field of a group as required, that one is;
+ * the platform keeps the whole entry beside the few fields that it queries.
+ */
+const product = z
+  .looseObject({
+    partnerDealId: idText(),
+    partnerPoiId: maybe(idText()),
+    title: text(),
+    include: z.string(),
+    exclude: maybe(z.string()),
+    otherNote: z.string(),
+    /** 0 open date; n: valid n days from the booked date, and a price calendar exists */
+    useDateMode: smallInt(),
+    ...visitors,
+    ...refunds,
+    ...tickets,
+    ...sale,
+    ...openDate,
+    ...lenientFields,
+  })
+  .superRefine((entry, context) => {
+    for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
+      const [other = '', value = ''] = when.split(' = ')
+      const message = localized('required-because', { field: other, value })
+      for (const field of fields) requireField(entry, context, field, message)
+    }
+  }, EVEN_IF_WRONG)
+  .meta({
+    requiredWhen: Object.fromEntries(REQUIRED_WHEN.flatMap(({ fields, when }) => fields.map((field) => [field, when]))),
+  })
+
+export const productPull = partnerInterface({
+  name: 'product-pull',
+  title: 'Product pull',
+  defaultPath: '/product/query',
+  request: z.discriminatedUnion('method', [
+    z.object({ method: z.literal('page'), currentPage: smallInt(), pageSize: smallInt() }),
+    z.object({ method: z.literal('multi'), partnerDealIds: listOf('deals', idText()) }),
+  ]),
+  answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('products', product) }),
+  implausible: implausibleInProducts,
+  warnings: (json) => {
+    const { body } = jsonFields(json)
+    return (Array.isArray(body) ? body : []).flatMap((entry, index) =>
+      lenientProblems(entry).map(({ path, problem }) => ({ path: `body[${index}].${path}`, problem })),
+    )
+  },
+})
+
+/**
+ * status: 0 waiting, 1 online, 2 failed, 3 offline, 4 not yet online. checkStatus: 0 waiting, 1 passed, 2 rejected,
+ * 3 exempt, 4 blacklisted, 5 not submitted, 9 given up.
+ */
+export const productStatus = partnerInterface({
+  name: 'product-status',
+  title: 'Product status message',
+  defaultPath: '/product/status',
+  request: listOf(
+    'products',
+    z.object({
+      partnerDealId: idText(),
+      status: oneOf(0, 1, 2, 3, 4),
+      checkStatus: oneOf(0, 1, 2, 3, 4, 5, 9).optional(),
+      msRatioCheckStatus: smallInt().optional(),
+    }),
+  ),
+  answer: plainAnswer,
+})

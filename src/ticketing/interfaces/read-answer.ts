@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { problem } from '../../platform/lib/json/field-problem.ts'
+import { maybe, smallInt, text } from '../../platform/lib/json/fields.ts'
+import { LIST_LIMITS, listOf, readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
+import { type PartnerInterface, SUCCESS } from './interface.ts'
+
+const coded = z.looseObject({ code: smallInt() })
+const envelope = coded.extend({ describe: maybe(z.string()) })
+
+/** The meaning of a partner's response: done, pending, refused, or invalid. */
+export type Reading<Answer> =
+  | { readonly outcome: 'success'; readonly answer: Answer }
+  | {
+      readonly outcome: 'pending' | 'failed'
+      readonly code: number
+      readonly meaning: string
+      readonly describe: string
+    }
+  | { readonly outcome: 'invalid'; readonly problems: readonly ShapeProblem[] }
+
+const BY_HUNDREDS: Readonly<Record<number, string>> = {
+  2: 'price error',
+  3: 'query error',
+  4: 'create error',
+  5: 'pay error',
+  6: 'refund error',
+}
+
+/** Hundreds belong to the interfaces that have codes of them (300 is a failure anywhere): 4xx means nothing of prices. */
+function meaningOf({ failures, pending }: PartnerInterface, code: number): string {
+  const hundred = Math.floor(code / 100)
+  const own = Object.keys({ ...failures, ...pending }).some((known) => Math.floor(Number(known) / 100) === hundred)
+  return failures[code] ?? (own ? BY_HUNDREDS[hundred] : undefined) ?? 'unknown error'
+}
+
+/** The fields of a JSON object; of anything else there are none. */
+export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+
+/** Texts that carry no information; some programs respond with code 200 and "BA验证错误". */
+const NOTHING_TO_ADD = ['', 'success', 'ok', '成功']
+
+/** The describe text of a response, if it carries information; otherwise undefined. */
+export function remarkIn(json: unknown): string | undefined {
+  const { describe } = jsonFields(json)
+  return typeof describe === 'string' && !NOTHING_TO_ADD.includes(describe.trim().toLowerCase()) ? describe : undefined
+}
+
+/**
+ * Fields of an interface stand in `body` (as partners in the field send them) or beside code and describe (DECISIONS
+ * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
+ * out where there is nothing in it and the partner has no other reason.
+ */
+function withBody(definition: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
+  const answer = jsonFields(json)
+  const { body } = answer
+  if (body !== undefined && body !== null) return answer
+  const { body: expected } = definition.answer.shape
+  if (!(expected instanceof z.ZodArray)) return { ...answer, body: answer }
+  return definition.listMayBeMissing && remarkIn(answer) === undefined
+    ? { ...answer, body: [] }
+    : { ...answer, body: undefined }
+}
+
+/** Whether the partner says that it has done what was asked, whatever else may be wrong with its answer. */
+export function saysSuccess(json: unknown): boolean {
+  const read = readShape(coded, json)
+  return 'value' in read && read.value.code === SUCCESS
+}
+
+/** Reads the JSON of an answer (from parseLossless) by the interface that was called. */
+export function readAnswer<Definition extends PartnerInterface>(
+  definition: Definition,
+  json: unknown,
+): Reading<z.output<Definition['answer']>> {
+  const enveloped = readShape(envelope, json)
+  if ('problems' in enveloped) {
+    // All of it in one round: of a success the other fields too.
+    const rest = saysSuccess(json) && readShape(definition.answer, withBody(definition, json))
+    const others = rest && 'problems' in rest ? rest.problems : []
+    return { outcome: 'invalid', problems: [...enveloped.problems, ...others] }
+  }
+  const { code, describe = '' } = enveloped.value
+  const pending = definition.pending[code]
+  if (pending !== undefined) return { outcome: 'pending', code, meaning: pending, describe }
+  if (code !== SUCCESS) return { outcome: 'failed', code, meaning: meaningOf(definition, code), describe }
+  const read = readShape(definition.answer, withBody(definition, json))
+  if ('problems' in read) return { outcome: 'invalid', problems: read.problems }
+  return { outcome: 'success', answer: read.value as z.output<Definition['answer']> }
+}
+
+/**
+ * Product fields that are read leniently: an invalid one causes a warning and is left out. They only affect what buyers
+ * are shown; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The table of
+ * DECISIONS "Product fields that are read leniently" is compared with this one by a test.
+ */
+export const LENIENT_FIELDS = {
+  subTitle: 'nothing',
+  servicePhones: 'the first 100 entries; an empty list where it is not a list',
+  getInAddresses: 'the addresses that are texts, at most 100',
+  orderCancelTime: 'nothing',
+  dealImageInfos: 'the pictures that have an `imageUrl`, at most 5',
+} as const satisfies Readonly<Record<string, string>>
+
+const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
+
+/** As the contract has them. */
+const STRICT = {
+  subTitle: maybe(z.string()),
+  servicePhones: listOf('details', z.unknown()),
+  getInAddresses: listOf('details', text()),
+  orderCancelTime: maybe(
+    smallInt().refine(
+      (minutes) => minutes > 30 && minutes <= 120,
+      problem('must-be-minutes', { least: 30, most: 120 }),
+    ),
+  ),
+  dealImageInfos: maybe(listOf('images', image)),
+} satisfies Readonly<Record<keyof typeof LENIENT_FIELDS, z.ZodType>>
+
+/** The valid entries of a list. */
+const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
+  (({ input }) =>
+    (Array.isArray(input) ? input : [])
+      .slice(0, LIST_LIMITS.details.most)
+      .flatMap((value) => {
+        const read = element.safeParse(value)
+        return read.success ? [read.data] : []
+      })
+      .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
+
+/** The same fields as they are read: invalid ones are left out. */
+export const lenientFields = {
+  subTitle: STRICT.subTitle.catch(undefined),
+  servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),
+  getInAddresses: STRICT.getInAddresses.catch(usable(text(), 'details')),
+  orderCancelTime: STRICT.orderCancelTime.catch(undefined),
+  dealImageInfos: STRICT.dealImageInfos.catch(usable(image, 'images')),
+}
+
+const strictFields = z.looseObject(STRICT)
+
+/** Problems of the lenient fields of a product. */
+export function lenientProblems(product: unknown): readonly ShapeProblem[] {
+  const read = readShape(strictFields, product)
+  return 'problems' in read ? read.problems : []
+}
+
+/** A product as it is kept: the complete entry, with the valid part of its lenient fields. */
+export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
+  const fields = Object.keys(LENIENT_FIELDS).filter((name) => name in raw)
+  return Object.fromEntries(
+    Object.entries({ ...raw, ...Object.fromEntries(fields.map((name) => [name, parsed[name]])) }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  ) as Raw
+}

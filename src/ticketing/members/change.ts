@@ -1,0 +1,107 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { lockPartner, showPartner } from '../partners/index.ts'
+import { MemberRefusal, noSuchMember } from './errors.ts'
+import { deleteOtherLinks } from './link-store.ts'
+import * as store from './store.ts'
+import { type Member, type MemberRole, mailKeyOf, memberByMail } from './wire.ts'
+
+/** Who acts when nobody has joined yet: whoever has signed in with the clientSecret. */
+export const BY_CLIENT_SECRET = 'client-secret'
+
+/**
+ * Throws MemberRefusal when a page's request is no longer an owner's: a role may change, and somebody may join, after the
+ * request was let in. Operators always may. Call it in the transaction of the change, with the partner locked.
+ */
+export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Promise<void> {
+  if (actor?.kind !== 'partner') return
+  const allowed =
+    actor.name === BY_CLIENT_SECRET
+      ? !(await store.hasJoinedMember(db, partnerId))
+      : isOwner(await store.findMember(db, partnerId, actor.name ?? ''))
+  if (!allowed) throw new MemberRefusal('not_owner')
+}
+
+const isOwner = (found: store.KnownMember | undefined): boolean =>
+  found !== undefined && found.role === 'owner' && found.joined_at !== null
+
+interface Work {
+  readonly db: Db
+  readonly now: Date
+  /** Writes to the audit log. `detail` holds ids and roles, no addresses. */
+  readonly record: (event: `member_${string}`, detail: object) => Promise<unknown>
+}
+
+/**
+ * Changes members of a partner in one transaction; changes of one partner wait for each other. Throws 20007 (404) for an
+ * unknown PartnerId, MemberRefusal as requireOwner.
+ */
+export const changeMembers = <T>(deps: Deps, partnerId: bigint, work: (inside: Work) => Promise<T>): Promise<T> =>
+  deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    await showPartner(inside, partnerId)
+    await lockPartner(inside, partnerId)
+    await requireOwner(inside, partnerId)
+    const now = deps.clock.now()
+    return work({ db, now, record: (event, detail) => recordMemberEvent(inside, event, partnerId, detail) })
+  })
+
+export const recordMemberEvent = (deps: Deps, event: `member_${string}`, partnerId: bigint, detail: object) =>
+  recordAudit(deps, { event, partnerId, detail })
+
+/** Everybody who has joined or is invited; throws 20007 (404) for an unknown PartnerId. */
+export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member[]> {
+  await showPartner(deps, partnerId)
+  return store.listMembers(deps.db, partnerId)
+}
+
+/** The partner keeps an owner: members cannot take the last one away, operators can. */
+async function requireAnotherOwner(
+  { db, now }: Work,
+  deps: Deps,
+  partnerId: bigint,
+  found: store.KnownMember,
+): Promise<void> {
+  if (deps.actor?.kind !== 'partner' || found.role !== 'owner') return
+  const { owners } = await store.countMembers(db, partnerId, now)
+  if (owners === (isOwner(found) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
+}
+
+/** Makes a member, or somebody who is invited, owner or developer. */
+export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, role: MemberRole): Promise<void> =>
+  changeMembers(deps, partnerId, async (work) => {
+    const found = await store.findMember(work.db, partnerId, memberId)
+    if (!found) throw noSuchMember()
+    if (found.role === role) return
+    await requireAnotherOwner(work, deps, partnerId, found)
+    await store.setRole(work.db, memberId, role)
+    await work.record('member_role_set', { member_id: memberId, role })
+  })
+
+/** Removes a member, whose sessions end at once, or withdraws an invitation. */
+export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
+  changeMembers(deps, partnerId, async (work) => {
+    const found = await store.findMember(work.db, partnerId, memberId)
+    if (!found) throw noSuchMember()
+    if (found.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, found)
+    await remove(work, found)
+  })
+
+/** The same by address, for operators. */
+export const removeMemberByMail = operation(
+  memberByMail,
+  (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>
+    changeMembers(deps, partnerId, async (work) => {
+      const found = await store.findMemberByMail(work.db, partnerId, mailKeyOf(mail))
+      if (!found) throw noSuchMember()
+      await remove(work, found)
+    }),
+)
+
+async function remove({ db, now, record }: Work, { member_id, role, joined_at }: store.KnownMember): Promise<void> {
+  await deleteOtherLinks(db, member_id, null)
+  await store.removeMember(db, member_id, now)
+  await record('member_removed', { member_id, role, joined: joined_at !== null })
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { LINK_PURPOSES, type LinkPurpose, type MAIL_STATES, memberRole } from './wire.ts'
+
+interface NewLink {
+  readonly link_id: string
+  readonly link_hash: Buffer
+  readonly purpose: LinkPurpose
+  readonly expires_at: Date
+}
+
+export const insertLink = (db: Db, memberId: string, link: NewLink, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into member_link (link_id, link_hash, member_id, purpose, created_at, expires_at, mail_state)
+        values (${link.link_id}, ${link.link_hash}, ${memberId}, ${link.purpose}, ${now}, ${link.expires_at}, 'waiting')`,
+  )
+
+const stored = z.object({
+  link_id: z.string(),
+  link_hash: z.instanceof(Buffer),
+  member_id: z.string(),
+  partner_id: z.coerce.bigint(),
+  purpose: z.enum(LINK_PURPOSES),
+  expires_at: z.date(),
+  used_at: z.date().nullable(),
+  mail: z.string(),
+  role: memberRole,
+})
+export type StoredLink = z.output<typeof stored>
+
+/** With whom it was sent to; undefined when that member is removed. */
+export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefined> =>
+  db.maybe(
+    stored,
+    sql`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
+        from member_link l
+        join partner_member m using (member_id)
+        where l.link_hash = ${linkHash} and m.removed_at is null`,
+  )
+
+/** True for exactly one of any number of simultaneous callers. */
+export const spendLink = async (db: Db, linkId: string, now: Date): Promise<boolean> =>
+  (await db.exec(sql`update member_link set used_at = ${now} where link_id = ${linkId} and used_at is null`)) === 1
+
+/** All links of a member but one. */
+export const deleteOtherLinks = (db: Db, memberId: string, linkId: string | null): Promise<number> =>
+  db.exec(sql`delete from member_link where member_id = ${memberId} and link_id is distinct from ${linkId}::uuid`)
+
+/** What there is to send; undefined when the mail is sent, or the link can no longer be used. */
+export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLink | undefined> =>
+  db.maybe(
+    stored,
+    sql`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
+        from member_link l
+        join partner_member m using (member_id)
+        where l.link_id = ${linkId} and l.mail_state <> 'sent' and l.used_at is null and l.expires_at > ${now}
+          and m.removed_at is null`,
+  )
+
+export const setMailState = (
+  db: Db,
+  linkId: string,
+  state: (typeof MAIL_STATES)[number],
+  error: string | null,
+): Promise<number> =>
+  db.exec(sql`update member_link set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

@@ -1,0 +1,74 @@
+import type { Deps } from '../../platform/deps.ts'
+import { action, type Column } from '../../platform/lib/action.ts'
+import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
+import { listMembers, removeMemberByMail } from './change.ts'
+import { inviteMember } from './invite.ts'
+import { type Member, onePartner } from './wire.ts'
+
+interface Members {
+  readonly members: readonly Member[]
+}
+
+const everybody = async (deps: Deps, partnerId: bigint): Promise<Members> => ({
+  members: await listMembers(deps, partnerId),
+})
+
+const COLUMNS: readonly Column<Member>[] = [
+  { name: 'role' },
+  { name: 'invited_at' },
+  { name: 'joined_at' },
+  { name: 'mail_state', of: ({ joined_at, mail_state }) => (joined_at ? null : mail_state) },
+  { name: 'mail' },
+]
+
+/** Each answers with everybody who is left. */
+const answers = {
+  masked: ({ members }: Members): Members => ({
+    members: members.map((member) => ({ ...member, mail: maskedMail(member.mail) })),
+  }),
+  lines: ({ members }: Members) =>
+    members.length === 0
+      ? ['no members: the clientSecret signs in to the sandbox']
+      : [['ROLE', 'INVITED', 'JOINED', 'MAIL SENT', 'MAIL'], ...members.map(cells)],
+}
+
+const cells = ({ role, invited_at, joined_at, mail_state, mail }: Member) => [
+  ...[role, invited_at, joined_at, joined_at ? null : mail_state, mail],
+]
+
+/** What operators do with the people of a partner. */
+export const MEMBER_ACTIONS = [
+  action({
+    ...answers,
+    route: 'GET /partners/:partner_id/members',
+    command: 'partner members list',
+    role: 'viewer',
+    input: onePartner,
+    run: (deps: Deps, { partner_id }) => everybody(deps, partner_id),
+    list: { rows: 'members', columns: COLUMNS },
+  }),
+  action({
+    ...answers,
+    route: 'POST /partners/:partner_id/members',
+    command: 'partner members invite',
+    role: 'editor',
+    input: inviteMember.input.extend(onePartner.shape),
+    run: async (deps: Deps, { partner_id, ...who }) => {
+      await inviteMember(deps, partner_id, who)
+      return everybody(deps, partner_id)
+    },
+  }),
+  action({
+    ...answers,
+    route: 'POST /partners/:partner_id/members/remove',
+    command: 'partner members remove',
+    page: { path: '/partners/:partner_id/members/remove', about: ['partner_id', 'mail'] },
+    role: 'editor',
+    dangerous: true,
+    input: removeMemberByMail.input.extend(onePartner.shape),
+    run: async (deps: Deps, { partner_id, ...who }) => {
+      await removeMemberByMail(deps, partner_id, who)
+      return everybody(deps, partner_id)
+    },
+  }),
+]

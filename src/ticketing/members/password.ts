@@ -1,0 +1,83 @@
+import { enqueue } from '../../platform/db/jobs-store.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { findPartnerByClientId } from '../partners/index.ts'
+import { countWithin, networkOf, siteOf } from '../../platform/throttle/index.ts'
+import { recordMemberEvent } from './change.ts'
+import { sendLink } from './link.ts'
+import * as store from './store.ts'
+import { mailKeyOf } from './wire.ts'
+
+const HOUR_S = 3_600
+const DAY_S = 24 * HOUR_S
+const ASKED_PER_MEMBER = 5
+const ASKED_PER_MEMBER_AND_DAY = 10
+const ASKED_PER_NETWORK = 30
+const SITE_FACTOR = 16
+
+/** A member who has given the right password. Sessions are bound to `version`. */
+export interface MemberCredential {
+  readonly memberId: string
+  readonly version: number
+}
+
+/** Undefined for a wrong password, an unknown address and an unknown partner, after the same work. */
+export async function verifyMember(
+  deps: Deps,
+  partnerId: bigint | undefined,
+  { mail, password }: { mail: string; password: string },
+): Promise<MemberCredential | undefined> {
+  // No partner has the id 0.
+  const found = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
+  const right = await deps.passwordSlots.run(() => verifyPassword(found?.password_hash, password))
+  return found && right ? { memberId: found.member_id, version: found.credential_version } : undefined
+}
+
+/** Whether the clientSecret no longer signs in. */
+export const hasJoinedMember = ({ db }: Deps, partnerId: bigint): Promise<boolean> =>
+  store.hasJoinedMember(db, partnerId)
+
+export interface ForgottenPassword {
+  readonly clientId: string
+  readonly mail: string
+}
+
+/**
+ * Somebody has forgotten a password. What is done and how long it takes does not depend on whether there is such a member:
+ * a job looks for that (`sendPasswordLink`). Returns the end of the window when too many have asked, for this member in an
+ * hour or a day, or from this network. The mails are counted here, and not when they are sent, so that whoever asks is told
+ * that none will come.
+ */
+export async function askForPassword(
+  deps: Deps,
+  { clientId, mail }: ForgottenPassword,
+  address: string,
+): Promise<Date | undefined> {
+  const site = siteOf(address)
+  const member = `${clientId}\n${mailKeyOf(mail)}`
+  const until = await countWithin(deps, HOUR_S, [
+    { kind: 'forgotten', name: member, most: ASKED_PER_MEMBER },
+    { kind: 'forgotten-network', name: networkOf(address), most: ASKED_PER_NETWORK },
+    ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * ASKED_PER_NETWORK } as const] : []),
+  ])
+  if (until) return until
+  const tomorrow = await countWithin(deps, DAY_S, [
+    { kind: 'forgotten-day', name: member, most: ASKED_PER_MEMBER_AND_DAY },
+  ])
+  if (tomorrow) return tomorrow
+  await enqueue(deps.db, 'member-password', { clientId, mail })
+  return undefined
+}
+
+/** The job: sends a link with which the member sets a new password; nothing if there is no such member. */
+export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
+  const partner = await findPartnerByClientId(deps, clientId)
+  if (partner?.status !== 'active') return
+  const found = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
+  if (!found) return
+  await deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db }
+    await sendLink(inside, found.member_id, 'password')
+    await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: found.member_id })
+  })
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Member, type MemberRole, member, memberRole, type NewMember } from './wire.ts'
+
+/** Removed members are kept as long as somebody may ask who an entry of the audit log is about. */
+const REMOVED_KEPT_S = 455 * DAY_S
+
+export const MEMBER_RETENTION: readonly Retention[] = [
+  { table: 'partner_member', key: ['member_id'], column: 'removed_at', keptS: () => REMOVED_KEPT_S },
+  { table: 'member_link', key: ['link_id'], column: 'expires_at', keptS: () => 7 * DAY_S },
+]
+
+interface NewRow extends NewMember {
+  readonly member_id: string
+  readonly mail_key: string
+}
+
+export const insertMember = (db: Db, partnerId: bigint, row: NewRow, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into partner_member (member_id, partner_id, mail, mail_key, role, invited_at)
+        values (${row.member_id}, ${partnerId}, ${row.mail}, ${row.mail_key}, ${row.role}, ${now})`,
+  )
+
+/** Members who are not removed, each with the newest invitation: who has joined first, in the order of invitations. */
+export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
+  db.many(
+    member,
+    sql`select m.member_id, m.mail, m.role, m.invited_at, m.joined_at, invitation.expires_at as invited_until,
+          invitation.mail_state, invitation.mail_error
+        from partner_member m
+        left join lateral (
+          select expires_at, mail_state, mail_error from member_link
+          where member_id = m.member_id and purpose = 'invitation' and m.joined_at is null
+          order by created_at desc limit 1
+        ) invitation on true
+        where m.partner_id = ${partnerId} and m.removed_at is null
+        order by m.joined_at is null, m.invited_at, m.member_id`,
+  )
+
+const counts = z.object({ all: z.number(), joined: z.number(), owners: z.number(), open: z.number() })
+
+/** Of members who are not removed: how many there are, have joined, are owners who have joined, can use an invitation. */
+export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.output<typeof counts>> =>
+  db.one(
+    counts,
+    sql`select count(*)::int as all, count(joined_at)::int as joined,
+          count(*) filter (where joined_at is not null and role = 'owner')::int as owners,
+          count(*) filter (where joined_at is null and exists (
+            select 1 from member_link
+            where member_link.member_id = partner_member.member_id and purpose = 'invitation' and expires_at > ${now}
+          ))::int as open
+        from partner_member where partner_id = ${partnerId} and removed_at is null`,
+  )
+
+/** Whether somebody has joined and is not removed. */
+export const hasJoinedMember = async (db: Db, partnerId: bigint): Promise<boolean> =>
+  (
+    await db.one(
+      z.object({ found: z.boolean() }),
+      sql`select exists (
+            select 1 from partner_member
+            where partner_id = ${partnerId} and joined_at is not null and removed_at is null
+          ) as found`,
+    )
+  ).found
+
+const known = z.object({ member_id: z.string(), mail: z.string(), role: memberRole, joined_at: z.date().nullable() })
+export type KnownMember = z.output<typeof known>
+
+/** A member who is not removed; undefined also for text that is not an id. */
+export const findMember = (db: Db, partnerId: bigint, memberId: string): Promise<KnownMember | undefined> =>
+  db.maybe(
+    known,
+    sql`select member_id, mail, role, joined_at from partner_member
+        where partner_id = ${partnerId} and member_id::text = ${memberId} and removed_at is null`,
+  )
+
+export const findMemberByMail = (db: Db, partnerId: bigint, mailKey: string): Promise<KnownMember | undefined> =>
+  db.maybe(
+    known,
+    sql`select member_id, mail, role, joined_at from partner_member
+        where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null`,
+  )
+
+const credential = z.object({ member_id: z.string(), password_hash: z.string(), credential_version: z.number() })
+
+/** Of a member who has joined and is not removed. */
+export const findCredential = (db: Db, partnerId: bigint, mailKey: string) =>
+  db.maybe(
+    credential,
+    sql`select member_id, password_hash, credential_version
+        from partner_member
+        where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null and joined_at is not null`,
+  )
+
+export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<number> =>
+  db.exec(sql`update partner_member set role = ${role} where member_id = ${memberId}`)
+
+/** The first password makes somebody a member. Sessions from before are over. */
+/** Returns the version of the new password. */
+export const setPassword = async (db: Db, memberId: string, passwordHash: string, now: Date): Promise<number> =>
+  (
+    await db.one(
+      z.object({ credential_version: z.number() }),
+      sql`update partner_member set password_hash = ${passwordHash}, joined_at = coalesce(joined_at, ${now}),
+            credential_version = credential_version + 1
+          where member_id = ${memberId} returning credential_version`,
+    )
+  ).credential_version
+
+export const removeMember = (db: Db, memberId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update partner_member set removed_at = ${now}, password_hash = null, credential_version = credential_version + 1
+        where member_id = ${memberId}`,
+  )

@@ -1,0 +1,44 @@
+import type { Deps } from '../../platform/deps.ts'
+import type { Cause } from '../../platform/history/index.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { bodyRejected } from '../mws-wire/index.ts'
+import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
+
+/** What was done with a notice that is not rejected. */
+export interface AcceptedNotice extends RememberedAnswer {
+  /** It came before: it gets the first answer, whose notice `noticeId` names, and has no effect. */
+  readonly isRepeat: boolean
+}
+
+/** Order notices are cumulative, so a day is safe for them; their business keys do not expire. */
+export const ORDER_REPEAT_S = 86_400
+
+/**
+ * Changes of products and level prices are remembered for only ten seconds: a partner that changes a price twice a day
+ * sends the same bytes twice, and the second notice is new.
+ */
+export const CATALOGUE_REPEAT_S = 10
+
+/**
+ * In a transaction of its own: the notice is claimed, then it has its effect. Consumption notices are claimed last
+ * (consumption.ts says why). `repeatWithinS`: seconds in which the same bytes again are taken for a retry.
+ */
+export function acceptOnce(
+  deps: Deps,
+  row: NoticeRow,
+  repeatWithinS: number,
+  apply: (inside: Deps, cause: Cause) => Promise<void>,
+): Promise<AcceptedNotice> {
+  return deps.db.tx(async (db) => {
+    const claimed = await claimNotices(db, [row], repeatWithinS)
+    if (claimed === 0) {
+      const first = (await firstAnswers(db, [row], repeatWithinS)).get(0)
+      if (!first) throw new Error('a notice that could not be claimed has been answered before')
+      return { ...first, isRepeat: true }
+    }
+    await apply({ ...deps, db }, { kind: 'notice', id: row.noticeId }).catch((error: unknown) => {
+      throw error instanceof RefusedRequest ? bodyRejected(error.describe) : error
+    })
+    return { noticeId: row.noticeId, answer: row.answer, isRepeat: false }
+  })
+}

@@ -1,0 +1,96 @@
+import type { BatchedWork } from '../../platform/db/batch.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { WARNINGS } from '../mws/index.ts'
+import { bodyRejected, type CallRejected } from '../mws-wire/index.ts'
+import { type ConsumptionReport, type LockedOrders, lockReported } from '../orders/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
+import { type AcceptedNotice, ORDER_REPEAT_S } from './accept-once.ts'
+import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
+
+interface Consumption {
+  readonly row: NoticeRow
+  readonly report: ConsumptionReport
+  readonly stage: PartnerWithSecrets['stage']
+}
+
+/** The first response to a repeated notice; a new notice with its warnings and changes; or why it is rejected. */
+type Decision =
+  | { readonly first: RememberedAnswer }
+  | { readonly claimed: NoticeRow; readonly save: ReturnType<LockedOrders['decide']> }
+  | { readonly rejected: CallRejected }
+
+/**
+ * Consumption notices that arrive while others commit share a transaction. It locks their orders before it looks for
+ * repeats, so no other transaction can change one of them meanwhile; it decides each notice separately; rejected ones
+ * leave no trace. Of two notices about one order the second waits for the first one's commit. One whose order is locked
+ * elsewhere, or does not exist, is processed separately, so that it does not delay the others.
+ *
+ * Other notices are claimed first. These are not: PostgreSQL can skip an order that is locked, but not a notice that
+ * another process is claiming. If that process waits for the order, a repeat of the notice would delay all that share
+ * its transaction; and the claims of rejected notices would have to be taken back one by one.
+ */
+const consumptions: BatchedWork<Db, Consumption, Decision> = {
+  key: ({ report }) => String(report.orderId),
+  duplicates: 'serialize',
+  work: async (db, items) => {
+    const reports = items.map(({ report }) => report)
+    const rows = items.map(({ row }) => row)
+    // Sent together and run in this sequence, so that everything is read under the locks.
+    const [orders, known] = await Promise.all([lockReported(db, reports), firstAnswers(db, rows, ORDER_REPEAT_S)])
+    const decisions = items.map((item, place): Decision | undefined => {
+      const first = known.get(place)
+      if (first !== undefined) return { first }
+      if (items.length > 1 && !orders.has(item.report.orderId)) return undefined
+      return orRejected(() => decide(orders, item))
+    })
+    const accepted = decisions.flatMap((decision) => (decision && 'claimed' in decision ? decision : []))
+    const claimed = accepted.map((decision) => decision.claimed)
+    const saves = accepted.flatMap(({ save }) => save ?? [])
+    await Promise.all([
+      claimed.length > 0 && claimNotices(db, claimed, ORDER_REPEAT_S),
+      saves.length > 0 && orders.save(saves),
+    ])
+    return decisions
+  },
+}
+
+function decide(orders: LockedOrders, { row, report, stage }: Consumption): Decision {
+  const at = { cause: { kind: 'notice', id: row.noticeId }, now: row.receivedAt } as const
+  const save = orders.decide(row.partnerId, report, at)
+  if (!orders.lacksVoucherList(report)) return { claimed: row, save }
+  if (stage === 'sandbox') {
+    throw new RefusedRequest(localized('voucher-list-required', { order: report.orderId }))
+  }
+  const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
+  return { claimed: { ...row, warnings }, save }
+}
+
+function orRejected(decide: () => Decision): Decision {
+  try {
+    return decide()
+  } catch (error) {
+    if (error instanceof RefusedRequest) return { rejected: bodyRejected(error.describe) }
+    throw error
+  }
+}
+
+interface AcceptedConsumption extends AcceptedNotice {
+  /** Names of its warnings; none for a repeated notice. */
+  readonly warnings: readonly string[]
+}
+
+/** Receipt and effect are committed together before the response. */
+export async function acceptConsumption(
+  db: Db,
+  row: NoticeRow,
+  report: ConsumptionReport,
+  stage: Consumption['stage'],
+): Promise<AcceptedConsumption> {
+  const decision = await db.batchWork(consumptions, { row, report, stage })
+  if ('rejected' in decision) throw decision.rejected
+  if ('first' in decision) return { ...decision.first, isRepeat: true, warnings: [] }
+  const { noticeId, answer, warnings } = decision.claimed
+  return { noticeId, answer, isRepeat: false, warnings }
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { applyProductChange } from '../catalogue/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { REQUIRED } from '../../platform/lib/json/field-problem.ts'
+import { problemText } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { pathAsSent } from '../../platform/lib/web/request-target.ts'
+import { readNotice, WARNINGS } from '../mws/index.ts'
+import { bodyRejected, successEnvelope } from '../mws-wire/index.ts'
+import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
+import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, ORDER_REPEAT_S } from './accept-once.ts'
+import { acceptConsumption } from './consumption.ts'
+import type { NoticeDeps } from './deps.ts'
+import type { NoticeRow } from './store.ts'
+import {
+  type ConsumeNotice,
+  consumeNotice,
+  type DealChangeNotice,
+  dealChangeNotice,
+  type PayNotice,
+  payNotice,
+  type RefundNotice,
+  type RescheduleNotice,
+  refundNotice,
+  rescheduleNotice,
+} from './wire.ts'
+
+/** What an endpoint does with a notice of the right shape. */
+export interface NoticeKind<Notice extends { partnerId?: string | undefined }> {
+  readonly shape: z.ZodType<Notice>
+  /** Commits receipt and effect together. */
+  readonly accept: (deps: Deps, notice: Notice, row: NoticeRow, incoming: IncomingNotice) => Promise<AcceptedNotice>
+}
+
+export const DEAL_CHANGE: NoticeKind<DealChangeNotice> = {
+  shape: dealChangeNotice,
+  accept: (deps, { body }, row) =>
+    acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
+      applyProductChange(inside, row.partnerId, body, { cause, notice: 'deal-change' }),
+    ),
+}
+
+export const CONSUMPTION: NoticeKind<ConsumeNotice> = {
+  shape: consumeNotice,
+  accept: async ({ db }, { body }, row, { caller, warn }) => {
+    const report = { ...body, vouchers: codesIn(body.voucherList, body.credentialList) }
+    const { warnings, ...accepted } = await acceptConsumption(db, row, report, caller.stage)
+    if (warnings.includes(WARNINGS.voucherListMissing.name)) {
+      warn?.(WARNINGS.voucherListMissing.name, { orderId: String(body.orderId) })
+    }
+    return accepted
+  },
+}
+
+export const REFUND_RESULT: NoticeKind<RefundNotice> = {
+  shape: refundNotice,
+  accept: (deps, { code, describe, body }, row) =>
+    acceptOnce(deps, row, ORDER_REPEAT_S, (inside, cause) =>
+      applyRefundResult(inside, row.partnerId, { ...body, code, describe }, cause),
+    ),
+}
+
+const FAILED: readonly PayNotice['issueType'][] = [0, 2]
+
+export const PAY_RESULT: NoticeKind<PayNotice> = {
+  shape: payNotice,
+  accept: (deps, { issueType, body, ...top }, row) => {
+    const result = {
+      orderId: body.orderId,
+      partnerOrderId: body.partnerOrderId,
+      outcome: FAILED.includes(issueType) ? 'failed' : 'issued',
+      issueType,
+      code: top.code ?? body.code,
+      describe: top.describe ?? body.describe ?? '',
+      tickets: body,
+    } as const
+    return acceptOnce(deps, row, ORDER_REPEAT_S, (inside, cause) =>
+      applyPayResult(inside, row.partnerId, result, cause),
+    )
+  },
+}
+
+/** Kept to be shown; its content cannot be read, so it has no effect. */
+export const RESCHEDULE: NoticeKind<RescheduleNotice> = {
+  shape: rescheduleNotice,
+  accept: (deps, _notice, row) => acceptOnce(deps, row, ORDER_REPEAT_S, async () => {}),
+}
+
+export interface IncomingNotice {
+  /** Its id becomes that of the notice; undefined of a replay. */
+  readonly requestId?: string
+  readonly caller: PartnerWithSecrets
+  /** Request target as sent. */
+  readonly url: string
+  /** Readable: decrypted if it came encrypted. */
+  readonly bytes: Buffer
+  readonly decrypted: boolean
+  /** Names of the warnings with which the call is accepted (src/ticketing/mws/diagnose/warnings.ts). */
+  readonly warnings: readonly string[]
+  /** Called with the name of each warning about an accepted notice. */
+  readonly warn?: (warning: string, about: object) => void
+}
+
+/**
+ * Processes a signed notice: shape, then meaning. Receipt, effect and follow-up job are committed together before the
+ * response is sent; a repeated notice gets the first response, and waits for it while the first is in progress.
+ */
+export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
+  deps: NoticeDeps,
+  kind: NoticeKind<Notice>,
+  incoming: IncomingNotice,
+): Promise<AcceptedNotice> {
+  const { caller, url, bytes, decrypted, warnings } = incoming
+  const read = readNotice(kind.shape, bytes, decrypted)
+  if ('problem' in read) throw bodyRejected(read.reason ?? read.problem, read.problem)
+  checkBodyPartnerId(caller, read.notice.partnerId)
+
+  const row = {
+    noticeId: incoming.requestId ?? randomUUID(),
+    clientId: caller.client_id,
+    path: pathAsSent(url),
+    bodyHash: sha256(bytes),
+    partnerId: caller.partner_id,
+    receivedAt: deps.clock.now(),
+    body: bytes.toString('utf8'),
+    answer: JSON.stringify(successEnvelope(caller.partner_id)),
+    warnings: read.notice.partnerId === undefined ? [...warnings, WARNINGS.bodyPartnerIdMissing.name] : warnings,
+  }
+  const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
+  return deps.notices.accept(key, () => kind.accept(deps, read.notice, row, incoming))
+}
+
+/** Live partners may leave it out. */
+function checkBodyPartnerId(caller: PartnerWithSecrets, given: string | undefined): void {
+  if (given === undefined && caller.stage === 'sandbox')
+    throw bodyRejected(problemText({ path: 'partnerId', problem: REQUIRED }))
+  if (given !== undefined && BigInt(given) !== caller.partner_id) {
+    throw bodyRejected(localized('body-of-another'))
+  }
+}

@@ -1,0 +1,39 @@
+import { action } from '../../platform/lib/action.ts'
+import type { NoticeDeps } from './deps.ts'
+import { listNotices } from './received.ts'
+import type { NoticeFilter } from './wire.ts'
+
+const SHOWN_OF_BODY = 200
+
+const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${text.slice(0, SHOWN_OF_BODY)}…` : text)
+
+const noticesOf = async (deps: NoticeDeps, filter: NoticeFilter) => ({ notices: await listNotices(deps, filter) })
+
+/** What operators see of the notices that partners send. */
+export const NOTICE_ACTIONS = [
+  action({
+    route: 'GET /partners/:partner_id/notices',
+    command: 'partner notices',
+    // Bodies are shown as they came, with the people in them.
+    role: 'support',
+    input: listNotices.input,
+    run: noticesOf,
+    list: {
+      rows: 'notices',
+      columns: [
+        { name: 'received_at' },
+        {
+          name: 'path',
+          page: ({ partner_id, refused, id }) =>
+            `/traffic/${partner_id}/${refused === null ? 'notice' : 'rejected'}/${id}`,
+        },
+        {
+          name: 'outcome',
+          of: ({ refused }, t) => refused ?? t('console.state.accepted'),
+          tone: ({ refused }) => (refused === null ? 'good' : 'bad'),
+        },
+        { name: 'body', of: ({ body }) => brief(body.replaceAll(/\s+/g, ' ')) },
+      ],
+    },
+  }),
+]

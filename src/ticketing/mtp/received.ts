@@ -1,0 +1,49 @@
+import { MOUNT, spellings } from '../../platform/config/mounts.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { masker } from '../../platform/lib/crypto/masking.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { NOTICE_PATHS } from '../mws-wire/index.ts'
+import { existingPartner } from '../partner-calls/index.ts'
+import { secretTexts } from '../partners/index.ts'
+import type { NoticeDeps } from './deps.ts'
+import * as store from './received-store.ts'
+import { type NoticeFilter, noticeFilter } from './wire.ts'
+
+/** Characters of a body that an operator is shown. */
+const SHOWN_OF_BODY = 16_384
+
+/** More is read and cut off after masking, so that no part of a secret at the end remains. */
+const LONGER_THAN_SECRETS = 4_096
+
+/**
+ * The newest notices of a partner for its operator to read, accepted and refused ones, with 16 KiB of each body. The
+ * partner sees the same in Traffic. Throws for a partner that does not exist.
+ */
+export const listNotices = operation(
+  noticeFilter,
+  async (deps: NoticeDeps, filter: NoticeFilter): Promise<store.NoticeEntry[]> => {
+    const { db, config } = deps
+    const { partner_id, kind, limit } = filter
+    const partner = await existingPartner(deps, partner_id)
+    const mask = masker(secretTexts(partner))
+    const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
+    const found = await store.listReceived(db, {
+      partnerId: partner_id,
+      clientId: partner.client_id,
+      paths,
+      limit,
+      bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
+    })
+    return found.map((one) => ({ ...one, path: mask(one.path), body: mask(one.body).slice(0, SHOWN_OF_BODY) }))
+  },
+)
+
+/**
+ * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, and
+ * those to paths that do not exist, in the order in which they came. 200 at most: ask again with these as `seen` for the rest.
+ */
+export const receivedSince = (
+  { db, config }: Deps,
+  { path, ...filter }: Omit<store.ReceivedFilter, 'paths'> & { readonly path: string },
+): Promise<store.ReceivedCall[]> =>
+  store.receivedSince(db, { ...filter, paths: spellings(config.MTP_PATH_PREFIXES, path.slice(MOUNT.length)) })

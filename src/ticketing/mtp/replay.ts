@@ -1,0 +1,81 @@
+import { MOUNT, spellings } from '../../platform/config/mounts.ts'
+import { ENCRYPTION_STATUS, openBody } from '../../platform/lib/crypto/aes-body.ts'
+import { REPLAY_OF } from '../../platform/lib/crypto/masking.ts'
+import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
+import { bodyRejected, CallRejected, rejectionCode, rejectionEnvelope } from '../mws-wire/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
+import type { NoticeDeps } from './deps.ts'
+import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
+
+/**
+ * A kept notice that its partner is known to have sent. Headers are the original ones, names in lower case; undefined
+ * if none were kept.
+ */
+export interface KeptNotice {
+  readonly id: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>> | undefined
+  readonly body: string
+}
+
+/** `again`: a repeated notice, so it gets the first response and has no effect. `entryId` is the id of its entry. */
+export interface Replay {
+  readonly outcome: 'accepted' | 'again' | 'refused'
+  readonly entryId: string | undefined
+}
+
+/** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
+export function noticeEndpoint(deps: NoticeDeps, path: string): string | undefined {
+  const found = endpointAt(deps, path)
+  return found && MOUNT + found.path
+}
+
+function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | undefined {
+  return NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
+}
+
+/**
+ * Processes a notice of the partner again, as if it were sent now and correctly signed. Every other check is made, and
+ * a rejected one is kept like any other. Undefined for a path that takes no notices.
+ */
+export async function replayNotice(
+  deps: NoticeDeps,
+  partner: PartnerWithSecrets,
+  kept: KeptNotice,
+): Promise<Replay | undefined> {
+  const endpoint = endpointAt(deps, kept.path)
+  if (!endpoint) return undefined
+  // A notice that was rejected because no key was set is kept as received, and read with the key that was set since.
+  const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)
+  const bytes = 'problem' in opened ? Buffer.from(kept.body) : opened.bytes
+  try {
+    checkKeptCall(partner, kept.headers)
+    if ('problem' in opened) throw bodyRejected(opened.problem)
+    const { decrypted } = opened
+    const incoming = { caller: partner, url: kept.path, bytes, decrypted, warnings: [] }
+    const { noticeId, isRepeat } = await endpoint.accept(deps, incoming)
+    return { outcome: isRepeat ? 'again' : 'accepted', entryId: noticeId }
+  } catch (error) {
+    if (!(error instanceof CallRejected)) throw error
+    return { outcome: 'refused', entryId: await keepRejection(deps, partner, kept, error) }
+  }
+}
+
+function keepRejection(
+  deps: NoticeDeps,
+  partner: PartnerWithSecrets,
+  { id, path, headers = {}, body }: KeptNotice,
+  rejected: CallRejected,
+): Promise<string | undefined> {
+  const { authorization, date, partnerid } = headers
+  return keepRejectedOf(deps, partner, {
+    call: { method: 'POST', url: path, authorization, date, partnerId: partnerid, doubled: [] },
+    verified: true,
+    headers: { ...headers, [REPLAY_OF]: id },
+    body,
+    reason: rejected.reason,
+    answer: JSON.stringify(
+      rejectionEnvelope(rejected.describe, String(partner.partner_id), rejectionCode(rejected, path)),
+    ),
+  })
+}

@@ -1,0 +1,111 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { spelled } from '../../platform/config/mounts.ts'
+import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
+import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { pathAsSent } from '../../platform/lib/web/request-target.ts'
+import {
+  noticeSignature,
+  type RejectionPolicy,
+  readSignedCall,
+  signatureTestRoutes,
+  signedRoutes,
+} from '../mws/index.ts'
+import { failureCodeOf, methodNotAllowed, NOTICE_PATHS, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
+import type { AcceptedNotice } from './accept-once.ts'
+import type { NoticeDeps } from './deps.ts'
+import { LEVEL_PRICES } from './level-price-notice.ts'
+import {
+  acceptNotice,
+  CONSUMPTION,
+  DEAL_CHANGE,
+  type IncomingNotice,
+  type NoticeKind,
+  PAY_RESULT,
+  REFUND_RESULT,
+  RESCHEDULE,
+} from './notice.ts'
+
+const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
+
+interface Options {
+  readonly deps: NoticeDeps
+  /** The limit of the signature tool, shared by all prefixes. */
+  readonly limitTests: onRequestAsyncHookHandler
+}
+
+/** How notices, and calls to paths that do not exist, are refused. */
+export const REJECTIONS: RejectionPolicy = {
+  code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : failureCodeOf(url)),
+  isKept: ({ status }) => status !== 429,
+  unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
+}
+
+/** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
+export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
+  signedRoutes(app, deps, REJECTIONS)
+  flushRepliesPerTick(app)
+  const paths = new Set(Object.values(PATH).map((tail) => spelled(app.prefix + tail)))
+  app.addHook('onRequest', ({ raw }, _reply, done) =>
+    done(paths.has(pathAsSent(raw.url ?? '')) ? undefined : noSuchPath()),
+  )
+  app.setNotFoundHandler(() => {
+    throw methodNotAllowed()
+  })
+
+  const guarded = noticeSignature(deps)
+  /** The body of a success, which the handler returns (as in lib/web/envelope.ts). */
+  const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
+    noteForLog(request, { code: 200 })
+    reply.headers(HEADERS)
+    return answer
+  }
+  const incoming = (request: FastifyRequest) => {
+    const call = readSignedCall(deps, request)
+    const warn = (warning: string, about: object) =>
+      app.sampledLog.write(
+        {
+          level: 'warn',
+          kind: `notice ${warning}`,
+          message: 'a notice was accepted with a warning',
+          fields: () => ({ warning, partnerId: String(call.caller.partner_id), ...about }),
+        },
+        request.log,
+      )
+    return { ...call, requestId: request.id, warn }
+  }
+  for (const { path, name, accept } of NOTICE_ENDPOINTS) {
+    app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>
+      success(request, reply, (await accept(deps, incoming(request))).answer),
+    )
+  }
+  signatureTestRoutes(app, deps, limitTests)
+}
+
+/** An endpoint that takes notices. */
+export interface NoticeEndpoint {
+  /** As operators type it. */
+  readonly name: string
+  /** Below MOUNT. */
+  readonly path: string
+  /** Processes a correctly signed notice; returns the response, or throws why it is rejected. */
+  readonly accept: (deps: NoticeDeps, incoming: IncomingNotice) => Promise<AcceptedNotice>
+}
+
+const endpoint = <Notice extends { partnerId?: string | undefined }>(
+  name: keyof typeof NOTICE_PATHS,
+  kind: NoticeKind<Notice>,
+): NoticeEndpoint => ({
+  name,
+  path: NOTICE_PATHS[name],
+  accept: (deps, incoming) => acceptNotice(deps, kind, incoming),
+})
+
+/** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */
+export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
+  endpoint('deal-change', DEAL_CHANGE),
+  endpoint('consume', CONSUMPTION),
+  endpoint('refund', REFUND_RESULT),
+  endpoint('pay', PAY_RESULT),
+  endpoint('reschedule', RESCHEDULE),
+  endpoint('level-prices', LEVEL_PRICES),
+]

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+/**
+ * The same notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts); the
+ * business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to look
+ * at, and not for ever: they hold visitors' data.
+ */
+export const NOTICE_RETENTION: readonly Retention[] = [
+  { table: 'notice', key: ['client_id', 'path', 'body_hash'], column: 'received_at', keptS: () => 30 * DAY_S },
+]
+
+export interface NoticeRow {
+  readonly noticeId: string
+  readonly clientId: string
+  readonly path: string
+  readonly bodyHash: Buffer
+  readonly partnerId: bigint
+  readonly receivedAt: Date
+  readonly body: string
+  readonly answer: string
+  readonly warnings: readonly string[]
+}
+
+/** What notices are searched by. Read like this from all of them, so that a search also finds what is wrong with one. */
+const SEARCHED_OF_BODY = 4_096
+const ORDER_ID = /"orderId"\s*:\s*"?(\d{1,19})/
+const REFUND_ID = /"refundId"\s*:\s*"?([^",}\s]{1,64})/
+const idIn = (body: string, pattern: RegExp): string | null =>
+  pattern.exec(body.slice(0, SEARCHED_OF_BODY))?.[1] ?? null
+
+const NOTICE = (row: NoticeRow) => sql.part`
+  ${row.clientId}::text as client_id, ${row.path}::text as path, ${row.bodyHash}::bytea as body_hash,
+  ${row.noticeId}::uuid as notice_id, ${row.partnerId}::bigint as partner_id,
+  ${row.receivedAt.toISOString()}::timestamptz as received_at, ${row.body}::text as body, ${row.answer}::text as answer,
+  ${row.warnings.join(' ')}::text as warnings, ${idIn(row.body, ORDER_ID)}::text as order_id,
+  ${idIn(row.body, REFUND_ID)}::text as refund_id`
+
+/**
+ * Claims notices, no two of them the same; returns how many are new. The same notice again within `repeatWithinS`
+ * seconds is not new; one from so far in the future that the clock must have been set back counts as new. While another
+ * call with the same notice is in flight this waits for it: one commits, or, if it fails, this one takes its place.
+ */
+export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
+  db.exec(
+    sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings,
+          order_id, refund_id)
+        select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings, order_id, refund_id
+        from ${sql.rows('row', rows, NOTICE)}
+        on conflict (client_id, path, body_hash) do update
+          set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer,
+            warnings = excluded.warnings, arrival = excluded.arrival
+          where known.received_at <= excluded.received_at - make_interval(secs => ${repeatWithinS})
+            or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
+  )
+
+/** A notice that came before, and what it was answered. */
+export interface RememberedAnswer {
+  readonly noticeId: string
+  readonly answer: string
+}
+
+const remembered = z.object({ ordinal: z.coerce.number(), notice_id: z.string(), answer: z.string() })
+
+const ASKED = (row: NoticeRow) => sql.part`
+  ${row.clientId}::text as client_id, ${row.path}::text as path, ${row.bodyHash}::bytea as body_hash,
+  ${row.receivedAt.toISOString()}::timestamptz as received_at`
+
+/** The first responses to repeated notices, by their position in the list. */
+export const firstAnswers = async (
+  db: Db,
+  rows: readonly NoticeRow[],
+  repeatWithinS: number,
+): Promise<ReadonlyMap<number, RememberedAnswer>> => {
+  const found = await db.many(
+    remembered,
+    sql`select asked.ordinal - 1 as ordinal, known.notice_id, known.answer
+        from ${sql.rows('asked', rows, ASKED)}
+        cross join lateral (
+          select notice_id, answer, received_at from notice
+          where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash
+          offset 0 -- one look-up by primary key each, however small the table was when the plan was made
+        ) known
+        where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
+          and known.received_at < asked.received_at + make_interval(secs => ${repeatWithinS})`,
+  )
+  return new Map(found.map(({ ordinal, notice_id, answer }) => [ordinal, { noticeId: notice_id, answer }]))
+}
+
+const summary = z.object({
+  id: z.string(),
+  received_at: z.date(),
+  partner_id: z.coerce.bigint(),
+  client_id: z.string(),
+  path: z.string(),
+  warnings: z.string(),
+  /** What was answered. */
+  answer: z.string(),
+})
+/** An accepted notice without what it held. */
+export type NoticeSummary = z.output<typeof summary>
+
+/** By the id of the request that brought it first. */
+export const findNotice = (db: Db, id: string): Promise<NoticeSummary | undefined> =>
+  db.maybe(
+    summary,
+    sql`select notice_id as id, received_at, partner_id, client_id, path, warnings, answer from notice where notice_id = ${id}`,
+  )

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
+import { asMessage, problem, REQUIRED } from '../../platform/lib/json/field-problem.ts'
+import { date, dateTime, idText, int64, maybe, numericText, oneOf, positiveId, smallInt } from '../../platform/lib/json/fields.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { listOf } from '../../platform/lib/json/shape.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { NOTICE_PATHS } from '../mws-wire/index.ts'
+
+// The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
+
+/** `partnerId` is optional; when present it must belong to the caller's clientId (DECISIONS "What a signed call may do differently"). */
+const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()), describe: maybe(z.string()) }
+
+/** status: 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
+const dealChange = z.looseObject({ partnerDealId: idText(), status: oneOf(0, 1, 2, 5) })
+
+const isSingle = (body: unknown): boolean => typeof body === 'object' && body !== null && !Array.isArray(body)
+
+/** POST /mtp/api/deal/change/notice; a single entry counts as a list of one. */
+export const dealChangeNotice = z.looseObject({
+  ...envelope,
+  body: z.preprocess(
+    (body) => (isSingle(body) ? [body] : body),
+    listOf('deals', dealChange).min(1, problem('must-have-entry')),
+  ),
+})
+
+/** POST /mtp/api/order/consume/notice; quantities are cumulative. */
+export const consumeNotice = z.looseObject({
+  ...envelope,
+  body: z.looseObject({
+    orderId: int64(),
+    partnerOrderId: idText(),
+    quantity: smallInt(),
+    usedQuantity: smallInt(),
+    refundedQuantity: smallInt(),
+    voucherList: maybe(listOf('vouchers', voucherState)),
+    useStartDate: maybe(date()),
+    useEndDate: maybe(date()),
+    credentialList: maybe(listOf('vouchers', credential)),
+  }),
+})
+
+/** POST /mtp/api/order/refund/notice; code 200 refunded, 606 and 699 not. */
+export const refundNotice = z.looseObject({
+  ...envelope,
+  code: oneOf(200, 606, 699),
+  describe: z.string(),
+  body: z.looseObject({
+    orderId: int64(),
+    refundId: idText(),
+    partnerOrderId: idText(),
+    requestTime: maybe(dateTime()),
+    responseTime: maybe(dateTime()),
+  }),
+})
+
+/**
+ * POST /mtp/api/order/pay/notice, after an order pay that was answered with 598; issueType 1 issued, 2 failed (0 in an
+ * old program). Programs differ in where code and describe stand. A failure has only the ids.
+ */
+export const payNotice = z.looseObject({
+  ...envelope,
+  issueType: oneOf(0, 1, 2),
+  body: z.looseObject({
+    orderId: int64(),
+    partnerOrderId: idText(),
+    voucherType: maybe(voucherType()),
+    ...issuedTickets,
+    // It decides nothing, so an invalid value must not lose the tickets.
+    requestTime: z.unknown().optional().meta({ wire: 'datetime' }),
+    code: maybe(smallInt()),
+    describe: maybe(z.string()),
+  }),
+})
+
+/** Real ones are much shorter; it is kept for people to read. */
+const LONGEST_RESCHEDULE = 65_536
+
+/** The problem of the body of a reschedule notice, whose content is not read here; undefined if there is none. */
+function rescheduleProblem(body: unknown): LocalizedText | undefined {
+  if (body === undefined) return REQUIRED
+  if (typeof body !== 'string' && !isSingle(body)) return localized('must-be-text-or-object')
+  if (body === '') return localized('must-be-filled')
+  const text = typeof body === 'string' ? body : stringifyLossless(body as object)
+  return text.length > LONGEST_RESCHEDULE ? localized('must-have-characters', { most: LONGEST_RESCHEDULE }) : undefined
+}
+
+/**
+ * POST /mtp/api/order/reschedule/notice: only its envelope is known. The body is Base64 of something encrypted, or an object
+ * of a program that encrypts the whole notice or none of it.
+ */
+export const rescheduleNotice = z.looseObject({
+  ...envelope,
+  body: z
+    .unknown()
+    .superRefine((body, context) => {
+      const found = rescheduleProblem(body)
+      if (found) context.addIssue({ code: 'custom', message: asMessage(found) })
+    })
+    .meta({ wire: 'text' }),
+})
+
+/** POST /mtp/api/level/price/notice/v2: days of one product's level price calendar, whole. */
+export const levelPriceNotice = z
+  .looseObject({
+    ...envelope,
+    partnerDealId: idText(),
+    startTime: date(),
+    endTime: date(),
+    body: listOf('levelPrices', levelPrice).min(1, problem('must-have-entry')),
+  })
+  .superRefine(({ startTime, endTime, body }, context) => {
+    const refuse = (path: (string | number)[], text: LocalizedText) =>
+      context.addIssue({ code: 'custom', path, message: asMessage(text) })
+    if (endTime < startTime) refuse(['endTime'], localized('must-not-be-before', { day: 'startTime' }))
+    else {
+      const outside = body.findIndex(({ priceDate }) => priceDate < startTime || priceDate > endTime)
+      if (outside >= 0)
+        refuse(['body', outside, 'priceDate'], localized('not-between', { from: startTime, to: endTime }))
+    }
+    if (body.length > 0 && body.every(({ stock }) => stock === 0)) refuse(['body'], localized('must-have-stock'))
+  })
+
+export type DealChangeNotice = z.output<typeof dealChangeNotice>
+export type ConsumeNotice = z.output<typeof consumeNotice>
+export type RefundNotice = z.output<typeof refundNotice>
+export type PayNotice = z.output<typeof payNotice>
+export type RescheduleNotice = z.output<typeof rescheduleNotice>
+
+/** What an operator asks for: the newest notices of a partner, of one kind or of all. */
+export const noticeFilter = z.strictObject({
+  partner_id: positiveId,
+  kind: z.enum(Object.keys(NOTICE_PATHS) as [keyof typeof NOTICE_PATHS]).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+export type NoticeFilter = z.output<typeof noticeFilter>
+export type LevelPriceNotice = z.output<typeof levelPriceNotice>

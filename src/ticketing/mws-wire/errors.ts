@@ -1,0 +1,92 @@
+import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { failureCodeOf } from './endpoints.ts'
+import type { RejectionCode } from './envelope.ts'
+
+/**
+ * Every way in which a partner's call is rejected (DECISIONS "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
+ * rejected calls, `detail` is logged; both are the English of the reason where they are left out.
+ */
+export class CallRejected extends Error {
+  override readonly name: string = 'CallRejected'
+  readonly reason: LocalizedText
+  readonly describe: string
+  readonly status: 200 | 404 | 405 | 429
+  readonly headers: Readonly<Record<string, string>>
+  readonly detail: string
+
+  constructor(
+    reason: LocalizedText,
+    told: Partial<Pick<CallRejected, 'describe' | 'status' | 'headers' | 'detail'>> = {},
+  ) {
+    super(String(reason))
+    this.reason = reason
+    this.describe = told.describe ?? this.message
+    this.status = told.status ?? 200
+    this.headers = told.headers ?? {}
+    this.detail = told.detail ?? this.message
+  }
+}
+
+/** Nothing more on the wire; the reason goes to the log, the rejected calls and the signature tool. */
+export const BA_FAILED = 'BA verification failed'
+
+/** Why a call does not pass authentication. */
+const AUTHENTICATION_FAILURES = [
+  ...(['field-came-twice', 'header-missing', 'scheme-not-mws', 'no-colon', 'client-id-empty', 'no-client-id'] as const),
+  ...(['signature-unfit', 'signature-mistakes', 'date-form', 'date-impossible', 'date-weekday'] as const),
+  ...(['date-differs', 'partner-id-missing', 'query-signed', 'header-of-another', 'partner-suspended'] as const),
+] as const
+type AuthFailure = (typeof AUTHENTICATION_FAILURES)[number]
+
+/** Whether a call with this reason did not pass authentication. */
+export const isOfAuthentication = (reason: Detail | null): boolean =>
+  typeof reason === 'object' && (AUTHENTICATION_FAILURES as readonly (string | undefined)[]).includes(reason?.id)
+
+/** A call that did not pass authentication. */
+export class NotAuthenticated extends CallRejected {
+  /** Of a call that was signed with a live secret and a current Date, so that something else is wrong. */
+  readonly signer: bigint | undefined
+
+  constructor(reason: LocalizedText<AuthFailure>, signer?: bigint) {
+    super(reason, { describe: BA_FAILED })
+    this.signer = signer
+  }
+
+  get verified(): boolean {
+    return this.signer !== undefined
+  }
+}
+
+export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthenticated => new NotAuthenticated(reason)
+
+/** Signature and Date prove that this partner sent the call, but it is rejected for another reason. */
+export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
+  new NotAuthenticated(reason, partnerId)
+
+/** Problems of a body may quote it, including vouchers and names: none of that is logged. `told`: what goes out instead. */
+export const bodyRejected = (reason: LocalizedText, told = reason): CallRejected =>
+  new CallRejected(reason, {
+    describe: String(told),
+    detail: 'refused because of its body; the rejected calls show the reason',
+  })
+
+export const noSuchPath = (): CallRejected => new CallRejected(localized('wrong-path'), { status: 404 })
+
+export const methodNotAllowed = (allowed: readonly string[] = ['POST']): CallRejected =>
+  new CallRejected(
+    localized('method-not-allowed', { allowed: allowed.filter((method) => method !== 'HEAD').join(' or ') }),
+    { status: 405, headers: { Allow: allowed.join(', ') }, detail: 'method not allowed' },
+  )
+
+export const tooManyCalls = (seconds: number): CallRejected =>
+  new CallRejected(localized('too-many-calls'), {
+    status: 429,
+    headers: { 'Retry-After': String(seconds) },
+    detail: 'rate limit',
+  })
+
+/** The code of the answer that rejects a call to that URL. */
+export function rejectionCode(rejected: CallRejected, url: string): RejectionCode {
+  if (rejected.status === 404) return 404
+  return rejected instanceof NotAuthenticated ? 300 : failureCodeOf(url)
+}

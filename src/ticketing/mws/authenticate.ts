@@ -1,0 +1,185 @@
+import { pathMeant } from '../../platform/config/mounts.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { authorizationHeader, clockDifference, parseHttpDate } from '../../platform/lib/crypto/signing.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { decodedPath, pathAsSent } from '../../platform/lib/web/request-target.ts'
+import { notAuthenticated, rejectedThoughVerified } from '../mws-wire/index.ts'
+import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
+import { requireJson } from './body-guard.ts'
+
+/** A partner's call before it is authenticated. */
+export interface PartnerCall {
+  readonly method: string
+  /** Request target as sent: the signature covers exactly that. */
+  readonly url: string
+  readonly authorization: string | undefined
+  readonly date: string | undefined
+  /** The PartnerId header; live partners may leave it out. */
+  readonly partnerId: string | undefined
+  /** Names of signature headers that occurred more than once. */
+  readonly doubled: readonly string[]
+}
+
+/**
+ * The checks of area B's authentication (DECISIONS "Signature", rules 4 and 5), in order: headers, clientId, signature,
+ * Date, what only live partners may do, PartnerId, status. All fail with one text; the reason is not in it.
+ */
+export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {
+  const { authorization, date } = requireHeaders(call)
+  const partner = await findCaller(deps, authorization)
+  const used = verifyPartner(deps, partner, { ...call, authorization, date })
+  const secret = used === null ? undefined : partner.secrets[used]
+  if (!secret) throw notAuthenticated(localized('signature-unfit'))
+  const wrongDate = dateProblem(deps, date)
+  if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
+  if (partner.stage === 'sandbox') rejectTolerated(partner, toleratedIn(deps, partner, call))
+  checkPartnerStatus(partner, call.partnerId)
+  await notePartnerSecretUse(deps, secret)
+  return partner
+}
+
+function requireHeaders({ authorization, date, doubled }: PartnerCall): { authorization: string; date: string } {
+  for (const name of doubled) throw notAuthenticated(localized('field-came-twice', { field: name }))
+  if (!authorization) throw notAuthenticated(localized('header-missing', { field: 'Authorization' }))
+  if (!date) throw notAuthenticated(localized('header-missing', { field: 'Date' }))
+  return { authorization, date }
+}
+
+async function findCaller(deps: Deps, authorization: string): Promise<PartnerWithSecrets> {
+  const parsed = parseAuthorization(authorization)
+  if ('problem' in parsed) throw notAuthenticated(parsed.problem)
+  const partner = await findPartnerByClientId(deps, parsed.clientId)
+  if (!partner) throw notAuthenticated(localized('no-client-id'))
+  return partner
+}
+
+const secretsOf = (partner: PartnerWithSecrets): string[] => partner.secrets.map(({ secret }) => secret)
+
+const verifyPartner = ({ config }: Deps, partner: PartnerWithSecrets, call: IncomingCall): number | null =>
+  verify(call, partner.client_id, secretsOf(partner), config.MTP_PATH_PREFIXES)
+
+function dateProblem({ clock, config }: Deps, date: string) {
+  const parsed = parseHttpDate(date)
+  if ('problem' in parsed) return parsed.problem
+  const seconds = clockDifference(parsed, clock.now())
+  return seconds > config.MTP_CLOCK_SKEW_S ? localized('date-differs', { seconds: Math.round(seconds) }) : undefined
+}
+
+/** Whether signature and Date prove that the partner sent a call, whatever else is wrong with it. */
+export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: PartnerCall): boolean {
+  const { authorization, date, doubled } = call
+  if (doubled.length > 0 || authorization === undefined || date === undefined) return false
+  const used = verifyPartner(deps, partner, { ...call, authorization, date })
+  return used !== null && dateProblem(deps, date) === undefined
+}
+
+/** Some long-running programs do this, so live partners are only warned. */
+type Tolerated = 'partner-id-missing' | 'query-signed'
+
+/** Names of deviations that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
+export function toleratedIn(
+  { config }: Pick<Deps, 'config'>,
+  partner: PartnerWithSecrets,
+  call: PartnerCall,
+): Tolerated[] {
+  const { partnerId, url, authorization = '', date = '' } = call
+  const found: Tolerated[] = partnerId === undefined ? ['partner-id-missing'] : []
+  const isQuery =
+    url.includes('?') &&
+    signedWithQuery({ ...call, authorization, date }, partner.client_id, secretsOf(partner), config.MTP_PATH_PREFIXES)
+  return isQuery ? [...found, 'query-signed'] : found
+}
+
+function rejectTolerated({ partner_id }: PartnerWithSecrets, [name]: readonly Tolerated[]): void {
+  if (name !== undefined) throw rejectedThoughVerified(localized(name), partner_id)
+}
+
+/** A kept call that is processed again: all checks but those of signature and Date. `headers` are undefined if none were kept. */
+export function checkKeptCall(
+  partner: PartnerWithSecrets,
+  headers: Readonly<Record<string, string>> | undefined,
+): void {
+  if (headers && partner.stage === 'sandbox' && headers.partnerid === undefined) {
+    rejectTolerated(partner, ['partner-id-missing'])
+  }
+  checkPartnerStatus(partner, headers?.partnerid)
+  if (headers) requireJson(headers['content-type'])
+}
+
+/** The checks after the signature. */
+function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | undefined): void {
+  if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
+    throw rejectedThoughVerified(localized('header-of-another'), partner.partner_id)
+  }
+  if (partner.status !== 'active') throw rejectedThoughVerified(localized('partner-suspended'), partner.partner_id)
+}
+
+type HeaderProblem = LocalizedText<'scheme-not-mws' | 'no-colon' | 'client-id-empty'>
+
+/**
+ * Splits an Authorization header. Base64 has no colon, so the signature is what follows the last one and a
+ * clientId may hold colons.
+ */
+export function parseAuthorization(
+  header: string,
+): { clientId: string; signature: string } | { problem: HeaderProblem } {
+  if (!header.startsWith('MWS ')) return { problem: localized('scheme-not-mws') }
+  const credentials = header.slice('MWS '.length)
+  const colon = credentials.lastIndexOf(':')
+  if (colon < 0) return { problem: localized('no-colon') }
+  const clientId = credentials.slice(0, colon)
+  if (clientId.trim() === '') return { problem: localized('client-id-empty') }
+  return { clientId, signature: credentials.slice(colon + 1) }
+}
+
+/** Whether a PartnerId header names this partner. Compared as a number: `7001` and `07001` are one. */
+export const namesPartner = (given: string, partnerId: bigint): boolean =>
+  /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId
+
+/** A call as it came in; `url` is the request target as the caller sent it, with its query. */
+export interface IncomingCall {
+  readonly method: string
+  readonly url: string
+  readonly date: string
+  readonly authorization: string
+}
+
+/** The paths that a partner may have signed (DECISIONS "What a signed call may do differently"): as sent, as sent with its query, percent-decoded; each also of the path that this one stands for. */
+function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
+  const sent = pathAsSent(url)
+  const meant = pathMeant(prefixes, sent)
+  const question = url.indexOf('?')
+  const query = question < 0 ? '' : url.slice(question)
+  const paths = meant === undefined ? [sent] : [sent, meant]
+  return [...new Set(paths.flatMap((path) => [path, path + query, decodedPath(path)]))]
+}
+
+/**
+ * Which of the partner's live secrets signed the call (`prefixes`: MTP_PATH_PREFIXES): an index into `secrets`, or null when none did. The whole
+ * header is compared (signature rule 4), in constant time, and each secret and variant is tried in any case.
+ */
+export function verify(
+  call: IncomingCall,
+  clientId: string,
+  secrets: readonly string[],
+  prefixes: readonly string[] = [],
+): number | null {
+  let matched: number | null = null
+  for (const [index, secret] of secrets.entries()) {
+    for (const path of acceptedPaths(call.url, prefixes)) {
+      const expected = authorizationHeader(clientId, secret, { method: call.method, path, date: call.date })
+      if (equalSecrets(expected, call.authorization)) matched ??= index
+    }
+  }
+  return matched
+}
+
+/** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not match. */
+export const signedWithQuery = (
+  call: IncomingCall,
+  clientId: string,
+  secrets: readonly string[],
+  prefixes: readonly string[] = [],
+): boolean =>
+  call.url.includes('?') && verify({ ...call, url: pathAsSent(call.url) }, clientId, secrets, prefixes) === null

@@ -1,0 +1,155 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Config } from '../../platform/config/index.ts'
+import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../../platform/lib/crypto/aes-body.ts'
+import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { problemsText, readShape } from '../../platform/lib/json/shape.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { placed } from '../../platform/lib/utf8.ts'
+import { compressedText, otherCharset } from '../../platform/lib/web/body-text.ts'
+import { dropRest, HeldBody, hasBody, readBody, releaseWhenAnswered } from '../../platform/lib/web/read-body.ts'
+import { unavailable } from '../../platform/lib/web/rescode.ts'
+import { bodyRejected } from '../mws-wire/index.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Keeps the Content-Type header while it is hidden from Fastify. */
+    sentType: string | undefined
+    /** The body of a notice that came encrypted, readable; undefined for any other. */
+    decryptedBody: Buffer | undefined
+  }
+}
+
+const JSON_TYPE = /^\s*(?:(?:application|text)\/json|[\w.+-]+\/[\w.+-]+\+json)\s*(?:;.*)?$/i
+
+/** What `readBody` found, and how many seconds it waited. */
+interface SentBody {
+  readonly found: Awaited<ReturnType<typeof readBody>>
+  readonly seconds: number
+}
+
+/**
+ * Reads the bodies of this plugin's routes, whatever their Content-Type, up to the `bodyLimit` of the route. Guards run
+ * first (onRequest), so the body of a rejected call is never read. A problem with a body is only recorded, and reported
+ * only to a caller whose signature is right (DECISIONS "Order of checks of a signed call").
+ */
+export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<Config, 'BODY_TIMEOUT_S'>): void {
+  app.removeAllContentTypeParsers()
+  app.decorateRequest('decryptedBody', undefined)
+  hideContentType(app)
+  releaseWhenAnswered(app)
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    if (hasBody(request)) dropRest(request.raw)
+    done()
+  })
+  app.addContentTypeParser('*', async (request: FastifyRequest): Promise<SentBody | undefined> => {
+    if (request.is404) return undefined
+    const { caller, routeOptions } = request
+    request.heldBody = new HeldBody(app.bodyMemory, caller ? `partner ${caller.partner_id}` : 'unknown callers')
+    const limits = { bytes: routeOptions.bodyLimit ?? 0, seconds: BODY_TIMEOUT_S }
+    return { found: await readBody(request.raw, request.heldBody, limits), seconds: BODY_TIMEOUT_S }
+  })
+}
+
+/** Fastify responds with 415 to a Content-Type that it cannot read, so the header is hidden while the body is read. */
+function hideContentType(app: FastifyInstance): void {
+  app.decorateRequest('sentType', undefined)
+  app.addHook('preParsing', async (request) => {
+    request.sentType = request.headers['content-type']
+    delete request.raw.headers['content-type']
+  })
+  app.addHook('preValidation', async (request) => {
+    if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
+  })
+}
+
+const EMPTY = Buffer.alloc(0)
+
+/** The bytes of a JSON body; throws the error for the (authenticated) caller. */
+export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
+  const { found = EMPTY, seconds = 0 } = (body ?? {}) as Partial<SentBody>
+  if (found === 'no-room') throw unavailable()
+  if (found === 'too-large') throw bodyRejected(localized('body-larger', { most: 1 }))
+  if (found === 'too-slow') throw bodyRejected(localized('body-too-slow', { seconds }))
+  const compressed = compressedText(headers)
+  if (compressed && found.length > 0) throw bodyRejected(localized('http-body', { problem: compressed }))
+  requireJson(headers['content-type'])
+  return found
+}
+
+/** The same of a body that may be encrypted, from a caller that has proved who it is. */
+export function noticeBytes(request: FastifyRequest, key: string | null): { bytes: Buffer; decrypted: boolean } {
+  const opened = openBody(jsonBytes(request), request.headers[ENCRYPTION_STATUS], key)
+  if ('problem' in opened) throw bodyRejected(opened.problem)
+  if (opened.decrypted) {
+    request.decryptedBody = opened.bytes
+    if (request.heldBody?.add(opened.bytes.length) === false) throw unavailable()
+  }
+  return opened
+}
+
+/** Throws the error for a Content-Type that is not JSON in UTF-8. */
+export function requireJson(type = ''): void {
+  if (!JSON_TYPE.test(type)) throw bodyRejected(localized('type-not-json'))
+  if (otherCharset(type) !== undefined) throw bodyRejected(localized('charset-not-utf8'))
+}
+
+/**
+ * Values in a body: lists of the most entries have some 11,000, and there may be fields that are not ours. More values in
+ * a mebibyte would block the process for tens of milliseconds.
+ */
+export const MAX_VALUES = 40_000
+
+/**
+ * Reads the JSON of a notice; the problem goes out, naming the field. For a decrypted body it only says that it is not
+ * JSON. `reason`, with line and column, is for the sandbox only.
+ */
+export function readNotice<Notice extends z.ZodType>(
+  notice: Notice,
+  bytes: Uint8Array,
+  decrypted = false,
+): { notice: z.output<Notice> } | { problem: LocalizedText; reason?: LocalizedText } {
+  const json = parseLossless(bytes, MAX_VALUES)
+  if ('problem' in json) {
+    if (decrypted) return { problem: KEY_DOES_NOT_FIT }
+    const problem = localized('http-body', { problem: json.problem })
+    return { problem, reason: placed({ ...json, problem }) }
+  }
+  const read = readShape(notice, json.value)
+  return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
+}
+
+/** Replaces a body that was not read completely. */
+const TOO_LONG = '(larger than 1 MiB)'
+const INCOMPLETE = '(did not arrive completely)'
+/** Replaces a compressed body, which is no text. */
+const COMPRESSED = '(not kept: its Content-Encoding is not read)'
+/** Replaces the body of a call with a wrong signature. */
+const UNREAD = '(not read: the signature was checked first)'
+/** Replaces the body of a call to a path that does not exist. */
+export const UNREAD_OF_WRONG_PATH = '(not read: the path does not exist)'
+/** Replaces the body of a call whose method is not taken. */
+export const UNREAD_OF_WRONG_METHOD = '(not kept: the method is not POST)'
+
+/** The body of a call as text, for the partner to look at. */
+export function readableBody(request: FastifyRequest): string {
+  if (request.decryptedBody) return storable(request.decryptedBody)
+  const { found } = (request.body ?? {}) as Partial<SentBody>
+  if (found === undefined) return hasBody(request) ? UNREAD : ''
+  if (!Buffer.isBuffer(found)) return found === 'too-large' ? TOO_LONG : INCOMPLETE
+  if (found.length > 0 && compressedText(request.headers)) return COMPRESSED
+  return storable(found)
+}
+
+/** Whether `readableBody` gave every byte of the body: it was read, and is text. */
+export const isWholeBody = (body: string): boolean =>
+  body !== TOO_LONG &&
+  body !== INCOMPLETE &&
+  body !== COMPRESSED &&
+  body !== UNREAD &&
+  body !== UNREAD_OF_WRONG_PATH &&
+  body !== UNREAD_OF_WRONG_METHOD &&
+  !body.includes('\ufffd')
+
+// PostgreSQL cannot store a NUL.
+const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

@@ -1,0 +1,162 @@
+import { stringToSign } from '../../../platform/lib/crypto/signing.ts'
+import { decodedPath, pathAsSent } from '../../../platform/lib/web/request-target.ts'
+import { namesPartner, signedWithQuery } from '../authenticate.ts'
+import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
+import { CREDENTIAL_MISTAKES } from './credentials.ts'
+import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
+import type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
+import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './find-mistakes.ts'
+import { isCorrectlySigned } from './is-correctly-signed.ts'
+import { QUERY_SIGNED } from './path-recipes.ts'
+import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
+
+export { readLooseAuthorization } from './authorization.ts'
+export type { DiagnosedCall, DiagnosedPartner, DiagnosisSettings } from './diagnosed.ts'
+export type { SigningMistake } from './recipe.ts'
+
+/** Every mistake that a diagnosis can name, for the table in README.md beside this file. */
+export const MISTAKES: readonly SigningMistake[] = [
+  ...Object.values(AUTHORIZATION_MISTAKES),
+  ...Object.values(CREDENTIAL_MISTAKES),
+  ...RECIPES.map(({ name, explanation }) => ({ name, explanation })),
+  ...Object.values(DATE_MISTAKES),
+]
+
+export interface Diagnosis {
+  /** Stable names, the signature's before the Date's; empty when the call would be accepted. */
+  readonly mistakes: readonly string[]
+  readonly explanation: string
+  /** What should have been signed. The right signature itself is never revealed. */
+  readonly stringToSign: string
+  /** What was signed instead, if it was found. */
+  readonly signedInstead?: string
+  /** Stable names of the warnings with which the call is accepted. */
+  readonly warnings: readonly string[]
+  /** Whether the signer holds a secret of the partner, even if it was used wrongly. */
+  readonly verified: boolean
+}
+
+/** How a call was signed; null when nothing explains it. */
+type Explain = (
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  settings: DiagnosisSettings,
+) => (ExplainedSignature & { readonly verified: boolean }) | null | 'busy'
+
+/** Longer requests are not real attempts, and every recipe would take longer for them. */
+const LONGEST = 1_024
+
+/** Under the known mistakes, alone and in pairs: 30 to 100 ms of work if none of them matches. */
+export function explain(
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  settings: DiagnosisSettings,
+  recipes: readonly Recipe[] = RECIPES,
+): (ExplainedSignature & { readonly verified: boolean }) | null {
+  const path = pathAsSent(call.url)
+  const question = call.url.indexOf('?')
+  const { signature } = readLooseAuthorization(call.authorization ?? '')
+  const evidence: Omit<Evidence, 'path' | 'secret'> = {
+    method: call.method.toUpperCase(),
+    query: question < 0 ? '' : call.url.slice(question),
+    host: call.host ?? /^https?:\/\/([^/?#]+)/i.exec(call.url)?.[1],
+    mounts: settings.mounts,
+    date: call.date ?? '',
+    clientId: partner.clientId,
+    partnerId: partner.partnerId,
+    signature,
+  }
+  const length = call.url.length + evidence.date.length + (evidence.host?.length ?? 0) + signature.length
+  if (length > LONGEST) return null
+  for (const secret of partner.secrets) {
+    for (const right of new Set([path, decodedPath(path)])) {
+      const whole = { ...evidence, path: right, secret }
+      const explained = explainSignature(whole, recipes)
+      if (explained !== null) return { ...explained, verified: needsSecret(whole, explained) }
+    }
+  }
+  return null
+}
+
+interface SignatureFindings {
+  readonly mistakes: readonly SigningMistake[]
+  readonly warnings: readonly SigningMistake[]
+  readonly signedInstead?: string
+  readonly verified: boolean
+}
+
+function judgeSignature(
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  settings: DiagnosisSettings,
+  explainCall: Explain,
+): SignatureFindings {
+  const { authorization = '', date = '' } = call
+  const loose = readLooseAuthorization(authorization)
+  const mistakes = [...loose.mistakes]
+  const nothing = { warnings: [], verified: false }
+  if (loose.signature === '') return { mistakes, ...nothing }
+  if (isCorrectlySigned(call, partner, settings.prefixes)) {
+    const query = signedWithQuery(
+      { ...call, authorization, date },
+      partner.clientId,
+      partner.secrets,
+      settings.prefixes,
+    )
+    if (!query) return { mistakes, warnings: [], verified: true }
+    return partner.strict
+      ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], verified: true }
+      : { mistakes, warnings: [QUERY_SIGNED], verified: true }
+  }
+  if (loose.clientId !== partner.clientId) {
+    const swapped = loose.clientId === partner.partnerId
+    mistakes.push(swapped ? CREDENTIAL_MISTAKES.partnerIdForClientId : CREDENTIAL_MISTAKES.clientIdUnknown)
+  }
+  if (date === '') return { mistakes, ...nothing }
+  const explained = explainCall(call, partner, settings)
+  if (explained === 'busy') return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.busy], ...nothing }
+  if (explained === null) return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.unrecognised], ...nothing }
+  const { recipes, signing, verified } = explained
+  return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), verified }
+}
+
+/** The mistakes of the PartnerId header, and its warnings. */
+function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [SigningMistake[], SigningMistake[]] {
+  const { partnerIdMissing, partnerIdMismatch } = CREDENTIAL_MISTAKES
+  if (partnerId === undefined) return partner.strict ? [[partnerIdMissing], []] : [[], [partnerIdMissing]]
+  return namesPartner(partnerId, BigInt(partner.partnerId)) ? [[], []] : [[partnerIdMismatch], []]
+}
+
+/**
+ * Names what is wrong with a signed call (README "The sandbox", 1), by recomputing its signature under every known mistake.
+ * `explainCall` says how it was signed.
+ */
+export function diagnose(
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  settings: DiagnosisSettings,
+  explainCall: Explain = explain,
+): Diagnosis {
+  const signature = judgeSignature(call, partner, settings, explainCall)
+  const [partnerIdMistakes, partnerIdWarnings] = judgePartnerId(call, partner)
+  const date = diagnoseDate(call.date ?? '', settings.now, settings.skewSeconds)
+  const mistakes: SigningMistake[] = [
+    ...(call.doubled?.length ? [CREDENTIAL_MISTAKES.headerDoubled] : []),
+    ...signature.mistakes,
+    ...partnerIdMistakes,
+    ...(date === null ? [] : [date]),
+  ]
+  if (mistakes.length === 0 && partner.suspended) mistakes.push(CREDENTIAL_MISTAKES.suspended)
+  const right = stringToSign({ method: call.method, path: pathAsSent(call.url), date: call.date ?? '' })
+  const { signedInstead, verified } = signature
+  return {
+    mistakes: mistakes.map(({ name }) => name),
+    explanation:
+      mistakes.map(({ explanation }) => explanation).join(' ') ||
+      'The signature is correct and the Date is within the limit.',
+    stringToSign: right,
+    ...(signedInstead === undefined || signedInstead === right ? {} : { signedInstead }),
+    warnings: [...partnerIdWarnings, ...signature.warnings].map(({ name }) => name),
+    verified,
+  }
+}

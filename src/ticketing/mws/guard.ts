@@ -1,0 +1,106 @@
+import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { methodAsSent } from '../../platform/lib/web/methods.ts'
+import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { NotAuthenticated } from '../mws-wire/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
+import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
+import { noticeBytes } from './body-guard.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: PartnerWithSecrets | null
+    /** Why a correctly signed call is rejected, kept until its body has been read. */
+    laterRejection: NotAuthenticated | null
+  }
+}
+
+const SIGNATURE_HEADERS = ['authorization', 'date', 'partnerid'] as const
+
+/**
+ * Guards the headless API and, as `noticeSignature`, the notice routes: only a correctly signed call gets further. The
+ * signature does not cover the body, so it is checked as soon as the headers have arrived (onRequest), and the bodies
+ * of rejected calls are not read.
+ */
+export const mwsSignature =
+  (deps: Deps): onRequestAsyncHookHandler =>
+  async (request) => {
+    const caller = await authenticateCall(deps, callOf(request))
+    request.caller = caller
+    noteForLog(request, { partnerId: String(caller.partner_id), clientId: caller.client_id })
+  }
+
+/**
+ * As above for the notice routes. One difference: a correctly signed call that is rejected for another reason (the
+ * partner is suspended, the PartnerId belongs to another one) is rejected after its body has arrived, so that the
+ * complete call is kept.
+ */
+export function noticeSignature(deps: Deps): {
+  onRequest: onRequestAsyncHookHandler
+  preHandler: preHandlerHookHandler
+} {
+  const check = mwsSignature(deps)
+  return {
+    async onRequest(request, reply) {
+      try {
+        await check.call(this, request, reply)
+      } catch (error) {
+        if (!(error instanceof NotAuthenticated && error.verified)) throw error
+        request.laterRejection = error
+      }
+    },
+    preHandler: (request, _reply, done) => done(request.laterRejection ?? undefined),
+  }
+}
+
+/** The partner that the guard has authenticated. */
+export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {
+  if (!caller) throw new Error('the route is not behind the signature guard')
+  return caller
+}
+
+export function callOf(request: FastifyRequest): PartnerCall {
+  const { raw, headers } = request
+  const text = (name: string): string | undefined => {
+    const value = headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
+  return {
+    method: methodAsSent(request), // which the caller has signed
+    url: raw.url ?? '',
+    authorization: text('authorization'),
+    date: text('date'),
+    partnerId: text('partnerid'),
+    doubled: doubledHeaders(raw.rawHeaders),
+  }
+}
+
+/** Node keeps only the first of two Authorization or Date headers; which one a proxy before us believed is unknown. */
+function doubledHeaders(rawHeaders: readonly string[]): string[] {
+  const names = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase())
+  return SIGNATURE_HEADERS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
+}
+
+/** A correctly signed call with a JSON body. */
+export interface SignedCall {
+  readonly caller: PartnerWithSecrets
+  /** The request target as sent. */
+  readonly url: string
+  readonly bytes: Buffer
+  /** Whether the body came encrypted; `bytes` are what was inside. */
+  readonly decrypted: boolean
+  /** What is accepted from a live partner all the same: `partner-id-missing`, `query-signed`. */
+  readonly warnings: readonly string[]
+}
+
+const NO_WARNINGS: readonly string[] = []
+
+/** The call behind `noticeSignature`; throws what is wrong with its body for the caller. */
+export function readSignedCall(deps: Pick<Deps, 'config'>, request: FastifyRequest): SignedCall {
+  const caller = callerOf(request)
+  const url = request.raw.url ?? ''
+  // In stage sandbox the guard has already rejected such a call.
+  const isUsual = request.headers.partnerid !== undefined && !url.includes('?')
+  const warnings = isUsual || caller.stage !== 'live' ? NO_WARNINGS : toleratedIn(deps, caller, callOf(request))
+  return { caller, url, ...noticeBytes(request, caller.aes_key), warnings }
+}

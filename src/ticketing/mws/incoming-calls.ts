@@ -1,0 +1,53 @@
+import { withShareOf } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { SignatureSearches } from './diagnose/signature-searches.ts'
+import { RejectedCounts } from './rejected-counts.ts'
+import { UnstoredCalls } from './unstored-calls.ts'
+
+/** Rejected calls that are being stored, and the counts of all. */
+class RejectedCalls {
+  readonly unstored: UnstoredCalls
+  readonly counts: RejectedCounts
+  readonly #beingStored = new Set<Promise<unknown>>()
+
+  constructor(deps: Pick<Deps, 'db' | 'clock'>) {
+    this.unstored = new UnstoredCalls(deps)
+    this.counts = new RejectedCounts(deps)
+  }
+
+  /** How many are being stored. */
+  get size(): number {
+    return this.#beingStored.size
+  }
+
+  store(work: () => Promise<void>): Promise<void> {
+    const stored = work().finally(() => this.#beingStored.delete(stored))
+    this.#beingStored.add(stored)
+    return stored
+  }
+
+  /** Waits for those that are being stored and analysed, and writes the counts. */
+  async finish(): Promise<void> {
+    await Promise.allSettled(this.#beingStored)
+    await this.unstored.write()
+    await this.counts.write().catch(() => {})
+  }
+}
+
+/** What a process keeps of calls to us between them; made once a process. */
+export class IncomingCalls {
+  readonly rejected: RejectedCalls
+  readonly searches = new SignatureSearches()
+  /** Partners that are known to have passed the signature tool: that is never taken back. */
+  readonly passedSignatureTool = new Set<bigint>()
+
+  constructor(deps: Pick<Deps, 'db' | 'clock'>) {
+    this.rejected = new RejectedCalls(withShareOf(deps, 'notices'))
+  }
+
+  /** Before the database is closed: unfinished analyses are abandoned, the last rejected calls stored. */
+  async close(): Promise<void> {
+    await this.searches.close()
+    await this.rejected.finish()
+  }
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BODY_DECRYPTED } from '../../platform/lib/crypto/aes-body.ts'
+import { BODY_MASKED, maskedHeaders, masker, shortened } from '../../platform/lib/crypto/masking.ts'
+import { type LocalizedText, localized, withValues } from '../../platform/lib/localized-text.ts'
+import { pathAsSent } from '../../platform/lib/web/request-target.ts'
+import { nearestPath } from '../mws-wire/index.ts'
+import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
+import { networkOf } from '../../platform/throttle/index.ts'
+import { isVerified, type PartnerCall, parseAuthorization } from './authenticate.ts'
+import { isWholeBody } from './body-guard.ts'
+import type { IncomingDeps } from './deps.ts'
+import { diagnoseCall } from './diagnose-call.ts'
+import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
+import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
+
+/** Limits calls that name one clientId from one network, so that one sender leaves room for the others. */
+const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const
+
+/** Usually the analysis takes this many milliseconds; otherwise the call is kept without its result first. */
+const LOOKED_INTO_MS = 500
+
+/** Entries that are written at once; beyond that an unverified call is only logged. */
+const WRITTEN_AT_ONCE = 50
+/** Fewer of calls to wrong paths, which leave room for the others. */
+const WRONG_PATHS_AT_ONCE = 10
+
+/** Whether a kept call has the bytes that came: it was read, and neither cut nor masked. */
+export const isKeptWhole = (body: string, headers: Readonly<Record<string, string>> | null | undefined): boolean =>
+  isWholeBody(body) && body.length < LONGEST_ENTRY.verified.body && headers?.[BODY_MASKED] === undefined
+
+export interface Rejection {
+  /** Its id becomes that of the entry; undefined of a replay. */
+  readonly requestId?: string | undefined
+  readonly call: PartnerCall
+  /** Whether signature and Date proved that it is the partner's own. */
+  readonly verified: boolean
+  /** The address that it came from; undefined of a replay. */
+  readonly address?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+  /** Whether it came encrypted. */
+  readonly decrypted?: boolean
+  readonly reason: LocalizedText
+  readonly answer: string
+}
+
+/**
+ * Keeps a rejected call for its partner to see in the sandbox; calls that name no known partner are only logged.
+ * Unverified callers must not wait for this: the time it takes would reveal whether the clientId exists.
+ */
+export function keepRejected(deps: IncomingDeps, rejection: Rejection): Promise<void> {
+  const most = rejection.verified ? Number.POSITIVE_INFINITY : WRITTEN_AT_ONCE
+  return keepUnlessBusy(deps, most, rejection.call, (partner) => keepRejectedOf(deps, partner, rejection))
+}
+
+/**
+ * Keeps a call to a path that does not exist, with the path that was probably meant, or with a wrong method. Nobody waits for this either: it
+ * checks the signature, to tell the partner's own calls from those of strangers.
+ */
+export const keepWrongPath = (deps: IncomingDeps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
+  keepUnlessBusy(deps, WRONG_PATHS_AT_ONCE, rejection.call, (partner) => {
+    const { call, reason } = rejection
+    const path = pathAsSent(call.url)
+    const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, path)
+    const told = nearest === undefined || nearest === path ? reason : withNearest(reason, nearest)
+    return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isVerified(deps, partner, call) })
+  })
+
+const withNearest = (reason: LocalizedText, path: string): LocalizedText => {
+  if (reason.id === 'wrong-path') return localized('wrong-path-near', { path })
+  return reason.id === 'first-version'
+    ? localized('first-version-near', { mount: reason.values.mount ?? '', path })
+    : reason
+}
+
+/** Does nothing for a caller who names no known partner, and while `most` entries are being written. */
+function keepUnlessBusy(
+  deps: IncomingDeps,
+  most: number,
+  call: PartnerCall,
+  keep: (partner: PartnerWithSecrets) => Promise<unknown>,
+): Promise<void> {
+  const { rejected } = deps.incoming
+  if (rejected.size >= most) return Promise.resolve()
+  return rejected.store(async () => {
+    const parsed = parseAuthorization(call.authorization ?? '')
+    if ('problem' in parsed) return
+    const partner = await findPartnerByClientId(deps, parsed.clientId)
+    if (partner) await keep(partner)
+  })
+}
+
+/** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
+export async function keepRejectedOf(
+  deps: IncomingDeps,
+  partner: PartnerWithSecrets,
+  rejection: Rejection,
+): Promise<string | undefined> {
+  const { verified } = rejection
+  const { counts, unstored } = deps.incoming.rejected
+  counts.count(partner.partner_id, verified)
+  const entry = entryOf(partner, rejection)
+  const bytes = JSON.stringify(entry.headers).length + entry.body.length
+  const exceeded = exceededQuota(deps, { clientId: partner.client_id, address: rejection.address, verified, bytes })
+  if (exceeded) {
+    unstored.count(partner, verified, exceeded.endsInMs)
+    return undefined
+  }
+  const callId = rejection.requestId ?? randomUUID()
+  const now = deps.clock.now()
+  const looking = reasonOf(deps, partner, rejection, entry.reason)
+  const soon = await Promise.race([looking, sleep(LOOKED_INTO_MS, undefined, { ref: false })]).catch(() => undefined)
+  await insertRejectedCall(deps.db, { callId, ...entry, reason: soon ?? entry.reason, verified }, now)
+  if (soon === undefined) {
+    const later = await looking
+    if (later !== entry.reason) await explainRejectedCall(deps.db, callId, later)
+  }
+  return callId
+}
+
+/** Longer than any spelling of a secret: one that a cut goes through is still masked. */
+const BEYOND = 4_096
+
+/** What is kept. Some clients send their secret along, so all is masked before it is cut. */
+function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: Rejection) {
+  const { partner_id, client_id } = partner
+  const most = LONGEST_ENTRY[rejection.verified ? 'verified' : 'unverified']
+  const mask = masker(secretTexts(partner))
+  const begin = rejection.body.slice(0, most.body + BEYOND)
+  const body = mask(begin)
+  return {
+    partnerId: partner_id,
+    clientId: client_id,
+    path: mask(pathAsSent(call.url)).slice(0, 1_024),
+    ...(call.method === 'POST' ? {} : { method: call.method }),
+    reason: withValues(rejection.reason, mask),
+    headers: {
+      ...cutHeaders(maskedHeaders(headers, mask), most.headers),
+      authorization: shortened(mask(call.authorization ?? '')),
+      ...(body === begin ? {} : { [BODY_MASKED]: 'yes' }),
+      ...(rejection.decrypted ? { [BODY_DECRYPTED]: 'yes' } : {}),
+    },
+    body: body.slice(0, most.body),
+    answer: rejection.answer,
+  }
+}
+
+/** Headers that explain the call come first; of the others there may be any number. */
+const FIRST = ['date', 'partnerid', 'content-type', 'host']
+const LONGEST_VALUE = 512
+
+function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Record<string, string> {
+  const kept: Record<string, string> = {}
+  let size = 0
+  for (const name of [...FIRST, ...Object.keys(headers)]) {
+    const value = headers[name]
+    if (value === undefined || name === 'authorization' || name in kept) continue
+    const cut = value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value
+    size += name.length + cut.length
+    if (size > most) break
+    kept[name] = cut
+  }
+  return kept
+}
+
+/** The reason with the mistakes of a signature: the signature is not kept, so it must be analysed now. */
+async function reasonOf(
+  deps: IncomingDeps,
+  partner: PartnerWithSecrets,
+  { call, headers, address = '' }: Rejection,
+  reason: LocalizedText,
+): Promise<LocalizedText> {
+  if (reason.id !== 'signature-unfit') return reason
+  if (deps.rateLimiter.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return reason
+  const { mistakes } = await diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') }, 'caller')
+  return mistakes.length === 0 ? reason : localized('signature-mistakes', { mistakes: mistakes.join(', ') })
+}

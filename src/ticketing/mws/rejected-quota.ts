@@ -1,0 +1,70 @@
+import type { Deps } from '../../platform/deps.ts'
+import { networkOf } from '../../platform/throttle/index.ts'
+
+/**
+ * How much of one rejected call is kept, in characters. Anybody can send an unverified one; its reason and headers are
+ * enough to read.
+ */
+export const LONGEST_ENTRY = {
+  verified: { headers: 4_096, body: 16_384 },
+  unverified: { headers: 2_048, body: 1_024 },
+} as const
+
+const FIVE_MINUTES_S = 300
+const DAY_S = 86_400
+/** Bytes are counted in blocks. */
+const BLOCK = 4_096
+
+/** Of one clientId: calls in five minutes, and blocks in five minutes and a day. */
+const QUOTAS = {
+  verified: { calls: 200, blocks: 256, blocksADay: 8_192 },
+  unverified: { calls: 50, blocks: 50, blocksADay: 1_024 },
+} as const
+/**
+ * Of one clientId, from one network, unverified calls in five minutes, so that a stranger leaves room for the partner.
+ */
+const UNVERIFIED_OF_CLIENT_AND_NETWORK = 25
+/**
+ * Unverified calls per day: of one network, so that one stranger cannot use up the quota of all; and of all networks.
+ */
+const UNVERIFIED_OF_NETWORK = 1_000
+const UNVERIFIED_OF_ALL = 20_000
+
+interface Entry {
+  readonly clientId: string
+  readonly address: string | undefined
+  readonly verified: boolean
+  readonly bytes: number
+}
+
+/**
+ * Counts an entry that is about to be kept, for all processes of the database: 1 MiB of one clientId in five minutes
+ * and 32 MiB a day of those that are verified, 4 MiB a day of the others and some 60 MB a day of the others of all
+ * partners. If the quota is used up: the time until it is open again.
+ */
+export function exceededQuota({ rateLimiter }: Deps, entry: Entry): { readonly endsInMs: number } | undefined {
+  const { clientId, address, verified, bytes } = entry
+  const kind = verified ? 'rejected verified' : 'rejected unverified'
+  const { calls, blocks, blocksADay } = QUOTAS[verified ? 'verified' : 'unverified']
+  const count = (what: string, most: number, windowS: number, subject: string, times = 1) => {
+    let counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
+    for (let more = 1; more < times; more++)
+      counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
+    return counted.exceeded ? counted : undefined
+  }
+  const size = Math.max(1, Math.ceil(bytes / BLOCK))
+  const network = address === undefined ? undefined : networkOf(address)
+  const subject = `${clientId}\n${network}`
+  const ofBoth =
+    network === undefined || verified
+      ? undefined
+      : count('calls of network', UNVERIFIED_OF_CLIENT_AND_NETWORK, FIVE_MINUTES_S, subject)
+  const ofClient =
+    ofBoth ??
+    count('calls', calls, FIVE_MINUTES_S, clientId) ??
+    count('blocks', blocks, FIVE_MINUTES_S, clientId, size) ??
+    count('blocks a day', blocksADay, DAY_S, clientId, size)
+  if (ofClient || verified) return ofClient
+  const ofNetwork = network === undefined ? undefined : count('of network', UNVERIFIED_OF_NETWORK, DAY_S, network)
+  return ofNetwork ?? count('of all', UNVERIFIED_OF_ALL, DAY_S, '')
+}

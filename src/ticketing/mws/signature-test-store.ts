@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+const testRow = z.object({
+  test_id: z.coerce.bigint(),
+  tested_at: z.date(),
+  /** Called, or pasted into the page. */
+  source: z.enum(['sent', 'pasted']),
+  /** Names of src/ticketing/mws/diagnose; none: passed. */
+  mistakes: z.array(z.string()),
+  /** Names of src/ticketing/mws/diagnose/warnings.ts. */
+  warnings: z.array(z.string()),
+  /** Whether the sender has proved to hold a secret of the partner. */
+  verified: z.boolean(),
+  method: z.string(),
+  path: z.string(),
+  date_header: z.string(),
+  /** The signature shortened. */
+  authorization_header: z.string(),
+  string_to_sign: z.string(),
+  signed_instead: z.string().nullable(),
+})
+
+/** One verdict of the signature tool. */
+export type SignatureTest = z.output<typeof testRow>
+
+export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at' | 'mistakes' | 'warnings'> & {
+  readonly partnerId: bigint
+  readonly mistakes: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+export const insertTest = async (db: Db, test: NewTest, now: Date): Promise<bigint> => {
+  const { test_id } = await db.one(
+    testRow.pick({ test_id: true }),
+    sql`insert into signature_test (partner_id, tested_at, source, mistakes, warnings, verified, method, path,
+      date_header, authorization_header, string_to_sign, signed_instead)
+    values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.warnings}, ${test.verified}, ${test.method},
+      ${test.path}, ${test.date_header}, ${test.authorization_header}, ${test.string_to_sign}, ${test.signed_instead})
+    returning test_id`,
+  )
+  return test_id
+}
+
+export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, kept: number): Promise<number> =>
+  db.exec(
+    sql`delete from signature_test where partner_id = ${partnerId} and verified = ${verified} and test_id <= (
+      select test_id from signature_test where partner_id = ${partnerId} and verified = ${verified}
+      order by test_id desc offset ${kept} limit 1)`,
+  )
+
+/** The first pass counts. */
+export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
+  db.exec(sql`insert into signature_pass (partner_id, passed_at) values (${partnerId}, ${now}) on conflict do nothing`)
+
+export const hasPassed = async (db: Db, partnerId: bigint): Promise<boolean> => {
+  const { passed } = await db.one(
+    z.object({ passed: z.boolean() }),
+    sql`select exists (select 1 from signature_pass where partner_id = ${partnerId}) as passed`,
+  )
+  return passed
+}
+
+export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
+  db.many(
+    testRow,
+    sql`select test_id, tested_at, source, mistakes, warnings, verified, method, path, date_header, authorization_header,
+      string_to_sign, signed_instead
+    from signature_test where partner_id = ${partnerId} order by test_id desc`,
+  )

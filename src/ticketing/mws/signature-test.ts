@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../../platform/deps.ts'
+import { masker, shortened } from '../../platform/lib/crypto/masking.ts'
+import { pathAsSent } from '../../platform/lib/web/request-target.ts'
+import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
+import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
+import { networkOf } from '../../platform/throttle/index.ts'
+import type { PartnerCall } from './authenticate.ts'
+import type { IncomingDeps } from './deps.ts'
+import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
+import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
+import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
+import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts'
+import * as store from './signature-test-store.ts'
+
+/** The newest of each partner are kept, separately from unverified ones, so that a stranger cannot push out its own. */
+const KEPT = { verified: 50, unverified: 20 } as const
+const LONGEST = 1_024
+
+/** Limits of analysed calls, from one network and for one clientId, so that a stranger leaves room for the others. */
+const SEARCHED_OF_NETWORK = { kind: 'signature searched of network', most: 20, windowS: 60 } as const
+const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
+/** Limits of those that are kept. */
+const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
+
+/**
+ * Unverified callers get their response after a multiple of this many milliseconds: the time for finding the partner
+ * and keeping the verdict would reveal that the clientId exists.
+ */
+const ANSWERED_EVERY_MS = 250
+
+export interface SignatureAnswer extends Envelope {
+  /**
+   * Names of problems for which a notice like this would be refused, or accepted with a warning from a live partner.
+   */
+  readonly warnings?: readonly string[]
+  readonly diagnosis?: ShownDiagnosis
+}
+
+interface ShownDiagnosis {
+  /** The first of `mistakes`. */
+  readonly mistake: string
+  readonly mistakes: readonly string[]
+  readonly explanation: string
+  /** What should have been signed. The right signature is never revealed. */
+  readonly stringToSign: string
+  readonly signedInstead?: string
+}
+
+type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
+
+/**
+ * The signature tool (README "The sandbox", 1): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
+ * kept for the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on
+ * the partner.
+ */
+export async function testSignature(
+  deps: IncomingDeps,
+  call: TestedCall,
+  content: SentContent,
+): Promise<SignatureAnswer> {
+  const began = performance.now()
+  const known = await verifyAtOnce(deps, call)
+  if (known.found) return storeAndAnswer(deps, known.partner, call, known.found, content)
+  const { clientId } = readLooseAuthorization(call.authorization ?? '')
+  const tooMany =
+    deps.rateLimiter.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
+    deps.rateLimiter.count(SEARCHED, clientId).exceeded
+  // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
+  const looked = await diagnoseCall(deps, known.partner, call, tooMany ? undefined : 'caller')
+  if (known.partner) {
+    if (looked.verified) return storeAndAnswer(deps, known.partner, call, looked, content)
+    if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
+      await keep(deps, known.partner, call, looked, 'sent', false)
+  }
+  const found = diagnoseUnverified(call, settingsOf(deps), isBusy(looked))
+  if (clientId !== '') await sleep(ANSWERED_EVERY_MS - ((performance.now() - began) % ANSWERED_EVERY_MS))
+  const claimed = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : ''
+  return { ...rejectionEnvelope(BA_FAILED, claimed), diagnosis: shown(found) }
+}
+
+/** `found` is there once the signature proves who calls. */
+type Known =
+  | { readonly partner: PartnerWithSecrets; readonly found: Diagnosis }
+  | { readonly partner: PartnerWithSecrets | undefined; readonly found?: never }
+
+/**
+ * The partner with this clientId. If the PartnerId was sent in its place, or it was mistyped: the partner with that
+ * PartnerId, if the signature is otherwise right.
+ */
+async function verifyAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
+  const { clientId } = readLooseAuthorization(call.authorization ?? '')
+  const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
+  if (named) {
+    const found = diagnoseIfVerified(deps, named, call)
+    return found ? { partner: named, found } : { partner: named }
+  }
+  const number = [clientId, call.partnerId ?? ''].find((text) => /^\d{1,19}$/.test(text))
+  const other = number === undefined ? undefined : await findPartner(deps, BigInt(number))
+  if (!other) return { partner: undefined }
+  const found = diagnoseIfVerified(deps, other, call)
+  return found ? { partner: other, found } : { partner: undefined }
+}
+
+async function storeAndAnswer(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  call: TestedCall,
+  diagnosis: Diagnosis,
+  content: SentContent,
+): Promise<SignatureAnswer> {
+  const found = withContent(diagnosis, content)
+  const warnings = [...found.warnings, ...contentWarnings(partner, content)]
+  await keep(deps, partner, call, { ...found, warnings }, 'sent', true)
+  const warned = warnings.length > 0 ? { warnings } : {}
+  if (found.mistakes.length === 0) return { ...successEnvelope(partner.partner_id), ...warned }
+  return { ...rejectionEnvelope(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
+}
+
+/** With the mistakes of what the signature does not cover; a call that has others is told all of them. */
+function withContent(found: Diagnosis, content: SentContent): Diagnosis {
+  const more = contentMistakes(content)
+  if (more.length === 0) return found
+  const explanation = more.map((mistake) => mistake.explanation).join(' ')
+  return {
+    ...found,
+    mistakes: [...found.mistakes, ...more.map(({ name }) => name)],
+    explanation: found.mistakes.length === 0 ? explanation : `${found.explanation} ${explanation}`,
+  }
+}
+
+const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis): ShownDiagnosis => ({
+  mistake: mistakes[0] ?? 'signature-unrecognised',
+  mistakes,
+  explanation,
+  stringToSign,
+  ...(signedInstead === undefined ? {} : { signedInstead }),
+})
+
+/** A call as its partner pasted it; `url` may be a path or a whole URL, and `host` what its Host header held. */
+export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
+
+/**
+ * The same verdict for a pasted call, which is kept too; returns its `test_id`. The call is checked only with the
+ * secrets of this partner, whatever clientId it names.
+ */
+export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint, call: PastedCall): Promise<bigint> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw new Error('no such partner')
+  const whole = { ...call, doubled: [] }
+  return keep(deps, partner, whole, await diagnoseCall(deps, partner, whole, 'partner'), 'pasted', true)
+}
+
+/** The latest verdicts for this partner and for calls with its clientId, newest first. */
+export const listSignatureTests = (deps: Deps, partnerId: bigint): Promise<SignatureTest[]> =>
+  store.listTests(deps.db, partnerId)
+
+export type SignatureTest = store.SignatureTest
+
+/** Whether this partner has passed once, sent or pasted; once is enough. */
+export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
+  store.hasPassed(deps.db, partnerId)
+
+/** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
+export async function passSignatureTool({ db, clock, incoming }: IncomingDeps, partnerId: bigint): Promise<void> {
+  const known = incoming.passedSignatureTool
+  if (known.has(partnerId)) return
+  await store.insertPass(db, partnerId, clock.now())
+  known.add(partnerId)
+}
+
+function keep(
+  { db, clock }: Deps,
+  partner: PartnerWithSecrets,
+  { method, url, date = '', authorization = '' }: PartnerCall,
+  { mistakes, warnings, stringToSign, signedInstead }: Diagnosis,
+  source: SignatureTest['source'],
+  verified: boolean,
+): Promise<bigint> {
+  // A caller may have put the secret anywhere, such as in place of the clientId. Masked before anything is cut.
+  const { partner_id } = partner
+  const mask = masker(secretTexts(partner))
+  const cut = (text: string): string => mask(text).slice(0, LONGEST)
+  const test = {
+    partnerId: partner_id,
+    source,
+    mistakes,
+    warnings,
+    verified,
+    method,
+    path: cut(pathAsSent(url)),
+    date_header: cut(date),
+    authorization_header: cut(shortened(mask(authorization))),
+    string_to_sign: cut(stringToSign),
+    signed_instead: signedInstead === undefined ? null : cut(signedInstead),
+  }
+  const now = clock.now()
+  return db.tx(async (inside) => {
+    const testId = await store.insertTest(inside, test, now)
+    await store.deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
+    if (mistakes.length === 0) await store.insertPass(inside, partner_id, now)
+    return testId
+  })
+}

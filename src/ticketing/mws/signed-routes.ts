@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { failureAnswerOf, logFailure } from '../../platform/lib/web/envelope.ts'
+import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { hasBody } from '../../platform/lib/web/read-body.ts'
+import type { FailureAnswer } from '../../platform/lib/web/rescode.ts'
+import { CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
+import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
+import type { IncomingDeps } from './deps.ts'
+import { callOf } from './guard.ts'
+import { keepRejected, keepWrongPath } from './reject.ts'
+
+/** How the rejections of one group of routes differ. */
+export interface RejectionPolicy {
+  /** The code of the answer; `rejected` is undefined for a request that cannot be read and for a fault of ours. */
+  code(rejected: CallRejected | undefined, url: string): 300 | 400 | 404
+  /** Whether a rejected call is kept for its partner to look at. */
+  isKept(rejected: CallRejected): boolean
+  /** Describe and HTTP status for a request that cannot be read. */
+  unreadable(error: FailureAnswer): { readonly describe: string; readonly status: number }
+}
+
+const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
+
+/**
+ * Makes the routes of this plugin routes for signed calls: bodies are read as they came, and what is rejected gets the
+ * envelope of area B. Which routes need a signature, and when it is checked, the routes say (`mwsSignature`,
+ * `noticeSignature`).
+ */
+export function signedRoutes(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
+  app.decorateRequest('caller', null)
+  app.decorateRequest('laterRejection', null)
+  acceptRawBodies(app, deps.config)
+  rejectInEnvelope(app, deps, policy)
+}
+
+/** The rejections alone, for a scope without routes. */
+export function rejectInEnvelope(app: FastifyInstance, deps: IncomingDeps, policy: RejectionPolicy): void {
+  app.setErrorHandler(answerRejection(deps, policy))
+}
+
+/** One rejection, where another scope would answer in its own way. */
+export const answerRejection =
+  (deps: IncomingDeps, policy: RejectionPolicy) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    sendRejection(deps, policy, error, request, reply)
+
+async function sendRejection(
+  deps: IncomingDeps,
+  policy: RejectionPolicy,
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const rejected = thrown instanceof CallRejected ? thrown : undefined
+  const signer = rejected instanceof NotAuthenticated ? rejected.signer : undefined
+  const partnerId = String(request.caller?.partner_id ?? signer ?? claimedPartnerId(request))
+  const code = policy.code(rejected, request.raw.url ?? '')
+  const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
+  noteForLog(request, { code, ...(detail ? { detail } : {}) })
+  const answer = JSON.stringify(rejectionEnvelope(describe, partnerId, code))
+  if (rejected && policy.isKept(rejected)) {
+    if (rejected.status === 404 || rejected.status === 405) keepWithoutBody(deps, request, rejected, answer)
+    else await keep(deps, request, rejected, answer)
+  }
+  return reply
+    .code(status)
+    .headers({ ...HEADERS, ...headers })
+    .send(answer)
+}
+
+function failureOf(policy: RejectionPolicy, thrown: unknown, request: FastifyRequest) {
+  const error = failureAnswerOf(thrown, request)
+  const { status = 500, headers = {}, detail } = error.failure
+  if (error.rescode === 20007) return { ...policy.unreadable(error), headers, detail }
+  return { describe: 'the platform cannot respond now; try again later', status, headers, detail }
+}
+
+/** The body of a call to a wrong path or with a wrong method is not kept, and nobody waits until the call is. */
+function keepWithoutBody(deps: IncomingDeps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
+  const { headers, ip: address } = request
+  const isMethod = rejected.status === 405
+  const unread = isMethod ? UNREAD_OF_WRONG_METHOD : UNREAD_OF_WRONG_PATH
+  const rejection = {
+    requestId: request.id,
+    call: callOf(request),
+    address,
+    headers,
+    body: hasBody(request) ? unread : '',
+    reason: isMethod ? localized('wrong-method', { method: request.method }) : rejected.reason,
+    answer,
+  }
+  keepWrongPath(deps, rejection).catch((error: Error) => {
+    logFailure(request, error, 'a call to a wrong path could not be recorded')
+  })
+}
+
+/** A caller that has not proved who it is does not wait: the time would reveal whether its clientId exists. */
+async function keep(
+  deps: IncomingDeps,
+  request: FastifyRequest,
+  rejected: CallRejected,
+  answer: string,
+): Promise<void> {
+  const { caller, headers, ip: address } = request
+  const verified = caller !== null || (rejected instanceof NotAuthenticated && rejected.verified)
+  // A body decrypted with a wrong key is not shown.
+  if (rejected.reason.id === 'key-does-not-fit') request.decryptedBody = undefined
+  const decrypted = request.decryptedBody !== undefined
+  const body = readableBody(request)
+  const rejection = { requestId: request.id, call: callOf(request), verified, address, headers, body, decrypted }
+  const kept = keepRejected(deps, { ...rejection, reason: rejected.reason, answer }).catch((error: Error) => {
+    logFailure(request, error, 'a rejected call could not be recorded')
+  })
+  if (verified) await kept
+}
+
+/** The PartnerId that the caller sent: repeating it reveals nothing. */
+function claimedPartnerId({ headers }: FastifyRequest): string {
+  const given = String(headers.partnerid ?? '')
+  return /^\d{1,19}$/.test(given) ? given : ''
+}

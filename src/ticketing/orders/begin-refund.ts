@@ -1,0 +1,88 @@
+import type { Deps } from '../../platform/deps.ts'
+import type { Cause } from '../../platform/history/index.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { changeRefund } from './change-refund.ts'
+import { illegalOrderTransition, noSuchRefund } from './errors.ts'
+import { isRefundInFlight } from './in-flight.ts'
+import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
+import { type OrderRow, vouchersOf } from './order-store.ts'
+import { refusePartOf } from './partial-refund.ts'
+import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
+
+/** A refund that the caller has moved to `asking`, so that no other call sends it. */
+export interface ToAsk {
+  readonly order: OrderRow
+  readonly refund: RefundRow
+  /** Whether it may have reached the partner before. */
+  readonly repeated: boolean
+}
+
+/** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
+export type BegunRefund = ToAsk | 'lost' | 'settled'
+
+/** Stores a new refund of a locked order, or resumes an existing one. */
+export async function beginRefund(
+  deps: Deps,
+  order: OrderRow,
+  refundId: string,
+  input: RefundInput,
+  cause: Cause,
+): Promise<BegunRefund> {
+  const { db, clock } = deps
+  const known = await findRefund(db, order.partner_id, refundId)
+  if (known) {
+    if (isAnother(known, order, input)) throw new RefusedRequest(localized('refund-exists', { refund: echo(refundId) }))
+    return continueRefund(deps, order, known, cause)
+  }
+  if (order.state !== 'paid') throw illegalOrderTransition(order.order_id, order.state, 'refunded')
+  const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), input)
+  if (!input.partly) await refusePartOf(deps, order, content.refund_quantity)
+  const { order_id, partner_id } = order
+  const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
+  return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
+}
+
+const isAnother = (known: RefundRow, order: OrderRow, input: RefundInput): boolean =>
+  known.order_id !== order.order_id ||
+  (input.quantity ?? known.refund_quantity) !== known.refund_quantity ||
+  (input.refund_price ?? known.refund_price) !== known.refund_price ||
+  (input.vouchers.length > 0 && [...input.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
+
+async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<BegunRefund> {
+  if (refund.state === 'unknown') return 'lost'
+  if (refund.state === 'requested') return { order, refund: await asking(deps, order, refund, cause), repeated: false }
+  if (refund.state !== 'asking' || isRefundInFlight(deps, refund)) return 'settled'
+  await changeRefund(
+    deps,
+    order,
+    refund,
+    { state: 'unknown', decision_code: null, reason: 'no response was kept' },
+    cause,
+  )
+  return 'lost'
+}
+
+/** After the order was queried: the partner's count shows whether it has refunded; if not, the refund is sent again. */
+export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<BegunRefund> {
+  const refund = await findRefund(deps.db, order.partner_id, refundId)
+  if (!refund) throw noSuchRefund(refundId)
+  if (refund.state !== 'unknown') return 'settled'
+  if (isCounted(order, refund, await refundsOf(deps.db, order.order_id))) {
+    const reason = `the partner counts ${order.refunded_quantity} tickets as refunded`
+    await changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
+    return 'settled'
+  }
+  return { order, refund: await asking(deps, order, refund, cause), repeated: true }
+}
+
+/** Whether the partner's count holds this refund; while other refunds are open too, the count cannot be attributed. */
+function isCounted(order: OrderRow, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
+  const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
+  const done = others.filter(({ state }) => state === 'refunded')
+  const counted = done.reduce((sum, { refund_quantity }) => sum + refund_quantity, refund.refund_quantity)
+  return !others.some(isOpenRefund) && order.refunded_quantity >= counted
+}
+
+const asking = (deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> =>
+  changeRefund(deps, order, refund, { state: 'asking', decision_code: null, reason: null }, cause)

@@ -1,0 +1,79 @@
+import type { Deps } from '../../platform/deps.ts'
+import { type Cause, type Change, changeOf } from '../../platform/history/index.ts'
+import { illegalOrderTransition } from './errors.ts'
+import {
+  type ChangeableOrder,
+  type OrderRow,
+  type OrderSave,
+  type OrderUpdate,
+  saveOrders,
+  type VoucherRow,
+} from './order-store.ts'
+import { isOrderTransition } from './states.ts'
+
+/**
+ * Changes a locked order: refuses transitions that src/ticketing/orders/states.ts does not have, writes the differences with their
+ * history, and writes nothing if there are none. Consumption notices, many at once, do the same with `orderSave`.
+ */
+export async function changeOrder(
+  deps: Deps,
+  order: OrderRow,
+  update: Partial<OrderUpdate>,
+  cause: Cause,
+  vouchersBefore: readonly VoucherRow[] = [],
+): Promise<OrderRow> {
+  const now = deps.clock.now()
+  const save = orderSave(order, update, { cause, now }, vouchersBefore)
+  if (!save) return order
+  await saveOrders(deps.db, [save])
+  const { vouchers: _, ...fields } = save.update
+  const moved = fields.state !== order.state
+  return {
+    ...order,
+    ...fields,
+    state_since: moved ? now : order.state_since,
+    revision: order.revision + (moved ? 1 : 0),
+    updated_at: now,
+  }
+}
+
+/** The same without writing, for changes that are written together; undefined when nothing differs. */
+export function orderSave(
+  order: ChangeableOrder,
+  update: Partial<OrderUpdate>,
+  { cause, now }: { cause: Cause; now: Date },
+  vouchersBefore: readonly VoucherRow[] = [],
+): OrderSave | undefined {
+  const after: OrderUpdate = { ...unchanged(order), ...update }
+  if (!isOrderTransition(order.state, after.state))
+    throw illegalOrderTransition(order.order_id, order.state, after.state)
+  const { vouchers, vouchers_open, ...visible } = after
+  const before = new Map(vouchers.length > 0 ? vouchersBefore.map((voucher) => [voucher.voucher, voucher]) : [])
+  const changes = [
+    ...changeOf('order', String(order.order_id), order, visible),
+    ...vouchers.flatMap((voucher) => voucherChange(voucher, before.get(voucher.voucher) ?? null)),
+  ]
+  if (changes.length === 0 && vouchers_open === order.vouchers_open) return undefined
+  return { order, update: after, changes, cause, now }
+}
+
+const unchanged = (order: ChangeableOrder): OrderUpdate => ({
+  state: order.state,
+  used_quantity: order.used_quantity,
+  refunded_quantity: order.refunded_quantity,
+  partner_order_id: order.partner_order_id,
+  last_code: order.last_code,
+  last_describe: order.last_describe,
+  vouchers_open: order.vouchers_open,
+  close_type: order.close_type,
+  vouchers: [],
+})
+
+/** Of a code for one ticket the state says all, and of a new one its quantity. */
+function voucherChange(
+  { voucher, used_quantity, refunded_quantity, ...fields }: VoucherRow,
+  was: VoucherRow | null,
+): readonly Change[] {
+  const counts = fields.quantity > 1 && was !== null ? { used_quantity, refunded_quantity } : {}
+  return changeOf('voucher', voucher, was, { ...fields, ...counts })
+}

@@ -1,0 +1,128 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Cause } from '../../platform/history/index.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { orderSave } from './change-order.ts'
+import { noSuchOrder } from './errors.ts'
+import {
+  type ChangeableOrder,
+  lockFreeOrders,
+  lockOrder,
+  type OrderSave,
+  saveOrders,
+  type VoucherRow,
+  vouchersOfAll,
+} from './order-store.ts'
+import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities, withVouchers } from './quantities.ts'
+import { codesByCount, lacksVoucherList, missingListChange } from './reported-codes.ts'
+
+/**
+ * Consumption reports of partners, in three steps within one transaction, so that reports about different orders can be
+ * processed together: lock the orders, decide each report separately, write the results.
+ */
+
+/** Quantities are cumulative: used and refunded so far, out of the `quantity` tickets of the order. */
+export interface ConsumptionReport extends Quantities {
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly vouchers?: readonly ReportedVoucher[] | undefined
+}
+
+interface LockedOrder {
+  readonly order: ChangeableOrder
+  readonly vouchers: readonly VoucherRow[]
+}
+
+type LockedById = ReadonlyMap<bigint, LockedOrder>
+
+/** The orders of some reports, locked until the transaction ends. */
+export interface LockedOrders {
+  readonly has: (orderId: bigint) => boolean
+  /** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
+  readonly decide: (partnerId: bigint, report: ConsumptionReport, at: DecidedAt) => OrderSave | undefined
+  /** Whether the report lacks the codes that its locked order requires. */
+  readonly lacksVoucherList: (report: ConsumptionReport) => boolean
+  /** Writes the changes in one statement. */
+  readonly save: (saves: readonly OrderSave[]) => Promise<void>
+}
+
+/**
+ * Locks the orders of the reports; each report is about a different order. A single report waits for its order; of
+ * several, those whose order is locked elsewhere are left out, so that one slow order does not delay the others.
+ */
+export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
+  const ids = reports.map(({ orderId }) => orderId)
+  const [first, ...others] = ids
+  // Sent together; the vouchers are read after the locking all the same.
+  const [found, vouchers] = await Promise.all([
+    first !== undefined && others.length === 0 ? lockOrder(db, first) : lockFreeOrders(db, ids),
+    vouchersOfAll(db, ids),
+  ])
+  const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
+  for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
+  return {
+    has: (orderId) => locked.has(orderId),
+    decide: (partnerId, report, at) => decideConsumption(locked, partnerId, report, at),
+    lacksVoucherList: ({ orderId, vouchers: reported }) => {
+      const known = locked.get(orderId)
+      return known !== undefined && lacksVoucherList(known.order, known.vouchers, reported)
+    },
+    save: (saves) => saveOrders(db, saves),
+  }
+}
+
+interface DecidedAt {
+  readonly cause: Cause
+  readonly now: Date
+}
+
+/** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
+export function decideConsumption(
+  orders: LockedById,
+  partnerId: bigint,
+  report: ConsumptionReport,
+  at: DecidedAt,
+): OrderSave | undefined {
+  checkQuantities(report)
+  const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
+  const own = ownOrder(order, partnerId, report.orderId)
+  checkPartnerOrderId(own, report.partnerOrderId)
+  if (report.quantity !== own.quantity) {
+    const { order_id: order, quantity } = own
+    throw new RefusedRequest(localized('other-quantity', { quantity: report.quantity, order, own: quantity }))
+  }
+  const quantities = withQuantities(own, report)
+  const lacking = lacksVoucherList(own, before, report.vouchers)
+  const isOldNews = report.usedQuantity < own.used_quantity
+  const codes = !lacking ? (report.vouchers ?? []) : isOldNews ? [] : codesByCount(before, own.quantity, quantities)
+  const { state, used_quantity, refunded_quantity } = quantities
+  const totals = { used_quantity, refunded_quantity, quantity: own.quantity }
+  const { vouchers, vouchers_open } = withVouchers(own, before, codes, totals)
+  const partner_order_id = own.partner_order_id ?? report.partnerOrderId
+  const update = { state, used_quantity, refunded_quantity, partner_order_id, vouchers, vouchers_open }
+  const save = orderSave(own, update, at, before)
+  if (!save || !lacking) return save
+  return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
+}
+
+/** Another partner's order is reported as not found. */
+export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
+  order: Order | undefined,
+  partnerId: bigint,
+  orderId: bigint,
+): Order {
+  if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
+  return order
+}
+
+/**
+ * A notice names its order by two ids, and both must name the same one (exact text). An order without partnerOrderId
+ * accepts any.
+ */
+export function checkPartnerOrderId(
+  { order_id, partner_order_id: own }: Pick<ChangeableOrder, 'order_id' | 'partner_order_id'>,
+  given: string,
+): void {
+  if (own === null || own === given) return
+  throw new RefusedRequest(localized('other-partner-order', { given: echo(given), order: order_id, own: echo(own) }))
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto'
+import { findOffer } from '../catalogue/index.ts'
+import { CALL_TIMES } from '../../platform/config/call-limits.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { orderCreate } from '../interfaces/index.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
+import {
+  type AnswerOf,
+  activePartner,
+  type CallCause,
+  type CallResult,
+  callPartner,
+  failureOf,
+} from '../partner-calls/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
+import { changeOrder } from './change-order.ts'
+import { changedBy } from './changed-by.ts'
+import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
+import { insertOrder, requestOf } from './new-order-store.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
+import { type CreateRequest, completeRequest, differs } from './order-request.ts'
+import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
+import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import { isOrderTransition } from './states.ts'
+import { TRIAL_KEPT_S } from './trial-store.ts'
+import { type NewOrder, newOrder } from './wire.ts'
+
+/** What an order is for: a visitor, a test run, or to try something (then it is deleted after TRIAL_KEPT_S). */
+export type OrderPurpose = 'sale' | 'test-run' | 'trial'
+
+/** An order that this call has moved to `creating`, so that no other call sends it. */
+interface ToSend {
+  readonly orderId: bigint
+  readonly request: CreateRequest
+  readonly revision: number
+}
+
+/**
+ * Creates an order at the partner; it is stored before the call. The same order_id again is the same order: it is
+ * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. Every order
+ * that is not for sale is marked as one of the sandbox; so are all orders of a partner that is not live yet.
+ */
+export const createOrder = operation(
+  newOrder,
+  async (deps: CallDeps, input: NewOrder, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
+    const partner = await activePartner(deps, input.partner_id)
+    const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
+    const stored = (await findOrder(deps.db, orderId))
+      ? undefined
+      : await store(deps, partner, orderId, input, { cause, purpose })
+    const begun = stored ?? (await resumeOrder(deps, orderId, input, cause))
+    return 'request' in begun ? send(deps, partner, begun, cause) : begun
+  },
+)
+
+/**
+ * A random id with exactly this many bits. Above 53 bits it is odd, so that a reader of doubles cannot return it
+ * unchanged.
+ */
+export function newOrderId(bits: number): bigint {
+  const highest = 2n ** BigInt(bits - 1)
+  return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
+}
+
+/** Stores a new order as `creating`; undefined if another call has taken the id meanwhile. */
+async function store(
+  deps: Deps,
+  { partner_id, stage }: PartnerWithSecrets,
+  orderId: bigint,
+  input: NewOrder,
+  { cause, purpose }: { readonly cause: CallCause; readonly purpose: OrderPurpose },
+): Promise<ToSend | undefined> {
+  const { partner_deal_id, travel_date = null, partner_primary_key = '', quantity } = input
+  const offered = { partnerId: partner_id, partnerDealId: partner_deal_id, date: travel_date }
+  const offer = await findOffer(deps.db, { ...offered, primaryKey: partner_primary_key })
+  const request = completeRequest(orderId, input, offer)
+  const now = deps.clock.now()
+  const order = {
+    order_id: orderId,
+    partner_id,
+    partner_deal_id,
+    sandbox: stage === 'sandbox' || purpose !== 'sale',
+    delete_after: purpose === 'trial' ? addSeconds(now, TRIAL_KEPT_S) : null,
+    quantity,
+    buy_price: Number(request.buyPrice),
+    unit_price: Number(request.unitPrice),
+    total_price: Number(request.totalPrice),
+    travel_date,
+    request: stringifyLossless(request),
+  }
+  return deps.db.tx(async (db) => {
+    if (!(await insertOrder(db, order, { cause: changedBy(cause), now }))) return undefined
+    await recordAsked({ ...deps, db }, 'order_create_asked', order, { partner_deal_id, quantity })
+    await queueQuery({ ...deps, db }, order, CALL_TIMES.overS)
+    return { orderId, request, revision: 0 }
+  })
+}
+
+/** Visitors that were removed cannot differ. */
+const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewOrder =>
+  removed ? { ...input, visitors: undefined, contact_person: undefined } : input
+
+/** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
+async function resumeOrder(
+  deps: CallDeps,
+  orderId: bigint,
+  input: NewOrder,
+  cause: CallCause,
+): Promise<ToSend | OrderResult> {
+  const order = await existingOrder(deps, orderId)
+  const stored = await requestOf(deps.db, orderId)
+  if (order.partner_id !== input.partner_id || differs(stored, compared(order, input))) {
+    throw new RefusedRequest(localized('order-exists', { order: orderId }))
+  }
+  if (order.data_removed_at && order.state === 'create_failed') {
+    const date = order.data_removed_at.toISOString().slice(0, 10)
+    throw new RefusedRequest(localized('order-visitors-removed', { order: orderId, date }))
+  }
+  const queried = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
+  // Order create is idempotent at the partner: after any response it may be sent again.
+  if (queried?.failure && queried.failure.kind !== 'partner-code') return queried
+  const toSend = await withOrder(deps, orderId, async (inside, found) => {
+    if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
+    const update = { state: 'creating', last_code: null, last_describe: null } as const
+    await queueQuery(inside, found, CALL_TIMES.overS)
+    const { revision } = await changeOrder(inside, found, update, changedBy(cause))
+    return { orderId, request: orderCreate.request.parse(stored), revision }
+  })
+  return toSend ?? resultFor(deps, orderId)
+}
+
+async function send(
+  deps: CallDeps,
+  partner: PartnerWithSecrets,
+  { orderId, request, revision }: ToSend,
+  cause: CallCause,
+): Promise<OrderResult> {
+  const result = await callPartner(deps, partner, 'order-create', request, { orderId, cause })
+  const update = outcomeOf(result)
+  await withOrder(deps, orderId, async (inside, order) => {
+    // Anything but success from an older call is outdated.
+    if (order.revision !== revision && update.state !== 'created') return
+    // The order may have been queried and paid since: a late response undoes none of that.
+    const open = order.state === 'creating' || order.state === 'create_unknown'
+    if (!open || !isOrderTransition(order.state, update.state)) return
+    await changeOrder(inside, order, update, { kind: 'call', id: result.callId })
+    if (update.state === 'create_unknown') await queueQuery(inside, order, ASK_AGAIN_IN_S)
+    else await dropQuery(inside.db, orderId)
+  })
+  return resultFor(deps, orderId, failureOf(result))
+}
+
+type Created = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>
+
+function outcomeOf(result: CallResult<AnswerOf<'order-create'>>): Created {
+  if (result.outcome === 'success') {
+    const { partnerOrderId } = result.answer.body
+    return { state: 'created', partner_order_id: partnerOrderId, last_code: 200, last_describe: null }
+  }
+  if (result.outcome === 'pending') {
+    return { state: 'create_unknown', last_code: result.code, last_describe: result.describe }
+  }
+  const { kind, code = null, detail, maybe_received } = result.failure
+  const decided = kind === 'partner-code' || !maybe_received
+  return { state: decided ? 'create_failed' : 'create_unknown', last_code: code, last_describe: detail }
+}

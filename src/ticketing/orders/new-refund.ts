@@ -1,0 +1,106 @@
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import type { OrderRow, VoucherRow } from './order-store.ts'
+import { foreignVoucher } from './quantities.ts'
+import type { NewRefundRow, RefundRow } from './refund-store.ts'
+import { REFUND_STATES, type RefundState } from './states.ts'
+import { ticketsLeftOn } from './voucher-counts.ts'
+
+/** The requested refund; fields that are left out mean all remaining tickets. */
+export interface RefundInput {
+  readonly quantity?: number | undefined
+  readonly vouchers: readonly string[]
+  readonly refund_price?: number | undefined
+  readonly refund_fee?: number | undefined
+  /** Whatever the product says of partial refunds. */
+  readonly partly: boolean
+}
+
+export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
+
+/** Whether a refund may still take its tickets. */
+export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
+  REFUND_STATES[state].next.length > 0
+
+/** Tickets that a new refund may take. */
+export function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
+  const reserved = refunds.filter(isOpenRefund).reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+  return order.quantity - order.used_quantity - order.refunded_quantity - reserved
+}
+
+/**
+ * The refund's content, or a refusal if the order has no such tickets left: those in other open refunds are reserved.
+ */
+export function refundContent(
+  order: OrderRow,
+  vouchers: readonly VoucherRow[],
+  refunds: readonly RefundRow[],
+  input: RefundInput,
+): RefundContent {
+  const open = refunds.filter(isOpenRefund)
+  const left = ticketsLeft(order, refunds)
+  const named = [...new Set(input.vouchers)]
+  const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
+  const free = (voucher: VoucherRow) => freeTickets(voucher, open)
+  const chosen = named.map((voucher) => refundable(order, known.get(voucher), free, voucher))
+  const ofVouchers = chosen.reduce((sum, voucher) => sum + free(voucher), 0)
+  const quantity = input.quantity ?? (named.length > 0 ? ofVouchers : left)
+  if (named.length > 0) checkFits(chosen, ofVouchers, quantity)
+  if (quantity < 1 || quantity > left) {
+    const wanted = { order: order.order_id, left, quantity: Math.max(quantity, 1) }
+    throw new RefusedRequest(localized('left-to-refund', wanted))
+  }
+  return {
+    refund_quantity: quantity,
+    vouchers: named.length > 0 ? named : unusedVouchers(vouchers, free, { quantity, left }),
+    refund_price: input.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
+    refund_fee: input.refund_fee ?? 0,
+  }
+}
+
+/** Tickets of a code that no open refund may take. One that names several codes takes all that is left of each. */
+function freeTickets(voucher: VoucherRow, open: readonly RefundRow[]): number {
+  const taken = open.filter(({ vouchers }) => vouchers.includes(voucher.voucher))
+  return taken.reduce((left, { refund_quantity }) => Math.max(0, left - refund_quantity), ticketsLeftOn(voucher))
+}
+
+/**
+ * The codes of this many tickets, if none were named: partners refund the codes that they are sent. Codes for one
+ * ticket each, the one that all share, or everything that is left. None if that does not identify the tickets, as when
+ * a partner reports how many were used but not which: then the partner chooses.
+ */
+function unusedVouchers(
+  vouchers: readonly VoucherRow[],
+  free: (voucher: VoucherRow) => number,
+  { quantity, left }: { readonly quantity: number; readonly left: number },
+): string[] {
+  const unused = vouchers.filter((one) => one.state === 'unused' && free(one) > 0)
+  const names = unused.map(({ voucher }) => voucher)
+  const tickets = unused.reduce((sum, one) => sum + free(one), 0)
+  if (unused.every((one) => one.quantity === 1)) {
+    return tickets <= left && tickets >= quantity ? names.slice(0, quantity) : []
+  }
+  if (vouchers.length === 1) return tickets >= quantity ? names : []
+  return tickets === left && (unused.length === 1 || quantity === left) ? names : []
+}
+
+/** Only one voucher for several tickets may be refunded in part: of more it would not be known how many of which. */
+function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
+  if (quantity === ofVouchers || (chosen.length === 1 && quantity < ofVouchers)) return
+  throw new RefusedRequest(localized('vouchers-for', { tickets: ofVouchers, quantity }))
+}
+
+/** The voucher, or a refusal when it cannot be refunded. */
+function refundable(
+  order: OrderRow,
+  found: VoucherRow | undefined,
+  free: (voucher: VoucherRow) => number,
+  voucher: string,
+): VoucherRow {
+  if (!found) throw foreignVoucher(order.order_id, voucher)
+  if (found.state !== 'unused') {
+    throw new RefusedRequest(localized('voucher-is', { voucher: echo(voucher), state: found.state }))
+  }
+  if (free(found) === 0) throw new RefusedRequest(localized('voucher-in-refund', { voucher: echo(voucher) }))
+  return found
+}

@@ -1,0 +1,60 @@
+import { dequeue, enqueue } from '../../platform/db/jobs-store.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import type { OrderRow } from './order-store.ts'
+
+/** The jobs that orders queue, each with the key that makes it unique. src/operations/jobs reads these payloads. */
+
+/** Queries and messages to one partner run one after the other: a slow partner must not occupy every worker. */
+const queueOf = (partnerId: bigint): string => `orders:${partnerId}`
+
+const queryKey = (orderId: bigint): string => `query-order:${orderId}`
+
+/** Queries the order after this many seconds; `asked` counts the queries so far. */
+export const queueQuery = (
+  { db, clock }: Deps,
+  { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
+  seconds: number,
+  asked = 0,
+): Promise<number> =>
+  enqueue(
+    db,
+    'query-order',
+    { orderId: String(order_id), asked },
+    { key: queryKey(order_id), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
+  )
+
+/** The order is decided: no more queries are needed. */
+export const dropQuery = (db: Db, orderId: bigint): Promise<number> => dequeue(db, queryKey(orderId))
+
+const messageKey = (orderId: bigint, refundId: string): string => `send-refunded-message:${orderId}:${refundId}`
+
+export interface RefundedMessage {
+  readonly orderId: bigint
+  readonly refundId: string
+  /** 1 by customer service, 2 payment never confirmed, 3 review timed out. */
+  readonly type: 1 | 2 | 3
+  readonly reason?: string | undefined
+}
+
+/** Sends the message after this many seconds, unless the job was removed because the message has arrived. */
+export const queueRefundedMessage = (
+  { db, clock }: Deps,
+  partnerId: bigint,
+  message: RefundedMessage,
+  seconds: number,
+): Promise<number> =>
+  enqueue(
+    db,
+    'send-refunded-message',
+    { ...message, orderId: String(message.orderId) },
+    {
+      key: messageKey(message.orderId, message.refundId),
+      queue: queueOf(partnerId),
+      runAt: addSeconds(clock.now(), seconds),
+    },
+  )
+
+export const dropRefundedMessage = (db: Db, { orderId, refundId }: RefundedMessage): Promise<number> =>
+  dequeue(db, messageKey(orderId, refundId))

@@ -1,0 +1,67 @@
+import { recordIfOperator } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import type { CallProblem } from '../partner-calls/index.ts'
+import { type Additional, findAdditional } from './additional-store.ts'
+import { noSuchOrder } from './errors.ts'
+import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { type RefundRow, refundsOf } from './refund-store.ts'
+
+/** An order as an operator sees it, with its vouchers, its refunds and the additional data from the partner. */
+export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>, Additional {
+  readonly vouchers: readonly VoucherRow[]
+  readonly refunds: readonly RefundRow[]
+}
+
+/** The order after an operation, and why its call failed; null if it did not. */
+export interface OrderResult {
+  readonly order: ShownOrder
+  readonly failure: CallProblem | null
+}
+
+export async function existingOrder({ db }: Deps, orderId: bigint): Promise<OrderRow> {
+  const order = await findOrder(db, orderId)
+  if (!order) throw noSuchOrder(orderId)
+  return order
+}
+
+const NOTHING_ADDITIONAL: Additional = { voucher_additional: [], order_additional: [], additional_left_out: 0 }
+
+export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrder> {
+  const { revision: _, vouchers_open: __, ...order } = await existingOrder(deps, orderId)
+  return {
+    ...order,
+    vouchers: await vouchersOf(deps.db, orderId),
+    refunds: await refundsOf(deps.db, orderId),
+    ...((await findAdditional(deps.db, orderId)) ?? NOTHING_ADDITIONAL),
+  }
+}
+
+export const resultFor = async (
+  deps: Deps,
+  orderId: bigint,
+  failure: CallProblem | null = null,
+): Promise<OrderResult> => ({
+  order: await shownOrder(deps, orderId),
+  failure,
+})
+
+/** That an operator asks for something about an order; in the transaction with which it begins. */
+export const recordAsked = (
+  deps: Deps,
+  event: `order_${string}_asked`,
+  order: Pick<OrderRow, 'order_id' | 'partner_id'>,
+  detail: object = {},
+): Promise<void> =>
+  recordIfOperator(deps, { event, target: `order:${order.order_id}`, partnerId: order.partner_id, detail })
+
+/** Runs `work` in a transaction with the order locked. */
+export const withOrder = <Result>(
+  deps: Deps,
+  orderId: bigint,
+  work: (inside: Deps, order: OrderRow) => Promise<Result>,
+): Promise<Result> =>
+  deps.db.tx(async (db) => {
+    const order = await lockOrder(db, orderId)
+    if (!order) throw noSuchOrder(orderId)
+    return work({ ...deps, db }, order)
+  })

@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Cause, type Change, ORDER_CHANGES } from '../../platform/history/index.ts'
+import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
+import { ORDER_STATE_NAMES, type OrderState, VOUCHER_STATES } from './states.ts'
+
+/** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
+
+const bigint = z.coerce.bigint()
+const money = z.coerce.number()
+
+const orderRow = z.object({
+  order_id: bigint,
+  partner_id: bigint,
+  partner_deal_id: z.string(),
+  partner_order_id: z.string().nullable(),
+  sandbox: z.boolean(),
+  state: z.enum(ORDER_STATE_NAMES),
+  state_since: z.date(),
+  revision: z.number(),
+  last_code: z.number().nullable(),
+  last_describe: storedDetail.nullable(),
+  vouchers_open: z.boolean(),
+  close_type: z.number().nullable(),
+  quantity: z.number(),
+  used_quantity: z.number(),
+  refunded_quantity: z.number(),
+  buy_price: money,
+  unit_price: money,
+  total_price: money,
+  travel_date: z.string().nullable(),
+  created_at: z.date(),
+  updated_at: z.date(),
+  /** Null while the visitors' data are there. */
+  data_removed_at: z.date().nullable(),
+  /** What the partner's last answer to order query says otherwise than our records. */
+  contradiction: storedDetail.nullable(),
+})
+export type OrderRow = z.output<typeof orderRow>
+
+const voucherRow = z.object({
+  voucher: z.string(),
+  state: z.enum(VOUCHER_STATES),
+  /** Tickets that it is for, and how many of them are used and refunded. */
+  quantity: z.number(),
+  used_quantity: z.number(),
+  refunded_quantity: z.number(),
+  picture: z.string().nullable(),
+  invalid_at: z.string().nullable(),
+})
+export type VoucherRow = z.output<typeof voucherRow>
+
+/** The fields by which a change of an order is decided. */
+const changeableOrder = orderRow.pick({
+  order_id: true,
+  partner_id: true,
+  partner_order_id: true,
+  state: true,
+  last_code: true,
+  last_describe: true,
+  vouchers_open: true,
+  close_type: true,
+  quantity: true,
+  used_quantity: true,
+  refunded_quantity: true,
+})
+export type ChangeableOrder = z.output<typeof changeableOrder>
+
+/** The order, locked until the end of the transaction; read everything else about it after this. */
+export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
+  db.maybe(
+    orderRow,
+    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
+          vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
+          created_at, updated_at, data_removed_at, contradiction
+        from ticket_order where order_id = ${orderId} for update`,
+  )
+
+/**
+ * Those orders that exist and are not locked elsewhere, locked as above. It never waits, so a transaction that holds
+ * some orders may lock more in any sequence.
+ */
+export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
+  db.many(
+    changeableOrder,
+    sql`select order_id, partner_id, partner_order_id, state, last_code, last_describe, vouchers_open, close_type,
+          quantity, used_quantity, refunded_quantity
+        from ticket_order where order_id = any (${orderIds}::bigint[]) for update skip locked`,
+  )
+
+export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
+  db.maybe(
+    orderRow,
+    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
+          vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
+          created_at, updated_at, data_removed_at, contradiction
+        from ticket_order where order_id = ${orderId}`,
+  )
+
+export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
+  db.many(
+    voucherRow,
+    sql`select voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at from voucher where order_id = ${orderId} order by voucher`,
+  )
+
+const voucherOfOrder = voucherRow.extend({ order_id: bigint })
+
+/** Each with the `order_id` that it belongs to. */
+export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
+  db.many(
+    voucherOfOrder,
+    sql`select voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at, order_id
+        from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
+  )
+
+/** The new values of an order; fields left out stay. `vouchers` has the complete new and changed ones. */
+export interface OrderUpdate {
+  readonly state: OrderState
+  readonly used_quantity: number
+  readonly refunded_quantity: number
+  readonly partner_order_id: string | null
+  readonly last_code: number | null
+  readonly last_describe: Detail | null
+  readonly vouchers_open: boolean
+  readonly close_type: number | null
+  readonly vouchers: readonly VoucherRow[]
+}
+
+/** A change of a locked order, ready to be written. */
+export interface OrderSave {
+  readonly order: Pick<OrderRow, 'order_id' | 'partner_id'>
+  readonly update: OrderUpdate
+  readonly changes: readonly Change[]
+  readonly cause: Cause
+  readonly now: Date
+}
+
+const SAVE = ({ order, update, now }: OrderSave) => sql.part`
+  ${order.order_id}::bigint as order_id, ${update.state}::text as state, ${update.used_quantity}::int as used_quantity,
+  ${update.refunded_quantity}::int as refunded_quantity, ${update.partner_order_id}::text as partner_order_id,
+  ${update.last_code}::int as last_code, ${storable(update.last_describe)}::jsonb as last_describe,
+  ${update.vouchers_open}::boolean as vouchers_open, ${update.close_type}::int as close_type,
+  ${now.toISOString()}::timestamptz as at`
+
+/** Writes orders, vouchers and history in one statement. */
+export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<void> {
+  const vouchers = saves.flatMap(({ order: { order_id }, update }) =>
+    update.vouchers.map((voucher) => ({ ...voucher, order_id: String(order_id) })),
+  )
+  const changes = saves.flatMap(({ order, changes, cause, now }) => {
+    const [order_id, partner_id, at] = [String(order.order_id), String(order.partner_id), now.toISOString()]
+    return changes.map(({ record, record_id, change }) => {
+      // Named one by one: spread, with the time as a Date, they take three times as long to write.
+      return { record, record_id, change, order_id, partner_id, cause: cause.kind, cause_id: cause.id, at }
+    })
+  })
+  await db.exec(
+    sql`with saved as (
+      update ticket_order o set
+        state = s.state,
+        state_since = case when o.state = s.state then o.state_since else s.at end,
+        revision = o.revision + case when o.state = s.state then 0 else 1 end,
+        used_quantity = s.used_quantity,
+        refunded_quantity = s.refunded_quantity,
+        partner_order_id = s.partner_order_id,
+        last_code = s.last_code,
+        last_describe = s.last_describe,
+        vouchers_open = s.vouchers_open,
+        close_type = s.close_type,
+        updated_at = s.at
+      from ${sql.rows('s', saves, SAVE)}
+      where o.order_id = s.order_id
+        -- looked up by key, however few orders there were when the plan was made
+        and o.order_id = any (${saves.map(({ order }) => order.order_id)}::bigint[])
+    ), vouchers as (
+      insert into voucher (order_id, voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at)
+      select order_id, voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at
+      from jsonb_to_recordset(${JSON.stringify(vouchers)}::jsonb)
+        as v (order_id bigint, voucher text, state text, quantity int, used_quantity int, refunded_quantity int,
+          picture text, invalid_at text)
+      on conflict (order_id, voucher) do update set
+        state = excluded.state, quantity = excluded.quantity, used_quantity = excluded.used_quantity,
+        refunded_quantity = excluded.refunded_quantity, picture = excluded.picture, invalid_at = excluded.invalid_at
+    )
+    insert into ${ORDER_CHANGES}
+    select at, partner_id, record, record_id, order_id, cause, cause_id, change
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+      as c (at timestamptz, partner_id bigint, record text, record_id text, order_id bigint, cause text,
+        cause_id text, change jsonb)`,
+  )
+}

@@ -1,0 +1,118 @@
+import type { Deps } from '../../platform/deps.ts'
+import { type Cause, countOrderMoves } from '../../platform/history/index.ts'
+import { codesOfFailure, type IssuedTickets } from '../interfaces/index.ts'
+import { problemsText } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { storeAdditional } from './additional.ts'
+import { changeOrder } from './change-order.ts'
+import { checkPartnerOrderId, ownOrder } from './consumption.ts'
+import { illegalOrderTransition } from './errors.ts'
+import { ASK_AGAIN_IN_S } from './in-flight.ts'
+import { issueTickets } from './issue-tickets.ts'
+import { dropQuery, queueQuery } from './order-jobs.ts'
+import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { foreignVoucher, takesCodes } from './quantities.ts'
+import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
+import { ISSUED_STATES, type OrderState } from './states.ts'
+
+/** The delayed result of an order pay: the tickets, or why there are none. */
+export interface PayResult {
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly outcome: 'issued' | 'failed'
+  /** As it was sent. */
+  readonly issueType: number
+  /** The partner's code; undefined where it gave none. */
+  readonly code: number | undefined
+  /** The reason of a failure. */
+  readonly describe: string
+  readonly tickets: IssuedTickets
+}
+
+/** Codes from here on are failures; programs also send 0 and 1 where nothing went wrong. */
+const FIRST_FAILURE = 300
+
+const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
+/** States in which no tickets were ever issued: here "failed" is nothing new. */
+const NOT_ISSUED: readonly OrderState[] = ['created', 'pay_failed', 'closing', 'closed']
+
+/**
+ * Ends an order that waits for its tickets, also when the answer to order pay is not read yet or was lost. The same
+ * result again changes nothing; one that contradicts an earlier decision is refused: issued tickets are not withdrawn,
+ * and tickets for a failed order are not accepted. Runs inside the caller's transaction when `deps.db` is one.
+ */
+export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayResult, cause: Cause): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
+    checkPartnerOrderId(order, result.partnerOrderId)
+    const before = await vouchersOf(db, order.order_id)
+    const apply = result.outcome === 'issued' ? issue : fail
+    await apply({ ...deps, db }, order, before, result, cause)
+  })
+}
+
+async function issue(
+  deps: Deps,
+  order: OrderRow,
+  before: readonly VoucherRow[],
+  { code, tickets, partnerOrderId }: PayResult,
+  cause: Cause,
+): Promise<void> {
+  if (code !== undefined && code >= FIRST_FAILURE) {
+    throw new RefusedRequest(localized('issued-and-failed', { code }))
+  }
+  // An earlier failure may have been about another payment, and the tickets exist.
+  const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
+  if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'paid')
+  const fresh = checkCodes({ ...order, vouchers_open: order.vouchers_open || waits }, before, tickets)
+  // Reported again, by this notice or by the response before it.
+  if (!waits && fresh.length === 0) return storeAdditional(deps, order.order_id, tickets)
+  await issueTickets(deps, order, { ...tickets, partnerOrderId }, cause)
+}
+
+/** As many codes as voucherType promises, all of them this order's; those that are new. */
+function checkCodes(order: OrderRow, before: readonly VoucherRow[], tickets: IssuedTickets): string[] {
+  const known = new Set(before.map(({ voucher }) => voucher))
+  const reported = issuedCodes(tickets, order.quantity).map(({ voucher }) => voucher)
+  const fresh = reported.filter((voucher) => !known.has(voucher))
+  const [foreign] = fresh
+  if (foreign !== undefined && !takesCodes(order, before)) throw foreignVoucher(order.order_id, foreign)
+  const codes = known.size + fresh.length
+  const promised = promisedCodes(tickets, order.quantity)
+  const enough = promised === undefined ? codes <= order.quantity : codes === promised
+  if (enough || awaitsCodes(tickets, order.quantity, codes)) return fresh
+  const wanted =
+    promised === undefined
+      ? localized('at-most-count', { count: order.quantity })
+      : `${promised} (voucherType ${tickets.voucherType})`
+  throw new RefusedRequest(
+    localized('codes-needed', { codes, order: order.order_id, quantity: order.quantity, wanted }),
+  )
+}
+
+async function fail(
+  deps: Deps,
+  order: OrderRow,
+  before: readonly VoucherRow[],
+  { code, describe, issueType, tickets }: PayResult,
+  cause: Cause,
+): Promise<void> {
+  if (NOT_ISSUED.includes(order.state)) return
+  const { vouchers, credentialList } = tickets
+  const codes = codesOfFailure({ vouchers, credentialList }, `issueType ${issueType}`)
+  if (codes) throw new RefusedRequest(problemsText([codes]))
+  if (!WAITING.includes(order.state)) throw illegalOrderTransition(order.order_id, order.state, 'pay_failed')
+  const [issued] = before
+  if (issued) {
+    throw new RefusedRequest(localized('cannot-fail', { order: order.order_id, voucher: echo(issued.voucher) }))
+  }
+  // If an order was paid again, it is unknown which payment is meant: the partner is queried.
+  const again = (await countOrderMoves(deps.db, order.order_id, { to: 'paying', notFrom: 'pay_unknown' })) > 1
+  const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
+  const said = { last_code: failure, last_describe: echo(failure === null ? describe : `${failure}: ${describe}`) }
+  const state = again ? 'pay_unknown' : 'pay_failed'
+  await changeOrder(deps, order, { state, ...said, vouchers_open: again }, cause)
+  if (again) await queueQuery(deps, order, ASK_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+}

@@ -1,0 +1,155 @@
+import { problemText } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
+import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
+import { type ClaimedTickets, countedByState, soleCode, type TicketTotals, withClaims } from './voucher-counts.ts'
+
+/** A voucher as a partner reports it; `status` is 0 unused, 1 used, 2 refunded, 3 void. */
+export interface ReportedVoucher {
+  readonly voucher: string
+  readonly quantity: number
+  readonly status: 0 | 1 | 2 | 3
+  readonly picture?: string | undefined
+  readonly invalidAt?: string | undefined
+  /** Reported by the documents of this many people (`quantity`), which need not be everyone who shares it. */
+  readonly ofPeople?: true
+}
+
+export interface Quantities {
+  readonly quantity: number
+  readonly usedQuantity: number
+  readonly refundedQuantity: number
+}
+
+const NEGATIVE = localized('must-not-be-negative')
+
+/** What can be refused without reading the order. */
+export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Quantities): void {
+  if (usedQuantity < 0) throw new RefusedRequest(problemText({ path: 'usedQuantity', problem: NEGATIVE }))
+  if (refundedQuantity < 0) throw new RefusedRequest(problemText({ path: 'refundedQuantity', problem: NEGATIVE }))
+  if (quantity < 1)
+    throw new RefusedRequest(problemText({ path: 'quantity', problem: localized('must-be-at-least', { least: 1 }) }))
+  if (usedQuantity + refundedQuantity > quantity) {
+    throw new RefusedRequest(localized('too-many-together'))
+  }
+}
+
+/** Quantities are cumulative and reports come in any order, so of each the larger one holds (DECISIONS "Payloads"). */
+export function withQuantities(
+  order: ChangeableOrder,
+  reported: Pick<Quantities, 'usedQuantity' | 'refundedQuantity'>,
+): Pick<OrderUpdate, 'state' | 'used_quantity' | 'refunded_quantity'> {
+  const used = Math.max(order.used_quantity, reported.usedQuantity)
+  const refunded = Math.max(order.refunded_quantity, reported.refundedQuantity)
+  if (used + refunded > order.quantity) {
+    throw new RefusedRequest(
+      localized('more-than-tickets', { order: order.order_id, quantity: order.quantity, used, refunded }),
+    )
+  }
+  const state: OrderState = stateByQuantities(order.quantity, used, refunded) ?? order.state
+  return { state, used_quantity: used, refunded_quantity: refunded }
+}
+
+/**
+ * The vouchers that the report adds or changes. An unknown voucher is refused, unless codes may still be added: then up
+ * to one per ticket is accepted.
+ */
+export function withVouchers(
+  order: ChangeableOrder,
+  before: readonly VoucherRow[],
+  reported: readonly ReportedVoucher[],
+  totals: TicketTotals,
+): Pick<OrderUpdate, 'vouchers' | 'vouchers_open'> {
+  const known = new Set(before.map(({ voucher }) => voucher))
+  const fresh = [...new Set(reported.map(({ voucher }) => voucher))].filter((voucher) => !known.has(voucher))
+  const [foreign] = fresh
+  if (foreign !== undefined) {
+    if (!takesCodes(order, before)) throw foreignVoucher(order.order_id, foreign)
+    const beyond = fresh[order.quantity - before.length]
+    if (beyond !== undefined) {
+      const { order_id, quantity } = order
+      throw new RefusedRequest(localized('one-voucher-too-many', { voucher: echo(beyond), order: order_id, quantity }))
+    }
+  }
+  // Late codes may come one by one.
+  const vouchers_open = order.vouchers_open || fresh.length > 0
+  return { vouchers: mergedVouchers(before, reported, totals), vouchers_open }
+}
+
+/**
+ * Whether a code that the platform does not know may be this order's: a notice may come before the answer to order pay
+ * has been read, and tickets without a code may get one later.
+ */
+export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]): boolean {
+  if (before.length >= order.quantity) return false
+  return order.vouchers_open || (before.length === 0 && ISSUED_STATES.includes(order.state))
+}
+
+export const foreignVoucher = (orderId: bigint, voucher: string): RefusedRequest =>
+  new RefusedRequest(localized('foreign-voucher', { voucher: echo(voucher), order: orderId }))
+
+/**
+ * The vouchers that a report changes, each once: a partner may send one code several times. `totals` are the order's
+ * quantities after the report.
+ */
+export function mergedVouchers(
+  before: readonly VoucherRow[],
+  reported: readonly ReportedVoucher[],
+  totals: TicketTotals,
+): VoucherRow[] {
+  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
+  const reports = new Map<string, [ReportedVoucher, ...ReportedVoucher[]]>()
+  for (const report of reported) {
+    const entries = reports.get(report.voucher)
+    if (entries) entries.push(report)
+    else reports.set(report.voucher, [report])
+  }
+  // Every other code is for one ticket at least.
+  const most = Math.max(1, totals.quantity + 1 - new Set([...known.keys(), ...reports.keys()]).size)
+  const claims = new Map<string, ClaimedTickets>()
+  for (const [voucher, entries] of reports) {
+    const { row, claim } = merged(known.get(voucher), entries, most)
+    known.set(voucher, row)
+    claims.set(voucher, claim)
+  }
+  const sole = soleCode([...known.values()], totals)
+  return sole ? [sole] : withClaims([...known.values()], claims, totals).filter(({ voucher }) => reports.has(voucher))
+}
+
+/** A voucher after the entries about it of one more report, and what these claim of its tickets. */
+function merged(
+  was: VoucherRow | undefined,
+  entries: readonly [ReportedVoucher, ...ReportedVoucher[]],
+  most: number,
+): { readonly row: VoucherRow; readonly claim: ClaimedTickets } {
+  const [first] = entries
+  const quantity = was?.quantity ?? quantityOf(entries, most)
+  const isOfSome = first.ofPeople && was !== undefined && first.quantity < was.quantity
+  const latest = isOfSome ? 'unused' : entries.map(({ status }) => VOUCHER_STATES[status]).reduce(laterVoucherState)
+  const voucher: VoucherRow = {
+    voucher: first.voucher,
+    ...(was ?? countedByState('unused')),
+    quantity,
+    picture: was?.picture ?? first.picture ?? null,
+    invalid_at: was?.invalid_at ?? first.invalidAt ?? null,
+  }
+  const state = laterVoucherState(voucher.state, latest)
+  const claimed = (status: ReportedVoucher['status']) =>
+    isOfSome ? 0 : entries.reduce((sum, one) => sum + (one.status === status ? one.quantity : 0), 0)
+  const claim = { used: claimed(USED), refunded: claimed(REFUNDED) }
+  if (quantity === 1) return { row: { ...voucher, ...countedByState(state) }, claim }
+  return { row: latest === 'void' ? { ...voucher, state } : voucher, claim }
+}
+
+const [USED, REFUNDED] = [1, 2] as const
+
+/** Tickets of a code that is new: an entry for all of them, or one for each part of them. */
+function quantityOf(entries: readonly ReportedVoucher[], most: number): number {
+  const [first = 1, ...rest] = entries.map(({ quantity }) => quantity)
+  if (rest.length === 0 || (first > 1 && rest.every((quantity) => quantity === first))) return first
+  return Math.min(
+    most,
+    rest.reduce((sum, quantity) => sum + quantity, first),
+  )
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Cause, type Difference, ORDER_CHANGES } from '../../platform/history/index.ts'
+import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
+import { REFUND_STATE_NAMES, type RefundState } from './states.ts'
+
+const money = z.coerce.number()
+
+const refundRow = z.object({
+  partner_id: z.coerce.bigint(),
+  refund_id: z.string(),
+  order_id: z.coerce.bigint(),
+  state: z.enum(REFUND_STATE_NAMES),
+  refund_quantity: z.number(),
+  vouchers: z.array(z.string()),
+  refund_price: money,
+  refund_fee: money,
+  decision_code: z.number().nullable(),
+  reason: storedDetail.nullable(),
+  created_at: z.date(),
+  updated_at: z.date(),
+})
+export type RefundRow = z.output<typeof refundRow>
+
+/** Changes to refunds happen under the lock of their order, so this one takes none. */
+export const findRefund = (db: Db, partnerId: bigint, refundId: string): Promise<RefundRow | undefined> =>
+  db.maybe(
+    refundRow,
+    sql`select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at
+        from refund where partner_id = ${partnerId} and refund_id = ${refundId}`,
+  )
+
+export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
+  db.many(
+    refundRow,
+    sql`select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at
+        from refund where order_id = ${orderId} order by created_at, refund_id`,
+  )
+
+export interface RefundUpdate {
+  readonly state: RefundState
+  readonly decision_code: number | null
+  readonly reason: Detail | null
+}
+
+export const saveRefund = (
+  db: Db,
+  refund: RefundRow,
+  update: RefundUpdate,
+  change: Difference,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<number> =>
+  db.exec(
+    sql`with saved as (
+      update refund set state = ${update.state}, decision_code = ${update.decision_code}, reason = ${storable(update.reason)},
+        updated_at = ${now}
+      where partner_id = ${refund.partner_id} and refund_id = ${refund.refund_id}
+    )
+    insert into ${ORDER_CHANGES}
+    values (${now}, ${refund.partner_id}, 'refund', ${refund.refund_id}, ${refund.order_id}, ${cause.kind},
+      ${cause.id}, ${JSON.stringify(change)}::jsonb)`,
+  )
+
+export interface NewRefundRow {
+  readonly partner_id: bigint
+  readonly refund_id: string
+  readonly order_id: bigint
+  readonly state: RefundState
+  readonly refund_quantity: number
+  readonly vouchers: readonly string[]
+  readonly refund_price: number
+  readonly refund_fee: number
+}
+
+/** The lock of the order also covers its refunds; an id of another order's refund fails the transaction. */
+export const insertRefund = (
+  db: Db,
+  refund: NewRefundRow,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<RefundRow> =>
+  db.one(
+    refundRow,
+    sql`with stored as (
+      insert into refund (partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee,
+        created_at, updated_at)
+      values (${refund.partner_id}, ${refund.refund_id}, ${refund.order_id}, ${refund.state}, ${refund.refund_quantity},
+        ${refund.vouchers}, ${refund.refund_price}, ${refund.refund_fee}, ${now}, ${now})
+      returning partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at
+    ), history as (
+      insert into ${ORDER_CHANGES}
+      select ${now}, partner_id, 'refund', refund_id, order_id, ${cause.kind}, ${cause.id},
+        jsonb_build_object('state', jsonb_build_array(null, state))
+      from stored
+    )
+    select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at from stored`,
+  )

@@ -1,0 +1,135 @@
+import type { Change } from '../../platform/history/index.ts'
+import type { IssuedTickets } from '../interfaces/index.ts'
+import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
+import type { ReportedVoucher } from './quantities.ts'
+import { VOUCHER_STATES, type VoucherState } from './states.ts'
+
+/** The codes in what partners report about tickets: lists of codes, and documents with the codes that they open. */
+
+type Status = ReportedVoucher['status']
+
+/** A document as answers and notices name it. */
+interface Credential {
+  readonly voucher?: string | undefined
+  readonly status?: Status | undefined
+}
+
+interface VoucherEntry {
+  readonly voucher: string
+  readonly voucherPics?: string | undefined
+  readonly voucherInvalidTime: string
+  readonly quantity: number
+  readonly status: Status
+}
+
+/**
+ * The codes of a voucherList, and those that only a credentialList names. Several people may share a code: its state is
+ * the earliest of theirs.
+ */
+export function codesIn(
+  voucherList: readonly VoucherEntry[] = [],
+  credentialList: readonly (Credential | undefined)[] = [],
+): ReportedVoucher[] {
+  const listed = voucherList.map(
+    ({ voucher, voucherPics, voucherInvalidTime, quantity, status }): ReportedVoucher => ({
+      voucher,
+      quantity,
+      status,
+      picture: voucherPics,
+      invalidAt: voucherInvalidTime,
+    }),
+  )
+  const named = new Set(listed.map(({ voucher }) => voucher))
+  return [...listed, ...codesOfPeople(credentialList).filter(({ voucher }) => !named.has(voucher))]
+}
+
+function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVoucher[] {
+  const codes = new Map<string, { quantity: number; status: Status }>()
+  for (const { voucher, status = 0 } of people.filter((one) => one !== undefined)) {
+    if (voucher === undefined) continue
+    const code = codes.get(voucher)
+    codes.set(voucher, {
+      quantity: (code?.quantity ?? 0) + 1,
+      status: code && code.status < status ? code.status : status,
+    })
+  }
+  return [...codes].map(([voucher, code]) => ({ voucher, ...code, ofPeople: true }))
+}
+
+/**
+ * The codes of tickets that are issued, for an order of so many tickets. One code admits one person, or everybody if
+ * the order has one code; for real-name orders the codes may come only with the documents.
+ */
+export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVoucher[] {
+  const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = issued
+  const people = new Map(codesOfPeople(credentialList).map((code) => [code.voucher, code.quantity]))
+  const codes = new Set([...vouchers, ...people.keys()])
+  const forAll = voucherType === 2 || (voucherType !== 1 && codes.size === 1 && !issued.asyReturnVoucher)
+  // If a code occurs twice, the first picture counts, so it is set last.
+  const pictures = new Map(vouchers.map((voucher, index) => [voucher, voucherPics[index]] as const).reverse())
+  const admits = (voucher: string): number => {
+    if (forAll) return quantity
+    return voucherType === 1 ? 1 : (people.get(voucher) ?? 1)
+  }
+  return [...codes].map((voucher) => ({
+    voucher,
+    quantity: admits(voucher),
+    status: 0,
+    picture: pictures.get(voucher),
+  }))
+}
+
+/** How many codes voucherType promises; undefined where it promises none. */
+export function promisedCodes(
+  { voucherType }: Pick<IssuedTickets, 'voucherType'>,
+  quantity: number,
+): number | undefined {
+  if (voucherType === 1) return quantity
+  return voucherType === 2 ? 1 : undefined
+}
+
+/** Whether the partner will still send codes: it says so, and some are missing. */
+export const awaitsCodes = (issued: IssuedTickets, quantity: number, codes: number): boolean =>
+  issued.asyReturnVoucher === true && codes < (promisedCodes(issued, quantity) ?? quantity)
+
+/**
+ * Reports without `voucherList` about orders with one code per ticket. The contract requires it there, but live
+ * partners leave it out: then the codes follow the quantities, as far as these are unambiguous.
+ */
+
+/** Whether the report had to name codes. While not all codes are known (`vouchers_open`), this cannot be decided. */
+export const lacksVoucherList = (
+  { vouchers_open }: Pick<ChangeableOrder, 'vouchers_open'>,
+  before: readonly VoucherRow[],
+  reported: readonly ReportedVoucher[] | undefined,
+): boolean => !reported?.length && !vouchers_open && before.length > 0 && before.every(({ quantity }) => quantity === 1)
+
+/** The codes that follow from the quantities; none if they are ambiguous, or if tickets have no code. */
+export function codesByCount(
+  before: readonly VoucherRow[],
+  tickets: number,
+  { used_quantity, refunded_quantity }: Pick<OrderUpdate, 'used_quantity' | 'refunded_quantity'>,
+): ReportedVoucher[] {
+  if (before.length !== tickets || before.some(({ state }) => state === 'void')) return []
+  const count = (wanted: VoucherState) => before.filter(({ state }) => state === wanted).length
+  const [used, refunded] = [used_quantity - count('used'), refunded_quantity - count('refunded')]
+  const unused = before.filter(({ state }) => state === 'unused')
+  const marked = (status: 1 | 2) => unused.map(({ voucher, quantity }) => ({ voucher, quantity, status }))
+  if (refunded <= 0 && used >= unused.length) return marked(1)
+  if (used <= 0 && refunded >= unused.length) return marked(2)
+  return []
+}
+
+/** The text for operators in the history of the order; `marked` is the result of codesByCount. */
+export function missingListChange(
+  { order_id }: Pick<ChangeableOrder, 'order_id'>,
+  before: readonly VoucherRow[],
+  [first, ...others]: readonly ReportedVoucher[],
+): Change {
+  const unused = before.filter(({ state }) => state === 'unused').length
+  const result = first
+    ? `${others.length + 1} unused marked as ${VOUCHER_STATES[first.status]} by count`
+    : `${unused} stay unused, since it is not known which of them are meant`
+  const text = unused > 0 ? `missing: of its codes ${result}` : 'missing'
+  return { record: 'order', record_id: String(order_id), change: { voucherList: [null, text] } }
+}

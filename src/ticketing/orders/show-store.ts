@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { OrderFilter } from './wire.ts'
+
+const orderSummary = z.object({
+  order_id: z.coerce.bigint(),
+  partner_id: z.coerce.bigint(),
+  partner_deal_id: z.string(),
+  /** The partner's own id, once it has named one. */
+  partner_order_id: z.string().nullable(),
+  /** Made in the sandbox: nobody has paid for it. */
+  sandbox: z.boolean(),
+  state: z.string(),
+  quantity: z.number(),
+  used_quantity: z.number(),
+  refunded_quantity: z.number(),
+  total_price: z.coerce.number(),
+  created_at: z.date(),
+})
+export type OrderSummary = z.output<typeof orderSummary>
+
+/** Newest first; an undefined filter lets everything through. */
+export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilter): Promise<Page<OrderSummary>> {
+  const [createdAt, orderId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(orderSummary),
+    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, quantity, used_quantity,
+          refunded_quantity, total_price, created_at, ${cursorOf(sql.part`created_at, order_id::text`)}
+        from ticket_order
+        where (${createdAt}::timestamptz is null or (created_at, order_id) < (${createdAt}::timestamptz, ${orderId}::bigint))
+          and (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
+          and (${filter.partner_order_id}::text is null or partner_order_id like ${beginsWith(filter.partner_order_id)})
+          and (${filter.state}::text is null or state = ${filter.state})
+          and (${filter.sandbox}::boolean is null or sandbox = ${filter.sandbox})
+          and (${filter.from}::timestamptz is null or created_at >= ${filter.from})
+          and (${filter.to}::timestamptz is null or created_at < ${filter.to})
+        order by created_at desc, order_id desc limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
+
+/** Which of these partners have orders. */
+export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>
+  (
+    await db.many(
+      z.object({ partner_id: z.coerce.bigint() }),
+      sql`select distinct partner_id from ticket_order where partner_id = any(${partnerIds}::bigint[])`,
+    )
+  ).map((row) => row.partner_id)
+
+const storedOrder = z.object({ order_id: z.coerce.bigint(), partner_order_id: z.string().nullable() })
+
+/** Those of these orders that exist, with the id that the partner has given each. */
+export const storedOrders = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof storedOrder>[]> =>
+  db.many(
+    storedOrder,
+    sql`select order_id, partner_order_id from ticket_order where order_id = any (${orderIds}::bigint[])`,
+  )
+
+const outcomes = z.object({ consumed: z.array(z.string()), refunded: z.array(z.string()) })
+/** Ids of orders that the platform's records show as consumed, and as refunded, at least in part. */
+export type OrderOutcomes = z.output<typeof outcomes>
+
+/** Of these orders; only those of the sandbox count. */
+export const outcomesOf = (db: Db, orderIds: readonly bigint[]): Promise<OrderOutcomes> =>
+  db.one(
+    outcomes,
+    sql`select
+          coalesce(array_agg(o.order_id::text order by o.order_id) filter (where o.used_quantity > 0), '{}') as consumed,
+          coalesce(array_agg(o.order_id::text order by o.order_id) filter (where exists (
+            select 1 from refund r where r.order_id = o.order_id and r.state = 'refunded')), '{}') as refunded
+        from ticket_order o where o.order_id = any (${orderIds}::bigint[]) and o.sandbox`,
+  )

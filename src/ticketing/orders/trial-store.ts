@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { ORDER_HISTORY } from '../../platform/history/index.ts'
+import { ORDER_DATA_RETENTION } from './personal-data-store.ts'
+import { ORDER_STATE_NAMES } from './states.ts'
+
+/** The SQL of orders that were made to try something. */
+
+/** As long as the calls about them are kept. */
+export const TRIAL_KEPT_S = 30 * DAY_S
+
+/** An order says itself when it may go; its vouchers, refunds, lists and history go with it. */
+export const ORDER_RETENTION: readonly Retention[] = [
+  { table: 'ticket_order', key: ['order_id'], column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
+  ...ORDER_DATA_RETENTION,
+]
+
+const trialOrder = z.object({
+  order_id: z.coerce.bigint(),
+  partner_deal_id: z.string(),
+  partner_order_id: z.string().nullable(),
+  state: z.enum(ORDER_STATE_NAMES),
+  quantity: z.number(),
+  used_quantity: z.number(),
+  refunded_quantity: z.number(),
+  created_at: z.date(),
+})
+export type TrialOrder = z.output<typeof trialOrder>
+
+const FIELDS = sql.part`order_id, partner_deal_id, partner_order_id, state, quantity, used_quantity, refunded_quantity,
+  created_at`
+
+/** The newest of a partner, newest first. */
+export const trialOrders = (db: Db, partnerId: bigint, limit: number): Promise<TrialOrder[]> =>
+  db.many(
+    trialOrder,
+    sql`select ${FIELDS} from ticket_order where partner_id = ${partnerId} and delete_after is not null
+        order by created_at desc, order_id desc limit ${limit}`,
+  )
+
+/** Undefined for an order of another kind or partner, too. */
+export const findTrialOrder = (db: Db, partnerId: bigint, orderId: bigint): Promise<TrialOrder | undefined> =>
+  db.maybe(
+    trialOrder,
+    sql`select ${FIELDS} from ticket_order
+        where order_id = ${orderId} and partner_id = ${partnerId} and delete_after is not null`,
+  )
+
+/** Whether the partner has sold anything to a visitor. */
+export const hasSold = async (db: Db, partnerId: bigint): Promise<boolean> =>
+  (await db.maybe(
+    z.object({ order_id: z.coerce.bigint() }),
+    sql`select order_id from ticket_order where partner_id = ${partnerId} and not sandbox limit 1`,
+  )) !== undefined
+
+const namedOrder = z.object({
+  order_id: z.coerce.bigint(),
+  partner_id: z.coerce.bigint(),
+  partner_order_id: z.string().nullable(),
+  sold: z.boolean(),
+  vouchers: z.array(z.string()),
+  refund_ids: z.array(z.string()),
+})
+/** An order that the body of a call names, with the ids that belong to it. */
+export type NamedOrder = z.output<typeof namedOrder>
+
+const MAX_ID = 2n ** 63n - 1n
+/** Ids of 63 bits that are no further apart may be the same double. */
+const DOUBLE_SPACING = 1_024n
+
+/**
+ * Undefined for an order that does not exist. `sold` also where the partner's program could take a sold order for this
+ * one: because it reads ids as doubles, or has given both one partnerOrderId.
+ */
+export const findNamedOrder = (db: Db, orderId: bigint): Promise<NamedOrder | undefined> => {
+  const last = orderId > MAX_ID - DOUBLE_SPACING ? MAX_ID : orderId + DOUBLE_SPACING
+  return db.maybe(
+    namedOrder,
+    sql`select o.order_id, o.partner_id, o.partner_order_id,
+          array (select voucher from voucher where order_id = o.order_id) as vouchers,
+          array (select refund_id from refund where order_id = o.order_id) as refund_ids,
+          not o.sandbox
+          or exists (select 1 from ticket_order t where t.order_id between ${orderId - DOUBLE_SPACING} and ${last}
+            and t.order_id::float8 = o.order_id::float8 and t.partner_id = o.partner_id and not t.sandbox)
+          or exists (select 1 from ticket_order t where t.partner_order_id = o.partner_order_id
+            and t.partner_id = o.partner_id and not t.sandbox) as sold
+        from ticket_order o where o.order_id = ${orderId}`,
+  )
+}

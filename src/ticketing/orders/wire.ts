@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { filterText, idKey, momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
+import { visitor } from '../interfaces/index.ts'
+import { date, positiveId, price, storable, text } from '../../platform/lib/json/fields.ts'
+import { LIST_LIMITS, listOf } from '../../platform/lib/json/shape.ts'
+import { ORDER_STATE_NAMES } from './states.ts'
+
+/**
+ * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
+ * or text and are kept exact.
+ */
+
+const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
+const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
+
+export const newOrder = z.strictObject({
+  partner_id: positiveId,
+  /** The idempotency key: the same id is the same order. A new one if it is left out. */
+  order_id: positiveId.optional(),
+  partner_deal_id: storable,
+  quantity: count.default(1),
+  /** Absent for open-date tickets. */
+  travel_date: date().optional(),
+  /** Those of the pulled product or price calendar if left out. */
+  unit_price: money.optional(),
+  buy_price: money.optional(),
+  /** unit_price × quantity if left out. */
+  total_price: money.optional(),
+  mt_deal_id: positiveId.optional(),
+  visitors: listOf('visitors', visitor).optional(),
+  contact_person: visitor.optional(),
+  /** Of level price calendars. */
+  partner_primary_key: storable.optional(),
+  level_ids: listOf('levels', storable).optional().meta({ flag: 'level-id' }),
+})
+export type NewOrder = z.output<typeof newOrder>
+
+export const oneOrder = z.strictObject({ order_id: positiveId })
+
+export const newRefund = z.strictObject({
+  order_id: positiveId,
+  /** The idempotency key: the same id is the same refund. A new one if it is left out. */
+  refund_id: storable.optional(),
+  /** All tickets that are left, or those of `vouchers`, if left out. */
+  quantity: count.optional(),
+  vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
+  /** unit_price × quantity if left out. */
+  refund_price: money.optional(),
+  refund_fee: money.default(0),
+  /** Asks for a part of an order though its product has no partial refunds. */
+  partly: z.boolean().default(false),
+})
+export type NewRefund = z.output<typeof newRefund>
+
+/** 1 by customer service, 2 payment never confirmed, 3 review timed out. */
+export const newRefundedMessage = z.strictObject({
+  order_id: positiveId,
+  /** With type 3 the refund under review. */
+  refund_id: storable.optional(),
+  type: z.literal([1, 2, 3]),
+  quantity: count.optional(),
+  vouchers: listOf('vouchers', storable).default([]).meta({ flag: 'voucher' }),
+  refund_price: money.optional(),
+  reason: text().max(500).optional(),
+  /** As of a refund. */
+  partly: z.boolean().default(false),
+})
+export type NewRefundedMessage = z.output<typeof newRefundedMessage>
+
+export const orderFilter = z.strictObject({
+  partner_id: positiveId.optional(),
+  state: z.enum(ORDER_STATE_NAMES).optional(),
+  /** True: only orders of the sandbox; false: only live ones. */
+  sandbox: z
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .optional()
+    .meta({ off: 'live' }),
+  /** The beginning of the partner's own id. */
+  partner_order_id: filterText(255).optional(),
+  /** When they were made. */
+  ...periodInput,
+  ...pageInput(z.tuple([momentKey, idKey]), { usual: 50 }),
+})
+export type OrderFilter = z.output<typeof orderFilter>

@@ -1,0 +1,129 @@
+import type { z } from 'zod'
+import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
+import type { CallResult, Reply } from './call-result.ts'
+import type { CallRecord } from './call-store.ts'
+import type { CallDeps, SentAgain } from './deps.ts'
+import { type CallOptions, makeCall } from './exchange.ts'
+import { callToResendLate } from './faults.ts'
+
+type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
+
+/** The field `body` of the request, and the whole answer, of an interface. */
+export type RequestOf<Name extends InterfaceName> = z.input<Definition<Name>['request']>
+export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['answer']>
+
+/**
+ * One signed call to a partner, never made inside of a transaction, and recorded with its secrets masked. It is repeated
+ * only where a test run asks for that (faults.ts). Whatever the partner does wrong is a result; only errors of our own
+ * throw.
+ */
+export async function callPartner<Name extends InterfaceName>(
+  deps: CallDeps,
+  partner: PartnerWithSecrets,
+  name: Name,
+  body: RequestOf<Name>,
+  options: CallOptions,
+): Promise<CallResult<AnswerOf<Name>>> {
+  const definition = definitionOf(name)
+  const text = stringifyLossless({ partnerId: partner.partner_id, body: definition.request.parse(body) })
+  const sending = { definition, text, byHand: false }
+  const { reply, record } = await makeCall(deps, partner, sending, options)
+  const { sendTwice = false, outOfOrder = false } = options.forge === undefined ? (deps.calls.faults ?? {}) : {}
+  const sentAgain: SentAgain[] = sendTwice
+    ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
+    : []
+  const first = outOfOrder ? await callToResendLate(deps, name, options.orderId) : undefined
+  if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first, options), isLate: true })
+  deps.calls.onCall?.(record, sentAgain)
+  return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
+}
+
+/** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
+async function sendLate(
+  deps: CallDeps,
+  partner: PartnerWithSecrets,
+  first: CallRecord,
+  { cause }: CallOptions,
+): Promise<CallRecord> {
+  const sending = { definition: definitionOf(first.interface as InterfaceName), text: first.request_body, byHand: true }
+  const about = first.order_id === null ? {} : { orderId: first.order_id }
+  return (await makeCall(deps, partner, sending, { cause, ...about })).record
+}
+
+/**
+ * The same call with a body that a person has written: `text` goes out as it is, whatever the interface takes. Test
+ * steps do not count such calls as theirs.
+ */
+export async function callAsWritten(
+  deps: CallDeps,
+  partner: PartnerWithSecrets,
+  name: InterfaceName,
+  text: string,
+  options: CallOptions,
+): Promise<CallResult<unknown>> {
+  const { reply, record } = await makeCall(
+    deps,
+    partner,
+    { definition: definitionOf(name), text, byHand: true },
+    options,
+  )
+  deps.calls.onCall?.(record, [])
+  return { ...reply, callId: record.call_id }
+}
+
+const definitionOf = (name: InterfaceName) =>
+  INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+
+const unknownPartner = (partnerId: bigint): RefusedRequest =>
+  new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
+export interface MadeCall {
+  readonly call: CallRecord
+  /** What was sent again after it. */
+  readonly sentAgain: readonly SentAgain[]
+}
+
+/** Runs an operation, and returns the calls that it made beside its result. */
+export async function withCalls<Given extends CallDeps, Result>(
+  deps: Given,
+  operation: (deps: Given) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly calls: readonly MadeCall[] }> {
+  const calls: MadeCall[] = []
+  const onCall = (call: CallRecord, sentAgain: readonly SentAgain[]) => {
+    calls.push({ call, sentAgain })
+  }
+  const result = await operation({ ...deps, calls: { ...deps.calls, onCall } })
+  return { result, calls }
+}
+
+/** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
+export async function existingPartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw unknownPartner(partnerId)
+  return partner
+}
+
+/** For what must not be begun with a partner that is suspended. */
+export async function activePartner(deps: CallDeps, partnerId: bigint): Promise<PartnerWithSecrets> {
+  const partner = await existingPartner(deps, partnerId)
+  if (partner.status !== 'active')
+    throw new RefusedRequest(localized('partner-is', { partner: partnerId, state: partner.status }))
+  return partner
+}
+
+/** A heartbeat that is signed with a new secret: whether the partner accepts it before our calls are signed with it. */
+export const heartbeatWith: TestCallWith<CallDeps> =
+  (deps) =>
+  async (partner, { secret }) => {
+    const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? {
+      ...partner,
+      secrets: [],
+      aes_key: null,
+    }
+    const result = await callPartner(deps, known, 'heartbeat', {}, { secret, cause: { kind: 'new-secret', ref: null } })
+    if (result.outcome === 'failed') return { ok: false, detail: `${result.failure.kind}: ${result.failure.detail}` }
+    return { ok: result.outcome === 'success', detail: result.outcome }
+  }

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
+import { CALL_CAUSES } from './cause.ts'
+
+/** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
+export const CALL_RETENTION: readonly Retention[] = [
+  { table: 'partner_call', key: ['call_id'], column: 'started_at', keptS: () => 30 * DAY_S },
+]
+
+/**
+ * How a test step forges a call on purpose: a signature that does not fit, a Date of twenty minutes ago, or a clientId that
+ * does not exist; the rest of the call is valid.
+ */
+export const FORGERIES = ['signature', 'date', 'client'] as const
+export type Forgery = (typeof FORGERIES)[number]
+
+/** What a test step made of an answer: all checks passed, only some of level `warning` failed, or others too. */
+export type CallVerdict = 'passed' | 'warning' | 'failed'
+
+/** A call to a partner as it is kept for the sandbox; its secrets are masked. */
+export interface CallRecord {
+  readonly call_id: string
+  readonly partner_id: bigint
+  readonly interface: string
+  readonly order_id: bigint | null
+  readonly started_at: Date
+  readonly duration_ms: number
+  readonly url: string
+  readonly request_headers: object
+  readonly request_body: string
+  readonly http_status: number | null
+  readonly response_headers: object | null
+  readonly response_body: string | null
+  readonly code: number | null
+  readonly failure: string | null
+  readonly failure_detail: Detail | null
+  /** Null unless it is wrong on purpose. */
+  readonly forged: Forgery | null
+  /** Its body was written by a person. */
+  readonly by_hand: boolean
+  /** Why it was made (cause.ts); null of old ones. */
+  readonly cause: (typeof CALL_CAUSES)[number] | null
+  readonly cause_ref: string | null
+}
+
+export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
+  db.exec(
+    sql`insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
+          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged, by_hand,
+          cause, cause_ref)
+        values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
+          ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
+          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${storable(call.failure_detail)},
+          ${call.forged}, ${call.by_hand}, ${call.cause}, ${call.cause_ref})`,
+  )
+
+/** Keeps what a test step made of the answer. */
+export const judgeCall = (db: Db, callId: string, verdict: CallVerdict): Promise<number> =>
+  db.exec(sql`update partner_call set verdict = ${verdict} where call_id = ${callId}`)
+
+const callSummary = z.object({
+  call_id: z.string(),
+  interface: z.string(),
+  started_at: z.date(),
+  duration_ms: z.number(),
+  http_status: z.number().nullable(),
+  code: z.number().nullable(),
+  failure: z.string().nullable(),
+  failure_detail: storedDetail.nullable(),
+})
+export type CallSummary = z.output<typeof callSummary>
+
+export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
+  db.many(
+    callSummary,
+    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail
+        from partner_call where order_id = ${orderId} order by started_at, call_number`,
+  )
+
+const callRecord = callSummary.extend({
+  partner_id: z.coerce.bigint(),
+  order_id: z.coerce.bigint().nullable(),
+  url: z.string(),
+  request_headers: z.record(z.string(), z.string()),
+  request_body: z.string(),
+  response_headers: z.record(z.string(), z.string()).nullable(),
+  response_body: z.string().nullable(),
+  forged: z.enum(FORGERIES).nullable(),
+  by_hand: z.boolean(),
+  cause: z.enum(CALL_CAUSES).nullable(),
+  cause_ref: z.string().nullable(),
+})
+
+/** The newest call of that interface about an order, whole; none that a person has written. */
+export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
+  db.maybe(
+    callRecord,
+    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
+          url, request_headers, request_body, response_headers, response_body, forged, by_hand, cause, cause_ref
+        from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
+        order by started_at desc, call_number desc limit 1`,
+  )
+
+const span = z.object({ span: z.number(), calls: z.number(), failed: z.number() })
+
+/** Calls to partners in one span of time, counted from 0; spans without any are left out. */
+export type CallSpan = z.output<typeof span>
+
+/** Of all partners since then, by spans of so many seconds. */
+export const callsBySpan = (db: Db, since: Date, spanS: number): Promise<CallSpan[]> =>
+  db.many(
+    span,
+    sql`select floor(extract(epoch from started_at - ${since}::timestamptz) / ${spanS}::float8)::int as span,
+          count(1)::int as calls, count(failure)::int as failed
+        from partner_call where started_at >= ${since} group by 1 order by 1`,
+  )

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { cursorOf, idKey, type Page, pageInput, pageOf, withCursor } from '../../platform/db/page.ts'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+/** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
+export const REACH_RETENTION: readonly Retention[] = [
+  { table: 'partner_certificate', key: ['partner_id', 'origin'], column: 'seen_at', keptS: () => 30 * DAY_S },
+  { table: 'partner_circuit', key: ['partner_id', 'process'], column: 'retry_at', keptS: () => DAY_S },
+]
+
+interface BreakerKey {
+  readonly partnerId: bigint
+  readonly process: string
+}
+
+/** `now`: when it opened, if it was not open before. */
+export const upsertOpenBreaker = (
+  db: Db,
+  { partnerId, process }: BreakerKey,
+  retryAt: Date,
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into partner_circuit (partner_id, process, opened_at, retry_at)
+        values (${partnerId}, ${process}, ${now}, ${retryAt})
+        on conflict (partner_id, process) do update set retry_at = excluded.retry_at`,
+  )
+
+export const deleteOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): Promise<number> =>
+  db.exec(sql`delete from partner_circuit where partner_id = ${partnerId} and process = ${process}`)
+
+/** In how many processes they were open. */
+export const deleteOpenBreakersOf = async (db: Db, partnerId: bigint, now: Date): Promise<number> =>
+  (
+    await db.one(
+      z.object({ open: z.number() }),
+      sql`with gone as (delete from partner_circuit where partner_id = ${partnerId} returning retry_at)
+          select count(*) filter (where retry_at > ${now})::int as open from gone`,
+    )
+  ).open
+
+export const hasOpenBreaker = async (db: Db, { partnerId, process }: BreakerKey): Promise<boolean> =>
+  (await db.maybe(
+    z.object({ partner_id: z.coerce.bigint() }),
+    sql`select partner_id from partner_circuit where partner_id = ${partnerId} and process = ${process}`,
+  )) !== undefined
+
+const openBreaker = z.object({
+  partner_id: z.coerce.bigint(),
+  processes: z.number(),
+  opened_at: z.date(),
+  retry_at: z.date(),
+})
+export type OpenBreaker = z.output<typeof openBreaker>
+
+export const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
+export type BreakerFilter = z.output<typeof breakerFilter>
+
+/** By PartnerId; those that some process does not call now. */
+export async function listOpenBreakers(db: Db, { limit, after }: BreakerFilter, now: Date): Promise<Page<OpenBreaker>> {
+  const [last] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(openBreaker),
+    sql`select partner_id, count(*)::int as processes, min(opened_at) as opened_at, max(retry_at) as retry_at,
+          ${cursorOf(sql.part`partner_id::text`)}
+        from partner_circuit
+        where retry_at > ${now} and (${last}::bigint is null or partner_id > ${last}::bigint)
+        group by partner_id order by partner_id limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}

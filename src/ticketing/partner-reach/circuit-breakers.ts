@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { addSeconds, type Clock } from '../../platform/lib/clock.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+
+const FAILURES = 5
+const OPEN_S = 30
+/** After so many failed calls in a row no call is made for so many seconds. */
+export const BREAKER = { failures: FAILURES, openS: OPEN_S } as const
+
+/** A response that takes longer is slow. */
+const SLOW_MS = 5_000
+/** Milliseconds of slow responses above which background calls wait. The sum halves each minute. */
+const MAX_SLOW_MS = 30_000
+const HALF_FORGOTTEN_S = 60
+
+interface Breaker {
+  failures: number
+  /** Set while the breaker is open: when one call may try again. */
+  retryAt: Date | null
+  /** Time spent on slow answers, as of `slowAt`. */
+  slowMs: number
+  slowAt: Date
+  /** The database says that it is open, so an operator can end that there (resetBreaker). */
+  isKept: boolean
+}
+
+/** What an outcome has changed: the breaker is open until then, or no longer. */
+export type BreakerChange = 'closed' | { readonly retryAt: Date } | undefined
+
+interface RefusedCall {
+  readonly refused: LocalizedText
+  /** Because calls failed, and operators can see it. */
+  readonly isKept: boolean
+}
+
+const closed = (now: Date): Breaker => ({ failures: 0, retryAt: null, slowMs: 0, slowAt: now, isKept: false })
+
+/**
+ * A circuit breaker for each partner, made once a process. Five failed calls in a row open it for 30 s, so that no
+ * order waits for a partner that is down; then one call at a time tries. A partner that answers slowly gets no background
+ * calls for a while, so that pulls from it do not take the time of other partners' jobs. Orders are still sent: a slow
+ * ticket is better than none. Breakers protect the time of one process, so processes need not agree on them.
+ */
+export class CircuitBreakers {
+  /** Whose breakers these are. */
+  readonly process = randomUUID()
+  readonly #clock: Clock
+  readonly #breakers = new Map<bigint, Breaker>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  #breakerOf(partnerId: bigint): Breaker {
+    const breaker = this.#breakers.get(partnerId) ?? closed(this.#clock.now())
+    this.#breakers.set(partnerId, breaker)
+    return breaker
+  }
+
+  /**
+   * Whether a call may be made now, or why not. 30 s after the breaker opened one call is allowed; the others are
+   * refused until its outcome is known. `background`: nobody waits for the answer.
+   */
+  allowsCall(partnerId: bigint, background: boolean): true | RefusedCall {
+    const breaker = this.#breakerOf(partnerId)
+    const now = this.#clock.now()
+    if (background && slowMsAt(breaker, now) > MAX_SLOW_MS) {
+      return { refused: localized('breaker-slow'), isKept: false }
+    }
+    if (breaker.retryAt === null) return true
+    if (now < breaker.retryAt) {
+      return { refused: localized('breaker-open', { seconds: OPEN_S }), isKept: breaker.isKept }
+    }
+    breaker.retryAt = addSeconds(now, OPEN_S)
+    return true
+  }
+
+  /** Counts a call that was made: whether the partner answered at all, and how long that took. */
+  recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): BreakerChange {
+    const breaker = this.#breakerOf(partnerId)
+    const now = this.#clock.now()
+    const wasOpen = breaker.retryAt !== null
+    breaker.failures = answered ? 0 : breaker.failures + 1
+    breaker.retryAt = breaker.failures >= FAILURES ? addSeconds(now, OPEN_S) : null
+    breaker.slowMs = slowMsAt(breaker, now) + (durationMs > SLOW_MS ? durationMs : 0)
+    breaker.slowAt = now
+    if (breaker.retryAt !== null) return { retryAt: breaker.retryAt }
+    return wasOpen ? 'closed' : undefined
+  }
+
+  /** Whether the database says that the breaker is open. */
+  keep(partnerId: bigint, isKept: boolean): void {
+    this.#breakerOf(partnerId).isKept = isKept
+  }
+
+  /** How many partners are left alone now, because their calls failed (open) or because they are slow. */
+  counts(): { readonly open: number; readonly slow: number } {
+    const now = this.#clock.now()
+    const breakers = [...this.#breakers.values()]
+    return {
+      open: breakers.filter(({ retryAt }) => retryAt !== null).length,
+      slow: breakers.filter((breaker) => slowMsAt(breaker, now) > MAX_SLOW_MS).length,
+    }
+  }
+
+  /** Closes the breaker: the next call is allowed whatever happened before. */
+  reset(partnerId: bigint): void {
+    this.#breakers.set(partnerId, closed(this.#clock.now()))
+  }
+}
+
+function slowMsAt({ slowMs, slowAt }: Breaker, now: Date): number {
+  const seconds = Math.max(0, (now.getTime() - slowAt.getTime()) / 1000)
+  return slowMs * 0.5 ** (seconds / HALF_FORGOTTEN_S)
+}

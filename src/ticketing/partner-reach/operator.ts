@@ -1,0 +1,56 @@
+import { DAY_S } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import { listBreakers, onePartner, resetBreaker } from './breaker-admin.ts'
+import { ENDING_WITHIN_S, listCertificates } from './certificate.ts'
+
+const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): string => `/partners/${partner_id}`
+
+const toneOf = (days: number) => (days < 0 ? 'bad' : days * DAY_S < ENDING_WITHIN_S ? 'warn' : 'plain')
+
+/** What operators ask of breakers and certificates. */
+export const REACH_ACTIONS = [
+  action({
+    route: 'GET /breakers',
+    command: 'partner breakers',
+    page: { path: '/partners/breakers', about: [] },
+    role: 'viewer',
+    input: listBreakers.input,
+    run: listBreakers,
+    list: {
+      rows: 'breakers',
+      columns: [
+        { name: 'partner_id', page: pageOfPartner },
+        ...[{ name: 'processes' }, { name: 'opened_at' }, { name: 'retry_at' }],
+      ],
+    },
+  }),
+  action({
+    route: 'GET /certificates',
+    command: 'partner certificates',
+    page: { path: '/partners/certificates', about: [] },
+    role: 'viewer',
+    input: listCertificates.input,
+    run: listCertificates,
+    list: {
+      rows: 'certificates',
+      columns: [
+        { name: 'partner_id', page: pageOfPartner },
+        { name: 'origin' },
+        { name: 'ends_at' },
+        { name: 'days_left', tone: ({ days_left }) => toneOf(days_left) },
+        { name: 'seen_at' },
+      ],
+    },
+  }),
+  action({
+    route: 'POST /partners/:partner_id/reset-breaker',
+    command: 'partner reset-breaker',
+    role: 'support',
+    input: onePartner,
+    run: (deps: Deps, { partner_id }) => resetBreaker(deps, partner_id),
+    lines: ({ partner_id, processes }) => [
+      processes === 0 ? `no circuit breaker of partner ${partner_id} is open` : `reset in ${processes} processes`,
+    ],
+  }),
+]

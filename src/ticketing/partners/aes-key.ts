@@ -1,0 +1,39 @@
+import type { Deps } from '../../platform/deps.ts'
+import { randomDigits } from '../../platform/lib/crypto/generated-secret.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { changePartner, requirePartner } from './change.ts'
+import { noAesKey } from './errors.ts'
+import * as store from './store.ts'
+import { sealAesKey } from './store.ts'
+import { type AesKeyInput, aesKeyInput, type ShownPartner } from './wire.ts'
+
+/** All that every partner's program takes: some read 32 hex digits, all read 16 characters. They hold 95 random bits. */
+const MADE_CHARACTERS = 16
+
+const storeAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_aes_key_set', async (db, now) => {
+    await store.setAesKey(db, partnerId, sealAesKey(deps.keys, partnerId, key), now)
+    return { made }
+  })
+
+/** Keeps the key that the partner encrypts bodies with, in place of the one before. It is never shown. */
+export const setAesKey = operation(
+  aesKeyInput,
+  (deps: Deps, partnerId: bigint, { aes_key }: AesKeyInput): Promise<ShownPartner> =>
+    storeAesKey(deps, partnerId, aes_key, false),
+)
+
+/** A new key that replaces the former one, shown this once. What is encrypted with the former one is refused from now on. */
+export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {
+  const aes_key = randomDigits(MADE_CHARACTERS)
+  return { ...(await storeAesKey(deps, partnerId, aes_key, true)), aes_key }
+}
+
+/** Without a key calls go out readable, and what the partner encrypts is refused. */
+export const removeAesKey = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_aes_key_removed', async (db, now) => {
+    const { aes_key_set_at } = await requirePartner({ ...deps, db }, partnerId)
+    if (aes_key_set_at === null) throw noAesKey()
+    await store.setAesKey(db, partnerId, null, now)
+    return {}
+  })

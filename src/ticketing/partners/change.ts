@@ -1,0 +1,44 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { refuseIfChanged } from '../../platform/lib/json/input.ts'
+import { noSuchPartner } from './errors.ts'
+import * as store from './store.ts'
+import type { ShownPartner } from './wire.ts'
+
+/** A partner as an operator sees it: nothing of its secrets but their dates. */
+export const shownPartner = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({
+  ...partner,
+  secrets: secrets.map(({ sealed: __, ...dates }) => dates),
+})
+
+/** Throws 20007 (404) for an unknown PartnerId. */
+export async function requirePartner(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  partnerId: bigint,
+): Promise<store.PartnerWithSealed> {
+  const found = await store.findPartner(db, { partnerId }, clock.now())
+  if (found === undefined) throw noSuchPartner()
+  return found
+}
+
+/**
+ * Changes a partner and says so in the audit log, in one transaction; changes of one partner wait for each other. `work`
+ * returns what the log adds: ids and names, never a secret. `since`: nothing is done if it was changed after that.
+ */
+export const changePartner = (
+  { db, clock, actor }: Deps,
+  partnerId: bigint,
+  event: `partner_${string}`,
+  work: (db: Db, now: Date) => Promise<object>,
+  since?: number,
+): Promise<ShownPartner> =>
+  db.tx(async (inside) => {
+    const now = clock.now()
+    const changedAt = await store.touchPartner(inside, partnerId, now)
+    if (!changedAt) throw noSuchPartner()
+    refuseIfChanged(changedAt, since)
+    const detail = await work(inside, now)
+    await recordAudit({ db: inside, clock, ...(actor ? { actor } : {}) }, { event, partnerId, detail })
+    return shownPartner(await requirePartner({ db: inside, clock }, partnerId))
+  })

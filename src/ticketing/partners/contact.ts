@@ -1,0 +1,75 @@
+import type { Deps } from '../../platform/deps.ts'
+import { newWebhookSecret } from '../../platform/lib/crypto/generated-secret.ts'
+import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
+import { operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { changePartner } from './change.ts'
+import * as store from './contact-store.ts'
+import { noWebhook } from './errors.ts'
+import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type ShownPartner } from './wire.ts'
+
+const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
+  encryptSecret(keys, secret, store.webhookSecretContext(partnerId, role))
+
+/** What calls to this webhook are signed with, `whsec_…`; undefined for one that has no secret, or is no longer the contact's. */
+export async function webhookSecret(
+  { db, keys }: Deps,
+  { partnerId, role, url }: { partnerId: bigint; role: ContactRole; url: string },
+): Promise<string | undefined> {
+  const found = await store.findWebhook(db, partnerId, role)
+  if (!found?.webhook_secret || found.webhook_url !== url) return undefined
+  return decryptSecret(keys, found.webhook_secret, store.webhookSecretContext(partnerId, role))
+}
+
+/**
+ * What a contact that is set needs to be kept: its webhook's secret. A new webhook gets a new one, which is given back to
+ * be shown this once; one whose address stays keeps its own.
+ */
+export async function storeContact(
+  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  partnerId: bigint,
+  role: ContactRole,
+  contact: Contact,
+): Promise<string | undefined> {
+  const before = await store.findWebhook(db, partnerId, role)
+  const stays = contact.webhook_url === null || (before?.webhook_url === contact.webhook_url && before.webhook_secret)
+  const secret = stays ? undefined : newWebhookSecret()
+  const kept = contact.webhook_url === null ? null : (before?.webhook_secret ?? null)
+  await store.putContact(db, partnerId, role, {
+    ...contact,
+    webhook_secret: secret ? sealWebhookSecret(keys, partnerId, role, secret) : kept,
+  })
+  return secret
+}
+
+/** A new secret for a contact's webhook, from now on; shown this once. What fails meanwhile is tried again for a day. */
+export async function rotateWebhookSecret(
+  deps: Deps,
+  partnerId: bigint,
+  role: ContactRole,
+): Promise<ShownPartner & { webhook_secret: string }> {
+  const webhook_secret = newWebhookSecret()
+  const partner = await changePartner(deps, partnerId, 'partner_webhook_secret_rotated', async (db) => {
+    const sealed = sealWebhookSecret(deps.keys, partnerId, role, webhook_secret)
+    if (!(await store.setWebhookSecret(db, partnerId, role, sealed))) throw noWebhook()
+    return { role }
+  })
+  return { ...partner, webhook_secret }
+}
+
+/** Sets the partner's contact of that role, or replaces it whole. A webhook that is new comes with the secret of its calls. */
+export const setContact = operation(
+  contactOfRole.extend(unchangedSince),
+  async (
+    deps: Deps,
+    partnerId: bigint,
+    { role, unchanged_since, ...contact }: ContactOfRole & UnchangedSince,
+  ): Promise<ShownPartner & { webhook_secret?: string }> => {
+    let webhook_secret: string | undefined
+    const work = async (db: Deps['db']): Promise<object> => {
+      webhook_secret = await storeContact({ ...deps, db }, partnerId, role, contact)
+      return { role, new_webhook_secret: webhook_secret !== undefined }
+    }
+    const partner = await changePartner(deps, partnerId, 'partner_contact_set', work, unchanged_since)
+    return webhook_secret === undefined ? partner : { ...partner, webhook_secret }
+  },
+)

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+/** The demo's partner. It is marked when it is created; migration 0023 marked those of earlier builds. */
+
+const markDemoPartner = (db: Db, partnerId: bigint): Promise<number> =>
+  db.exec(sql`update partner set demo = true where partner_id = ${partnerId}`)
+
+const hasPartners = async (db: Db): Promise<boolean> =>
+  (await db.one(z.object({ exists: z.boolean() }), sql`select exists (select 1 from partner)`)).exists
+
+const demoPartner = z.object({ name: z.string(), status: z.string() })
+
+/** Partners of the demo that are not suspended. Where the schema has no mark yet: the one of these ids. */
+const findActive = (
+  db: Db,
+  ids?: { readonly partnerId: bigint; readonly clientId: string },
+): Promise<z.output<typeof demoPartner>[]> =>
+  db.many(
+    demoPartner,
+    ids === undefined
+      ? sql`select partner_id::text as name, status from partner where demo and status <> 'suspended' order by partner_id`
+      : sql`select partner_id::text as name, status from partner
+            where partner_id = ${ids.partnerId} and client_id = ${ids.clientId} and status <> 'suspended'`,
+  )
+
+const demoPartnerIds = async (db: Db): Promise<bigint[]> =>
+  (await db.many(z.object({ partner_id: z.coerce.bigint() }), sql`select partner_id from partner where demo`)).map(
+    (row) => row.partner_id,
+  )
+
+/** How many are gone, and how many stay (`kept`) and were disabled. */
+const removeDemoPartners = async (
+  db: Db,
+  kept: readonly bigint[],
+  now: Date,
+): Promise<{ readonly removed: number; readonly disabled: number }> => ({
+  removed: await deleteDemoPartners(db, kept),
+  disabled: await disableDemoPartners(db, now),
+})
+
+/** With their secrets, sandbox sessions and test runs. */
+const deleteDemoPartners = (db: Db, kept: readonly bigint[]): Promise<number> =>
+  db.exec(sql`delete from partner where demo and partner_id <> all(${kept}::bigint[])`)
+
+/**
+ * Partners that stay can neither be called nor call nor sign in; deleting their secrets also deletes their sandbox
+ * sessions.
+ */
+async function disableDemoPartners(db: Db, now: Date): Promise<number> {
+  const disabled = await db.exec(
+    sql`update partner set status = 'suspended', base_url = null, interface_urls = '{}', updated_at = ${now}
+        where demo and (status <> 'suspended'
+          or exists (select 1 from partner_secret s where s.partner_id = partner.partner_id))`,
+  )
+  await db.exec(sql`delete from partner_contact where partner_id in (select partner_id from partner where demo)`)
+  await db.exec(sql`delete from partner_secret where partner_id in (select partner_id from partner where demo)`)
+  return disabled
+}
+
+/** What the demo does with its partner. */
+export const DEMO_PARTNERS = {
+  /** Whether there are partners at all, of the demo or not. */
+  hasRows: hasPartners,
+  mark: markDemoPartner,
+  findActive,
+  keys: demoPartnerIds,
+  remove: removeDemoPartners,
+}

@@ -1,0 +1,74 @@
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import { rotation, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
+import { noSuchPartner } from './errors.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
+import { linesOf, type Shown } from './terminal.ts'
+import { onePartner } from './wire.ts'
+
+export type OnePartner = { readonly partner_id: bigint }
+export type PartnerRecord = Readonly<Partial<Shown>>
+
+export const ofPartner =
+  <Output>(run: (deps: Deps, partnerId: bigint) => Promise<Output>) =>
+  (deps: Deps, { partner_id }: OnePartner): Promise<Output> =>
+    run(deps, partner_id)
+
+/** What answers with the partner. */
+export const partnerFacts = { noSuch: noSuchPartner, lines: linesOf } as const
+export const changes = { role: 'editor', ...partnerFacts } as const
+
+/** What operators do with the secrets of a partner. `testCallWith`: how a call with a new secret is tried. */
+export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/rotate-secret',
+    command: 'partner rotate-secret',
+    input: rotation.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...input }: OnePartner & SecretRotation) =>
+      rotatePartnerSecret(deps, partner_id, input),
+    once: ['client_secret'],
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/switch-signing',
+    command: 'partner switch-signing',
+    input: onePartner,
+    run: (deps: Given, { partner_id }: OnePartner) => switchSigning(deps, partner_id, testCallWith(deps)),
+    offered: ({ secrets }: PartnerRecord) => secrets?.some(({ signs, ends_at }) => !signs && ends_at === null) === true,
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/retire-secret',
+    command: 'partner retire-secret',
+    dangerous: true,
+    input: onePartner,
+    run: ofPartner(retireSecret),
+    offered: ({ secrets }: PartnerRecord) => secrets?.some(({ ends_at }) => ends_at !== null) === true,
+  }),
+  action({
+    ...changes,
+    route: 'PUT /partners/:partner_id/aes-key',
+    command: 'partner set-aes-key',
+    input: setAesKey.input.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...key }) => setAesKey(deps, partner_id, key),
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/make-aes-key',
+    command: 'partner make-aes-key',
+    input: onePartner,
+    run: (deps: Deps, { partner_id }: OnePartner) => makeAesKey(deps, partner_id),
+    once: ['aes_key'],
+  }),
+  action({
+    ...changes,
+    route: 'DELETE /partners/:partner_id/aes-key',
+    command: 'partner remove-aes-key',
+    dangerous: true,
+    input: onePartner,
+    run: ofPartner(removeAesKey),
+    offered: ({ aes_key_set_at }) => aes_key_set_at !== null,
+  }),
+]

@@ -1,0 +1,156 @@
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import type { UnchangedSince } from '../../platform/lib/json/input.ts'
+import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
+import { rotateWebhookSecret, setContact } from './contact.ts'
+import {
+  changes,
+  type OnePartner,
+  ofPartner,
+  type PartnerRecord,
+  partnerFacts,
+  secretActions,
+} from './operator-secrets.ts'
+import {
+  activatePartner,
+  createPartner,
+  listPartners,
+  setStage,
+  showPartner,
+  suspendPartner,
+  updatePartner,
+} from './partner.ts'
+import type { TestCallWith } from './secret.ts'
+import { urlWarnings } from './url-warnings.ts'
+import {
+  CONTACT_ROLES,
+  type ContactOfRole,
+  type ContactRole,
+  contactRole,
+  type NewPartner,
+  onePartner,
+  type Partner,
+} from './wire.ts'
+
+const warnings = { of: urlWarnings, log: 'partner URLs without TLS' } as const
+
+/** Contacts are people: a viewer sees their mails masked, as those of members. */
+function masked<P extends Pick<Partner, 'contacts'>>(partner: P): P {
+  const contacts = Object.entries(partner.contacts).map(([role, { mail, ...contact }]) => [
+    role,
+    { ...contact, mail: maskedMail(mail) },
+  ])
+  return { ...partner, contacts: Object.fromEntries(contacts) }
+}
+
+type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
+
+const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
+
+/** What operators do with partners. `testCallWith`: how a call with a new secret is tried. */
+export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
+  action({
+    route: 'GET /partners',
+    command: 'partner list',
+    role: 'viewer',
+    input: listPartners.input,
+    run: listPartners,
+    masked: ({ partners, ...page }) => ({ partners: partners.map(masked), ...page }),
+    list: {
+      rows: 'partners',
+      columns: [
+        ...[{ name: 'partner_id' }, { name: 'client_id' }, { name: 'status' }, { name: 'stage' }],
+        ...[{ name: 'base_url' }, { name: 'name' }],
+      ],
+    },
+  }),
+  action({
+    ...partnerFacts,
+    route: 'GET /partners/:partner_id',
+    command: 'partner show',
+    role: 'viewer',
+    input: onePartner,
+    run: ofPartner(showPartner),
+    masked,
+    related: ({ partner_id, client_id }) => [
+      { operation: 'GET /orders', text: 'console.orders.title', path: '/orders', query: { partner_id } },
+      { operation: 'GET /traffic', text: 'console.traffic.title', path: '/traffic', query: { partner_id } },
+      { operation: 'GET /explain', text: 'console.explain.refused', path: '/search', query: { q: client_id } },
+      {
+        operation: 'GET /audit',
+        text: 'console.field.history',
+        path: '/audit',
+        query: { target: `partner:${partner_id}` },
+      },
+    ],
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners',
+    command: 'partner create',
+    input: createPartner.input,
+    run: (deps: Deps, input: NewPartner) => createPartner(deps, input),
+    once: ['client_secret'],
+    warnings,
+  }),
+  action({
+    ...changes,
+    route: 'PATCH /partners/:partner_id',
+    command: 'partner update',
+    input: updatePartner.input.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...input }) => updatePartner(deps, partner_id, input),
+    warnings,
+  }),
+  action({
+    ...changes,
+    route: 'PUT /partners/:partner_id/contacts/:role',
+    each: { name: 'role', values: CONTACT_ROLES },
+    command: 'partner contact',
+    arguments: ['partner_id', 'role'],
+    input: setContact.input.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...contact }: OnePartner & ContactOfRole & UnchangedSince) =>
+      setContact(deps, partner_id, contact),
+    once: ['webhook_secret'],
+    warnings,
+    form: (record: ContactRecord) => contactIn(record) ?? {},
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/contacts/:role/rotate-webhook-secret',
+    each: { name: 'role', values: CONTACT_ROLES },
+    command: 'partner rotate-webhook-secret',
+    arguments: ['partner_id', 'role'],
+    input: onePartner.extend({ role: contactRole }),
+    run: (deps: Deps, { partner_id, role }: OnePartner & { role: ContactRole }) =>
+      rotateWebhookSecret(deps, partner_id, role),
+    once: ['webhook_secret'],
+    offered: (record: ContactRecord) => typeof contactIn(record)?.webhook_url === 'string',
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/stage',
+    command: 'partner stage',
+    arguments: ['partner_id', 'stage'],
+    input: setStage.input.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...change }) => setStage(deps, partner_id, change),
+    form: ({ stage }) => ({ stage: stage === 'live' ? 'sandbox' : 'live' }),
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/activate',
+    command: 'partner activate',
+    input: onePartner,
+    run: ofPartner(activatePartner),
+    offered: ({ status }) => status !== 'active',
+  }),
+  ...secretActions(testCallWith),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/suspend',
+    command: 'partner suspend',
+    dangerous: true,
+    input: onePartner,
+    run: ofPartner(suspendPartner),
+    offered: ({ status }) => status === 'active',
+  }),
+]

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
+import type { Keys } from '../../platform/lib/crypto/keys.ts'
+import { operation, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import { changePartner, requirePartner, shownPartner } from './change.ts'
+import { storeContact } from './contact.ts'
+import { nothingToEncryptWith, partnerTaken } from './errors.ts'
+import { listPartners as partnersOf } from './list-store.ts'
+import { insertSecret, touchSecret } from './secret-store.ts'
+import * as store from './store.ts'
+import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './store.ts'
+import {
+  CONTACT_ROLES,
+  type ContactRole,
+  type NewPartner,
+  newPartner,
+  type Partner,
+  type PartnerChanges,
+  type PartnerFilter,
+  partnerChanges,
+  partnerFilter,
+  type ShownPartner,
+  type StageChange,
+  stageChange,
+} from './wire.ts'
+
+/** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
+export type PartnerWithSecrets = Partner & {
+  secrets: PartnerSecret[]
+  /** What bodies are encrypted with, as it was given: 16 characters or 32 hex digits; null without one. */
+  aes_key: string | null
+}
+
+/** Every secret of a partner as text: none of them may be in anything that is kept or shown. */
+export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secrets' | 'aes_key'>): string[] => [
+  ...secrets.map(({ secret }) => secret),
+  ...(aes_key === null ? [] : [aes_key]),
+]
+
+/** What signs the calls to the webhooks of a new partner's contacts. */
+type WebhookSecrets = Partial<Record<ContactRole, string>>
+
+/** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
+export const createPartner = operation(
+  newPartner,
+  async (
+    deps: Deps,
+    input: NewPartner,
+    secret: string = generateSecret('ghcs'),
+  ): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> => {
+    const now = deps.clock.now()
+    return deps.db.tx(async (db) => {
+      await store.lockForCreation(db)
+      const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
+      if (taken.length > 0) throw partnerTaken(taken)
+      const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
+      const client_id = input.client_id ?? randomBytes(12).toString('hex')
+      await store.insertPartner(db, { ...input, partner_id, client_id }, now)
+      const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
+      await insertSecret(db, partner_id, first, now)
+      const webhook_secrets: WebhookSecrets = {}
+      for (const role of CONTACT_ROLES) {
+        const contact = input.contacts[role]
+        const made = contact && (await storeContact({ ...deps, db }, partner_id, role, contact))
+        if (made) webhook_secrets[role] = made
+      }
+      const detail = { client_id, secret_id: first.secret_id }
+      await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
+      const created = shownPartner(await requirePartner({ ...deps, db }, partner_id))
+      const some = Object.keys(webhook_secrets).length > 0
+      return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
+    })
+  },
+)
+
+/** A page of the partners that the filter asks for, oldest first. */
+export const listPartners = operation(
+  partnerFilter,
+  async (deps: Deps, filter: PartnerFilter): Promise<{ partners: Partner[]; next: string | null }> => {
+    const { rows, next } = await partnersOf(deps.db, filter)
+    return { partners: rows, next }
+  },
+)
+
+/** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */
+export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  shownPartner(await requirePartner(deps, partnerId))
+
+export const updatePartner = operation(
+  partnerChanges.extend(unchangedSince),
+  (
+    deps: Deps,
+    partnerId: bigint,
+    { unchanged_since, ...changes }: PartnerChanges & UnchangedSince,
+  ): Promise<ShownPartner> => {
+    const work = async (db: Deps['db']): Promise<object> => {
+      const before = await requirePartner({ ...deps, db }, partnerId)
+      if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
+      await store.updatePartner(db, partnerId, changes)
+      const after = await requirePartner({ ...deps, db }, partnerId)
+      const valuesOf = (partner: object) =>
+        Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
+      return { before: valuesOf(before), after: valuesOf(after) }
+    }
+    return changePartner(deps, partnerId, 'partner_updated', work, unchanged_since)
+  },
+)
+
+/** Keeps others from changing the partner, or from locking it, until the caller's transaction ends. Returns its stage. */
+export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>
+  store.lockPartner(db, partnerId)
+
+/** Bars the partner: its notices are refused until it is active again. */
+export const suspendPartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_suspended', async (db) => {
+    await store.setStatus(db, partnerId, 'suspended')
+    return {}
+  })
+
+export const activatePartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_activated', async (db) => {
+    await store.setStatus(db, partnerId, 'active')
+    return {}
+  })
+
+/** Moves the partner between sandbox and live. */
+export const setStage = operation(
+  stageChange,
+  (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
+    changePartner(deps, partnerId, 'partner_stage_set', async (db) => {
+      await store.setStage(db, partnerId, stage)
+      return { stage }
+    }),
+)
+
+// What PostgreSQL cannot store, and what would become another text on the way to it.
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+
+/** The partner whatever its status, in one statement; undefined for a clientId that no partner has, also for text that cannot be one. */
+export async function findPartnerByClientId(deps: Deps, clientId: string): Promise<PartnerWithSecrets | undefined> {
+  if (UNSTORABLE.test(clientId)) return undefined
+  return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))
+}
+
+/** The partner whatever its status. */
+export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
+  opened(deps.keys, await store.findPartner(deps.db, { partnerId }, deps.clock.now()))
+
+/** Cache: requests that share a row share what was opened of it; it goes with the row, so nothing outlives a rotation. */
+const openedRows = new WeakMap<store.PartnerWithSealed, PartnerWithSecrets>()
+
+function opened(keys: Keys, found: store.PartnerWithSealed | undefined): PartnerWithSecrets | undefined {
+  if (!found) return undefined
+  const known = openedRows.get(found)
+  if (known) return known
+  const secrets = found.secrets.map((sealed) => openSecret(keys, found.partner_id, sealed))
+  const aes_key = found.aes_key && openAesKey(keys, found.partner_id, found.aes_key)
+  const partner = { ...found, secrets, aes_key }
+  openedRows.set(found, partner)
+  return partner
+}
+
+const NOTED_EVERY_S = 60
+
+/** Records that a secret was used, at most once a minute, so a busy partner does not write a row with each call. */
+export async function notePartnerSecretUse(
+  { db, clock }: Deps,
+  { secret_id, last_used_at }: Pick<PartnerSecret, 'secret_id' | 'last_used_at'>,
+): Promise<void> {
+  const now = clock.now()
+  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  if (last_used_at && last_used_at > notAfter) return
+  await touchSecret(db, secret_id, now, notAfter)
+}
+
+/** Where an interface is called: the URL registered for it, else its default path below base_url; undefined without either. */
+export const interfaceUrl = (
+  { base_url, interface_urls }: Pick<Partner, 'base_url' | 'interface_urls'>,
+  name: string,
+  defaultPath: string,
+): string | undefined =>
+  interface_urls[name] ?? (base_url === null ? undefined : base_url.replace(/\/+$/, '') + defaultPath)

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../platform/db/sql.ts'
+
+export interface NewPartnerSecret {
+  readonly secret_id: string
+  readonly sealed: Buffer
+  readonly signs: boolean
+  /** How long the secret before still works once this one signs. */
+  readonly overlap_s: number
+}
+
+export const insertSecret = (db: Db, partnerId: bigint, secret: NewPartnerSecret, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into partner_secret (secret_id, partner_id, sealed, signs, overlap_s, created_at)
+    values (${secret.secret_id}, ${partnerId}, ${secret.sealed}, ${secret.signs}, ${secret.overlap_s}, ${now})`,
+  )
+
+/** Leaves the one that signs, so that with the next one two at most are live. */
+export const deleteOthers = (db: Db, partnerId: bigint): Promise<number> =>
+  db.exec(sql`delete from partner_secret where partner_id = ${partnerId} and not signs`)
+
+/** Undefined when the secret is not one that waits to sign: it signs already, has an end, or is gone. */
+export const findOverlap = async (db: Db, partnerId: bigint, secretId: string): Promise<number | undefined> => {
+  const waiting = await db.maybe(
+    z.object({ overlap_s: z.number() }),
+    sql`select overlap_s from partner_secret
+    where partner_id = ${partnerId} and secret_id = ${secretId} and not signs and ends_at is null`,
+  )
+  return waiting?.overlap_s
+}
+
+/** The signing secret gets its end and the given one signs. In two statements, because exactly one may sign at any moment. */
+export async function moveSigning(db: Db, partnerId: bigint, secretId: string, oldEndsAt: Date): Promise<void> {
+  await db.exec(
+    sql`update partner_secret set signs = false, ends_at = ${oldEndsAt} where partner_id = ${partnerId} and signs`,
+  )
+  await db.exec(sql`update partner_secret set signs = true where partner_id = ${partnerId} and secret_id = ${secretId}`)
+}
+
+const sealedSecret = z.object({
+  partner_id: z.coerce.bigint(),
+  secret_id: z.string(),
+  sealed: z.custom<Buffer<ArrayBuffer>>(Buffer.isBuffer),
+  signs: z.boolean(),
+  last_used_at: z.date().nullable(),
+})
+
+/** One sealed secret of any partner; undefined when there is none. */
+export const anySealedSecret = (db: Db): Promise<z.output<typeof sealedSecret> | undefined> =>
+  db.maybe(
+    sealedSecret,
+    sql`select partner_id, secret_id, sealed, signs, last_used_at from partner_secret order by created_at desc limit 1`,
+  )
+
+export const endSecret = (db: Db, partnerId: bigint, secretId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update partner_secret set ends_at = ${now}
+    where partner_id = ${partnerId} and secret_id = ${secretId} and not signs`,
+  )
+
+export const touchSecret = (db: Db, secretId: string, now: Date, notAfter: Date): Promise<number> =>
+  db.exec(
+    sql`update partner_secret set last_used_at = ${now}
+    where secret_id = ${secretId} and (last_used_at is null or last_used_at <= ${notAfter})`,
+  )

@@ -1,0 +1,62 @@
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { generateSecret, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import { changePartner, requirePartner } from './change.ts'
+import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
+import * as store from './secret-store.ts'
+import { openSecret, type PartnerSecret, sealSecret } from './store.ts'
+import type { Partner, ShownPartner } from './wire.ts'
+
+/** A call to the partner that is signed with this secret. `detail` is for the operator and holds no secret. */
+export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok: boolean; detail: string }>
+
+/** How the routes and the command line, which cannot know the room that calls partners, are given the test call. */
+export type TestCallWith<Given extends Deps = Deps> = (deps: Given) => TestCall
+
+/**
+ * A new clientSecret that verifies the partner's calls at once, as does the one that signs ours; any other ends. Ours
+ * stay signed with the current one until `switchSigning`, after which it works for `overlap_s` seconds more.
+ */
+export async function rotatePartnerSecret(
+  deps: Deps,
+  partnerId: bigint,
+  { overlap_s }: SecretRotation,
+): Promise<ShownPartner & { client_secret: string }> {
+  const client_secret = generateSecret('ghcs')
+  const next = { ...sealSecret(deps.keys, partnerId, client_secret), signs: false, overlap_s }
+  const partner = await changePartner(deps, partnerId, 'partner_secret_rotated', async (db, now) => {
+    await store.deleteOthers(db, partnerId)
+    await store.insertSecret(db, partnerId, next, now)
+    return { secret_id: next.secret_id, overlap_s }
+  })
+  return { ...partner, client_secret }
+}
+
+/**
+ * Signs our calls with the newest secret from now on, once a test call with it has passed; the one before gets its end.
+ * Only the newest is opened: this is also the way out when an older one no longer can be.
+ */
+export async function switchSigning(deps: Deps, partnerId: bigint, testCall: TestCall): Promise<ShownPartner> {
+  const { secrets, ...partner } = await requirePartner(deps, partnerId)
+  const newest = secrets.find(({ signs }) => !signs)
+  if (newest === undefined || newest.ends_at !== null) throw signsAlready()
+  // Outside of the transaction: a partner may take its time.
+  const { ok, detail } = await testCall(partner, openSecret(deps.keys, partnerId, newest))
+  if (!ok) throw testCallFailed(detail)
+  return changePartner(deps, partnerId, 'partner_signing_switched', async (db, now) => {
+    const overlap_s = await store.findOverlap(db, partnerId, newest.secret_id)
+    if (overlap_s === undefined) throw rotatedMeanwhile()
+    await store.moveSigning(db, partnerId, newest.secret_id, addSeconds(now, overlap_s))
+    return { secret_id: newest.secret_id }
+  })
+}
+
+/** Ends the old secret now instead of after its overlap. The one that signs our calls cannot be ended. */
+export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_secret_retired', async (db, now) => {
+    const [, old] = (await requirePartner({ ...deps, db }, partnerId)).secrets
+    if (old === undefined) throw noOldSecret()
+    if (old.signs) throw oldSecretSigns()
+    await store.endSecret(db, partnerId, old.secret_id, now)
+    return { secret_id: old.secret_id }
+  })

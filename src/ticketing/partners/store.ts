@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Batched } from '../../platform/db/batch.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
+import {
+  LAST_PARTNER_ID,
+  type NewPartner,
+  newPartner,
+  type Partner,
+  type PartnerChanges,
+  partner,
+  partnerChanges,
+} from './wire.ts'
+
+/** Contacts are rows of another table. */
+const ownColumns = (shape: object): string[] => Object.keys(shape).filter((name) => name !== 'contacts')
+const COLUMNS = columnsOf(ownColumns(partner.shape), 'p')
+const OF_NEW = [...ownColumns(newPartner.shape), 'status', 'created_at', 'updated_at']
+const CHANGEABLE = Object.keys(partnerChanges.shape)
+
+// Inside a JSON aggregate bytea and timestamps are text.
+const date = z.union([z.null(), z.coerce.date()])
+const sealedSecret = z.object({
+  secret_id: z.string(),
+  sealed: z.string().transform((hex) => Buffer.from(hex, 'hex')),
+  signs: z.boolean(),
+  created_at: z.coerce.date(),
+  ends_at: date,
+  last_used_at: date,
+})
+export type SealedSecret = z.output<typeof sealedSecret>
+const partnerWithSealed = partner.extend({
+  secrets: z.array(sealedSecret),
+  /** Sealed; null without one. */
+  aes_key: z.custom<Buffer<ArrayBuffer>>(Buffer.isBuffer).nullable(),
+})
+export type PartnerWithSealed = z.output<typeof partnerWithSealed>
+
+interface PartnerFilter {
+  readonly partnerId?: bigint
+  readonly clientId?: string
+  readonly now: Date
+}
+
+const ASKED = (one: PartnerFilter) => sql.part`
+  ${one.partnerId}::bigint as partner_id, ${one.clientId}::text as client_id, ${one.now}::timestamptz as now`
+
+/** The newer secret has no end; while neither has one, the older one signs. */
+const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {
+  row: partnerWithSealed,
+  key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, ${COLUMNS}, p.aes_key,
+       coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
+    from ${sql.rows('asked', asked, ASKED)}
+    cross join lateral (
+      select partner_id, client_id, name, status, stage, base_url, interface_urls, created_at, updated_at, aes_key_set_at,
+        encrypts_calls, aes_key
+      from partner where partner_id = asked.partner_id or client_id = asked.client_id offset 0
+    ) p
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('secret_id', secret_id, 'sealed', encode(sealed, 'hex'), 'signs', signs,
+        'created_at', created_at, 'ends_at', ends_at, 'last_used_at', last_used_at)
+        order by ends_at desc nulls first, signs) as secrets
+      from partner_secret
+      where partner_id = p.partner_id and (ends_at is null or ends_at > asked.now)
+    ) live on true
+    left join lateral (
+      select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
+      from partner_contact
+      where partner_id = p.partner_id
+    ) people on true`,
+}
+
+/** What the database can be asked for. */
+const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
+
+/** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
+export const findPartner = async (
+  db: Db,
+  key: Pick<PartnerFilter, 'partnerId' | 'clientId'>,
+  now: Date,
+): Promise<PartnerWithSealed | undefined> =>
+  key.partnerId === undefined || isPartnerId(key.partnerId)
+    ? (await db.batch(partnersWithSealed, { ...key, now }))[0]
+    : undefined
+
+/** Makes creations wait for one another, so that each sees all ids that are taken; reads do not wait. */
+export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
+
+/** Which of the two is in use already. */
+export const findTaken = (
+  db: Db,
+  { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>,
+): Promise<{ partner_id: boolean; client_id: boolean }> =>
+  db.one(
+    z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
+    sql`select exists (select 1 from partner where partner_id = ${partner_id}) as partner_id,
+      exists (select 1 from partner where client_id = ${client_id}) as client_id`,
+  )
+
+// Lower ids are left to be given by hand: the demo's 7001, and those that partners go by already.
+const FIRST_ID = 10_001n
+
+/** The lowest that is free. */
+export const nextPartnerId = async (db: Db): Promise<bigint> => {
+  const { next } = await db.one(
+    z.object({ next: z.coerce.bigint() }),
+    sql`select min(id) as next
+    from (
+      select ${FIRST_ID}::bigint as id
+      union all
+      select partner_id + 1 from partner where partner_id >= ${FIRST_ID} and partner_id < ${LAST_PARTNER_ID}
+    ) candidate
+    where not exists (select 1 from partner where partner_id = id)`,
+  )
+  return next
+}
+
+export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<number> => {
+  const row = { ...input, status: 'active', created_at: now, updated_at: now }
+  return db.exec(sql`insert into partner (${columnsOf(OF_NEW)}) values (${valuesOf(row, OF_NEW)})`)
+}
+
+/** Dates the change and makes changes of one partner wait for each other. Returns when it was changed before. */
+export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<Date | undefined> => {
+  if (!isPartnerId(partnerId)) return undefined
+  const statement = sql`update partner set updated_at = ${now}
+    from (select partner_id, updated_at from partner where partner_id = ${partnerId} for no key update) before
+    where partner.partner_id = before.partner_id returning before.updated_at`
+  return (await db.maybe(partner.pick({ updated_at: true }), statement))?.updated_at
+}
+
+export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges): Promise<number> =>
+  db.exec(sql`update partner set ${assignmentsOf(changes, CHANGEABLE)} where partner_id = ${partnerId}`)
+
+export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']): Promise<number> =>
+  db.exec(sql`update partner set status = ${status} where partner_id = ${partnerId}`)
+
+/** Held until the end of the transaction: nobody changes the partner meanwhile. Returns its stage. */
+export const lockPartner = async (db: Db, partnerId: bigint): Promise<Partner['stage']> => {
+  const { stage } = await db.one(
+    partner.pick({ stage: true }),
+    sql`select stage from partner where partner_id = ${partnerId} for no key update`,
+  )
+  return stage
+}
+
+export const setStage = (db: Db, partnerId: bigint, stage: Partner['stage']): Promise<number> =>
+  db.exec(sql`update partner set stage = ${stage} where partner_id = ${partnerId}`)
+
+/** Null takes the key away, and calls are no longer encrypted. */
+export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now: Date): Promise<number> =>
+  db.exec(
+    sql`update partner set aes_key = ${sealed}, aes_key_set_at = ${sealed && now},
+      encrypts_calls = encrypts_calls and ${sealed !== null}
+    where partner_id = ${partnerId}`,
+  )
+
+/** A live clientSecret of a partner, readable: to verify the partner's calls and, if it `signs`, to sign ours. */
+export interface PartnerSecret {
+  secret_id: string
+  secret: string
+  /** To the minute; null: never. */
+  last_used_at: Date | null
+  signs: boolean
+}
+
+/** A sealed secret that was moved to another partner's row must not open there. */
+export const secretContext = (partnerId: bigint | string, secretId: string): string =>
+  `partner_secret ${partnerId} ${secretId}`
+
+export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { secret_id: string; sealed: Buffer } {
+  const secret_id = randomUUID()
+  return { secret_id, sealed: encryptSecret(keys, secret, secretContext(partnerId, secret_id)) }
+}
+
+export const openSecret = (
+  keys: Keys,
+  partnerId: bigint,
+  { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
+): PartnerSecret => ({
+  secret_id,
+  secret: decryptSecret(keys, sealed, secretContext(partnerId, secret_id)),
+  last_used_at,
+  signs,
+})
+
+export const aesKeyContext = (partnerId: bigint | string): string => `partner_aes_key ${partnerId}`
+
+export const sealAesKey = (keys: Keys, partnerId: bigint, key: string): Buffer =>
+  encryptSecret(keys, key, aesKeyContext(partnerId))
+
+export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): string =>
+  decryptSecret(keys, sealed, aesKeyContext(partnerId))

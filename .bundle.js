@@ -9,7 +9,15 @@ import { build } from 'rolldown'
 const LEFT_OUT = ['@node-rs/argon2', 'graphile-worker', 'node-pg-migrate', 'pg', 'piscina']
 
 /** The last two are started by others: in a process, and in a thread. */
-const PROGRAMS = ['main', 'worker', 'cli', 'migrate', 'demo-order', 'process/http-worker', 'ticketing/mws/diagnose/search-worker']
+const PROGRAMS = [
+  'main',
+  'worker',
+  'cli',
+  'migrate',
+  'demo-order',
+  'process/http-worker',
+  'ticketing/mws/diagnose/search-worker',
+]
 
 const { output } = await build({
   input: Object.fromEntries(PROGRAMS.map((path) => [path.split('/').at(-1), `src/${path}.ts`])),

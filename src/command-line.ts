@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { ALL_ACTIONS } from './operations/actions/index.ts'
 import {
   actionCommands,
@@ -15,7 +16,6 @@ import {
   secretCommands,
   type Terminal,
 } from './operations/cli/index.ts'
-import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openContext, reportFailure } from './operations/cli/index.ts'
 import { orderTalk } from './demo/index.ts'
+import { openContext, reportFailure } from './operations/cli/index.ts'
 
 /** `npm run demo:order`, while the demo runs in another terminal. */
 const say = (line: string) => process.stdout.write(`${line}\n`)

@@ -1,13 +1,13 @@
 import closeWithGrace from 'close-with-grace'
+import { refuseDemoRows } from './demo/index.ts'
+import { startWorker } from './operations/jobs/index.ts'
+import { openTracing } from './operations/metrics/index.ts'
 import { readConfig } from './platform/config/index.ts'
 import { awaitDatabase } from './platform/db/await-database.ts'
 import { findDatabase } from './platform/db/find-database.ts'
-import { refuseDemoRows } from './demo/index.ts'
-import { startWorker } from './operations/jobs/index.ts'
 import { openLog } from './platform/lib/log.ts'
-import { openTracing } from './operations/metrics/index.ts'
-import { checkSecretKey } from './ticketing/partners/index.ts'
 import { openDeps } from './process/index.ts'
+import { checkSecretKey } from './ticketing/partners/index.ts'
 
 /** `npm run worker`: durable jobs in a process of their own, for services with JOBS=off on the same database. */
 async function start() {

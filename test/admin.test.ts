@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPartner } from '../src/ticketing/partners/partner.ts'
-import { newPartner } from '../src/ticketing/partners/wire.ts'
 import { createMicroApp } from '../src/authorization/registry/micro-app.ts'
 import { newMicroApp } from '../src/authorization/registry/wire.ts'
+import { createPartner } from '../src/ticketing/partners/partner.ts'
+import { newPartner } from '../src/ticketing/partners/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 
 /** What holds for every route of the operator. */

@@ -1,7 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ARROWS, BELOW_ALL, foreignTables, OWNERS, tablesOfMigrations } from './rooms.ts'
+import {
+  ARROWS,
+  BELOW_ALL,
+  FLOORS,
+  floorOf,
+  folderOf,
+  foreignTables,
+  OWNERS,
+  roomOf,
+  STANDS_ON,
+  tablesOfMigrations,
+} from './rooms.ts'
 
 /** The rules of ARCHITECTURE that a machine can hold. A failure prints the forbidden arrow. */
 
@@ -35,7 +46,6 @@ function exportsOf(source: string): string[] {
   return [...listed, ...declared.map(([, name = '']) => name)]
 }
 
-const roomOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1]
 const isRoom = (name: string | undefined): name is string => name !== undefined && name in ARROWS
 const named = (path: string, ...kinds: string[]): boolean =>
   kinds.some((kind) => new RegExp(`/([a-z-]+-)?${kind}\\.ts$`).test(path))
@@ -76,11 +86,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     return imports.filter((to) => {
       const room = roomOf(to)
       if (room === undefined || room === from || BELOW_ALL.includes(room)) return false
-      return to !== `src/${room}/index.ts` && !(path === 'src/app.ts' && to === `src/${room}/plugin.ts`)
+      return to !== `${folderOf(room)}index.ts` && !(path === 'src/app.ts' && to === `${folderOf(room)}plugin.ts`)
     })
   },
   'a door that is too wide': (path, source) => {
-    const names = isRoom(roomOf(path)) && path === `src/${roomOf(path)}/index.ts` ? exportsOf(source).length : 0
+    const names =
+      isRoom(roomOf(path)) && path === `${folderOf(roomOf(path) ?? '')}index.ts` ? exportsOf(source).length : 0
     const mend =
       'let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it'
     const every = /\bexport\s+\*/.test(source) ? ['export *: name what others may use'] : []
@@ -89,7 +100,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'a table of another room': (path, source) => foreignTables(path, source),
   'a routes file reaches past its operations': (path, _source, imports) =>
     named(path, 'routes')
-      ? imports.filter((to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith('src/platform/db/') || to === 'pg')
+      ? imports.filter(
+          (to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith(folderOf('db')) || to === 'pg',
+        )
       : [],
   'an operation knows about the web': (path, _source, imports) =>
     isRoom(roomOf(path)) && roomOf(path) !== 'demo' && !named(path, 'plugin', 'routes', 'guard')
@@ -176,11 +189,28 @@ describe('the architecture', () => {
   it('has no folder that the table does not know', () => {
     const folders = new Set(Object.keys(ourSources).map(roomOf).filter(Boolean))
     expect([...folders].filter((folder) => !isRoom(folder) && !BELOW_ALL.includes(String(folder)))).toEqual([])
+    const misplaced = Object.keys(ourSources).filter((path) => !path.startsWith(folderOf(roomOf(path) ?? '')))
+    expect(misplaced.filter((path) => roomOf(path) !== undefined)).toEqual([])
   })
 
   it('has an owner for every table and view', () => {
     expect(Object.keys(OWNERS).sort()).toEqual(tablesOfMigrations())
     for (const owner of Object.values(OWNERS)) expect(isRoom(owner) || owner === 'db', owner).toBe(true)
+  })
+
+  it('has floors: a room stands on its own and on lower ones', () => {
+    expect(
+      Object.values(FLOORS)
+        .flat()
+        .filter((room) => !isRoom(room) && !BELOW_ALL.includes(room)),
+    ).toEqual([])
+    const upward = Object.entries(ARROWS).flatMap(([room, others]) => {
+      const floor = floorOf(room)
+      if (floor === undefined) return []
+      const below: readonly (string | undefined)[] = [floor, ...STANDS_ON[floor]]
+      return others.filter((to) => !below.includes(floorOf(to))).map((to) => `${room} → ${to}`)
+    })
+    expect(upward).toEqual([])
   })
 
   it('has a table without cycles', () => {
@@ -209,15 +239,15 @@ describe('a breach is reported', () => {
     ],
     [
       'an arrow that the table does not have: src/platform/lib/clock.ts → src/authorization/account/user.ts',
-      { 'src/platform/lib/clock.ts': "import type { User } from '../account/user.ts'" },
+      { 'src/platform/lib/clock.ts': "import type { User } from '../../authorization/account/user.ts'" },
     ],
     [
       'an arrow that the table does not have: src/platform/db/sql.ts → src/authorization/oauth/store.ts',
-      { 'src/platform/db/sql.ts': "await import('../oauth/store.ts')" },
+      { 'src/platform/db/sql.ts': "await import('../../authorization/oauth/store.ts')" },
     ],
     [
       'an arrow that the table does not have: src/authorization/registry/host.ts → src/app.ts',
-      { 'src/authorization/registry/host.ts': "import {\n  buildApp,\n} from '../app.ts'" },
+      { 'src/authorization/registry/host.ts': "import {\n  buildApp,\n} from '../../app.ts'" },
     ],
     [
       'a room is entered past its door: src/ticketing/orders/pay-order.ts → src/ticketing/catalogue/pull-product.ts',
@@ -225,14 +255,14 @@ describe('a breach is reported', () => {
     ],
     [
       'a room is entered past its door: src/process/start-service.ts → src/ticketing/mtp/plugin.ts',
-      { 'src/process/start-service.ts': "import { mtpRoom } from '../mtp/plugin.ts'" },
+      { 'src/process/start-service.ts': "import { mtpRoom } from '../ticketing/mtp/plugin.ts'" },
     ],
     [
-      'a table of another room: src/sandbox/certification/run-store.ts → certification/run-store.ts names ticket_order, which orders owns',
+      'a table of another room: src/sandbox/certification/run-store.ts → sandbox/certification/run-store.ts names ticket_order, which orders owns',
       { 'src/sandbox/certification/run-store.ts': 'sql`select 1 from ticket_order`' },
     ],
     [
-      'a table of another room: src/ticketing/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which history owns',
+      'a table of another room: src/ticketing/catalogue/price-store.ts → ticketing/catalogue/price-store.ts names record_change, which history owns',
       { 'src/ticketing/catalogue/price-store.ts': 'sql`insert into record_change (at) values (now())`' },
     ],
     [
@@ -241,9 +271,12 @@ describe('a breach is reported', () => {
     ],
     [
       'a routes file reaches past its operations: src/authorization/registry/admin-routes.ts → src/platform/db/sql.ts',
-      { 'src/authorization/registry/admin-routes.ts': "import type { Db } from '../db/sql.ts'" },
+      { 'src/authorization/registry/admin-routes.ts': "import type { Db } from '../../platform/db/sql.ts'" },
     ],
-    ['a routes file reaches past its operations: src/authorization/oauth/routes.ts → pg', { 'src/authorization/oauth/routes.ts': "import 'pg'" }],
+    [
+      'a routes file reaches past its operations: src/authorization/oauth/routes.ts → pg',
+      { 'src/authorization/oauth/routes.ts': "import 'pg'" },
+    ],
     [
       'an operation knows about the web: src/authorization/oauth/exchange.ts → fastify',
       { 'src/authorization/oauth/exchange.ts': "import type { FastifyRequest } from 'fastify'" },
@@ -256,8 +289,14 @@ describe('a breach is reported', () => {
       'SQL outside of a store: src/authorization/oauth/exchange.ts → sql`…`',
       { 'src/authorization/oauth/exchange.ts': 'db.one(row, sql`select 1`)' },
     ],
-    ['columns that are not named: src/authorization/oauth/store.ts → select *', { 'src/authorization/oauth/store.ts': 'sql`select * from t`' }],
-    ['columns that are not named: src/authorization/oauth/store.ts → t.*', { 'src/authorization/oauth/store.ts': 'sql`select 1, t.* from t`' }],
+    [
+      'columns that are not named: src/authorization/oauth/store.ts → select *',
+      { 'src/authorization/oauth/store.ts': 'sql`select * from t`' },
+    ],
+    [
+      'columns that are not named: src/authorization/oauth/store.ts → t.*',
+      { 'src/authorization/oauth/store.ts': 'sql`select 1, t.* from t`' },
+    ],
     [
       'columns that are not named: src/platform/db/jobs-store.ts → returning *',
       { 'src/platform/db/jobs-store.ts': 'sql`delete from t returning *`' },
@@ -270,19 +309,31 @@ describe('a breach is reported', () => {
       'the environment outside of config/index.ts: src/platform/lib/log.ts → process.env',
       { 'src/platform/lib/log.ts': 'process.env.PORT' },
     ],
-    ['the time outside of lib/clock.ts: src/authorization/oauth/exchange.ts → Date.now', { 'src/authorization/oauth/exchange.ts': 'Date.now()' }],
+    [
+      'the time outside of lib/clock.ts: src/authorization/oauth/exchange.ts → Date.now',
+      { 'src/authorization/oauth/exchange.ts': 'Date.now()' },
+    ],
     ['the time outside of lib/clock.ts: src/app.ts → new Date(', { 'src/app.ts': 'const at = new Date()' }],
     [
       'state of the process outside of Deps: src/ticketing/mtp/notice.ts → inFlight',
-      { 'src/ticketing/mtp/notice.ts': 'const inFlight = new WeakMap<Db, Work>()\nconst begin = () => inFlight.set(db, work)' },
+      {
+        'src/ticketing/mtp/notice.ts':
+          'const inFlight = new WeakMap<Db, Work>()\nconst begin = () => inFlight.set(db, work)',
+      },
     ],
     [
       'state of the process outside of Deps: src/ticketing/mws/searches.ts → searches',
-      { 'src/ticketing/mws/searches.ts': 'class Searches {}\n/** One for all. */\nexport const searches = new Searches()' },
+      {
+        'src/ticketing/mws/searches.ts':
+          'class Searches {}\n/** One for all. */\nexport const searches = new Searches()',
+      },
     ],
     [
       'state of the process outside of Deps: src/platform/outbound/resolve.ts → turns',
-      { 'src/platform/outbound/resolve.ts': "import { Turns } from '../lib/turns.ts'\nconst turns = new Turns({ most: 1 })" },
+      {
+        'src/platform/outbound/resolve.ts':
+          "import { Turns } from '../lib/turns.ts'\nconst turns = new Turns({ most: 1 })",
+      },
     ],
     [
       `a door that is too wide: src/ticketing/orders/index.ts → ${MAX_NAMES + 1} names, ${MAX_NAMES} at most: let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it`,
@@ -312,7 +363,8 @@ describe('a breach is reported', () => {
       breaches({
         'src/authorization/oauth/routes.ts':
           "import type { FastifyInstance } from 'fastify'\nimport { exchange } from './exchange.ts'",
-        'src/authorization/oauth/exchange.ts': "import { spend } from './store.ts'\nimport { user } from '../account/index.ts'",
+        'src/authorization/oauth/exchange.ts':
+          "import { spend } from './store.ts'\nimport { user } from '../account/index.ts'",
         'src/authorization/oauth/store.ts': "import { sql } from '../db/sql.ts'\nsql`select 1`",
         'src/platform/lib/log.ts': '/** like process.env */\n// Date.now() and sql`x`\n/* new Date() */',
         'src/platform/config/index.ts': 'process.env',

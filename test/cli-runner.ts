@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
-import type { Terminal } from '../src/operations/cli/context.ts'
 import { runCommand } from '../src/command-line.ts'
+import type { Terminal } from '../src/operations/cli/context.ts'
 import type { Outcome } from './cli-process.ts'
 
 /** Runs a command in this process with nothing but these settings. */

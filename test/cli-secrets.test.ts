@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/authorization/account/sign-in.ts'
-import { generateSecret } from '../src/platform/lib/crypto/generated-secret.ts'
 import { signInOperator } from '../src/operations/operators/index.ts'
+import { generateSecret } from '../src/platform/lib/crypto/generated-secret.ts'
 import { findPartner } from '../src/ticketing/partners/partner.ts'
 import { gatehouse, gatehouseWith } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashSecret } from '../src/platform/lib/crypto/keys.ts'
 import { findMicroAppForAuthentication } from '../src/authorization/registry/secret.ts'
+import { hashSecret } from '../src/platform/lib/crypto/keys.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 

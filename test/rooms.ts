@@ -1,5 +1,59 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** The floors of src/ and their rooms. `process` and `demo` stand above all floors, `lib`, `config` and `db` below all rooms. */
+export const FLOORS = {
+  platform: ['lib', 'config', 'db', 'throttle', 'audit', 'history', 'outbound'],
+  authorization: [
+    'upstream',
+    'account',
+    'registry',
+    'app-events',
+    'oauth',
+    'oidc',
+    'resource',
+    'refusals',
+    'people',
+    'developer',
+  ],
+  ticketing: [
+    'partners',
+    'members',
+    'partner-reach',
+    'interfaces',
+    'partner-calls',
+    'catalogue',
+    'orders',
+    'mws-wire',
+    'mws',
+    'mtp',
+  ],
+  sandbox: ['checks', 'test-plan', 'reports', 'certification', 'portal'],
+  operations: ['actions', 'operators', 'console', 'explain', 'jobs', 'metrics', 'reseal', 'cli'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+type Floor = keyof typeof FLOORS
+
+/** Which floors a floor stands on. */
+export const STANDS_ON: Readonly<Record<Floor, readonly Floor[]>> = {
+  platform: [],
+  authorization: ['platform'],
+  ticketing: ['platform'],
+  sandbox: ['ticketing', 'platform'],
+  operations: ['sandbox', 'ticketing', 'authorization', 'platform'],
+}
+
+export const floorOf = (room: string): Floor | undefined =>
+  (Object.keys(FLOORS) as Floor[]).find((floor) => FLOORS[floor].some((name: string) => name === room))
+
+/** `src/authorization/oauth/`, `src/demo/`. */
+export const folderOf = (room: string): string =>
+  ['src', floorOf(room), room, ''].filter((part) => part !== undefined).join('/')
+
+/** The room of a file, or the folder that it is in by mistake; undefined for those directly in src/ or in a floor. */
+export function roomOf(path: string): string | undefined {
+  const [, first = '', second] = /^src\/([^/]+)\/(?:([^/]+)\/)?/.exec(path) ?? []
+  return first in FLOORS ? second : first || undefined
+}
+
 /**
  * Which room may import which. lib is below all rooms, config above lib, db above config; the files directly in src/ and
  * process/, which puts everything together, are above them.
@@ -62,7 +116,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'history',
     'throttle',
   ],
-  sandbox: [
+  portal: [
     'certification',
     'checks',
     'test-plan',
@@ -99,7 +153,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'mws',
     'mtp',
     'certification',
-    'sandbox',
+    'portal',
     'operators',
     'outbound',
     'metrics',
@@ -123,7 +177,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'partners',
     'people',
     'registry',
-    'sandbox',
+    'portal',
   ],
   reseal: ['account', 'oauth', 'oidc', 'registry', 'partners', 'reports', 'operators', 'audit', 'throttle'],
   console: [
@@ -143,7 +197,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'partner-reach',
     'partner-calls',
     'certification',
-    'sandbox',
+    'portal',
     'explain',
     'metrics',
     'jobs',
@@ -176,7 +230,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'mtp',
     'certification',
     'test-plan',
-    'sandbox',
+    'portal',
     'jobs',
   ],
   demo: [
@@ -188,7 +242,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'partner-calls',
     'catalogue',
     'orders',
-    'sandbox',
+    'portal',
     'audit',
     'history',
   ],
@@ -254,13 +308,13 @@ export const OWNERS: Readonly<Record<string, string>> = {
   sandbox_order: 'certification',
   sandbox_report: 'reports',
   sandbox_run: 'certification',
-  sandbox_accepted: 'sandbox',
-  sandbox_notification: 'sandbox',
-  sandbox_outgoing: 'sandbox',
-  sandbox_refused: 'sandbox',
-  sandbox_signed_in: 'sandbox',
-  sandbox_session: 'sandbox',
-  sandbox_withdrawn_link: 'sandbox',
+  sandbox_accepted: 'portal',
+  sandbox_notification: 'portal',
+  sandbox_outgoing: 'portal',
+  sandbox_refused: 'portal',
+  sandbox_signed_in: 'portal',
+  sandbox_session: 'portal',
+  sandbox_withdrawn_link: 'portal',
   audit_event: 'audit',
   audit_seal: 'audit',
   audit_unsealed: 'audit',
@@ -302,7 +356,7 @@ const statementsOf = (source: string): string =>
 
 /** `orders/new-order-store.ts reads product, which catalogue owns`, one a table; for a file below src/. */
 export function foreignTables(path: string, source: string): string[] {
-  const room = /^src\/([^/]+)\//.exec(path)?.[1]
+  const room = roomOf(path)
   const found = new Set([...statementsOf(source).matchAll(NAMED)].map(([, table = '']) => table))
   return [...found]
     .filter((table) => OWNERS[table] !== room)

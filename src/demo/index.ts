@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { listMicroApps, updateMicroApp } from '../authorization/registry/index.ts'
 import type { Deps } from '../platform/deps.ts'
 import type { Log } from '../platform/lib/log.ts'
 import { closeInTime } from '../platform/lib/web/drain.ts'
 import { listenOn } from '../platform/lib/web/listen.ts'
 import { findPartner, updatePartner } from '../ticketing/partners/index.ts'
-import { listMicroApps, updateMicroApp } from '../authorization/registry/index.ts'
 import {
   areDemoOidcUris,
   DEMO_APP,

@@ -1,8 +1,8 @@
 import { DEMO_USERS } from '../authorization/account/index.ts'
+import { DEMO_APPS } from '../authorization/registry/index.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Deps } from '../platform/deps.ts'
 import { DEMO_PARTNERS } from '../ticketing/partners/index.ts'
-import { DEMO_APPS } from '../authorization/registry/index.ts'
 import { DEMO_NAMES, DEMO_PARTNER } from './seed.ts'
 import { demoSchema } from './store.ts'
 

@@ -1,11 +1,11 @@
 import { DEMO_USERS } from '../authorization/account/index.ts'
-import { recordAudit } from '../platform/audit/index.ts'
-import { deleteProductsOf } from '../ticketing/catalogue/index.ts'
-import type { Deps } from '../platform/deps.ts'
 import { deleteGrantsOf } from '../authorization/oauth/index.ts'
+import { DEMO_APPS } from '../authorization/registry/index.ts'
+import { recordAudit } from '../platform/audit/index.ts'
+import type { Deps } from '../platform/deps.ts'
+import { deleteProductsOf } from '../ticketing/catalogue/index.ts'
 import { partnersWithOrders } from '../ticketing/orders/index.ts'
 import { DEMO_PARTNERS } from '../ticketing/partners/index.ts'
-import { DEMO_APPS } from '../authorization/registry/index.ts'
 
 /** How many rows of each kind are gone; a partner that orders refer to is kept, suspended and without secrets or URLs. */
 export interface RemovedDemo {

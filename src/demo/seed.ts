@@ -1,7 +1,7 @@
 import { createUser, DEMO_USERS } from '../authorization/account/index.ts'
+import { createMicroApp, DEMO_APPS } from '../authorization/registry/index.ts'
 import type { Deps } from '../platform/deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../ticketing/partners/index.ts'
-import { createMicroApp, DEMO_APPS } from '../authorization/registry/index.ts'
 import { lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */

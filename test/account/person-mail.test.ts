@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
+import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'

@@ -1,11 +1,16 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
 import { SecondStepNeeded } from '../../src/authorization/account/errors.ts'
-import { confirmOwnTotp, enrolTotp, removeOwnTotp, replaceRecoveryCodes } from '../../src/authorization/account/factors.ts'
+import {
+  confirmOwnTotp,
+  enrolTotp,
+  removeOwnTotp,
+  replaceRecoveryCodes,
+} from '../../src/authorization/account/factors.ts'
 import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
 import { findSession, type SignedIn } from '../../src/authorization/account/session.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
-import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { connectionSettings, openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { recordAudit, sealAudit, verifyAudit } from '../../src/platform/audit/index.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
+import { recordAudit, sealAudit, verifyAudit } from '../../src/platform/audit/index.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { openWorld, type World } from '../harness.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordAudit } from '../../src/platform/audit/index.ts'
 import { createOperator } from '../../src/operations/operators/index.ts'
+import { recordAudit } from '../../src/platform/audit/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 

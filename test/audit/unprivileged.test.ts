@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purge } from '../../src/operations/jobs/purge.ts'
 import { recordAudit, sealAudit, verifyAudit } from '../../src/platform/audit/index.ts'
 import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
-import { purge } from '../../src/operations/jobs/purge.ts'
 import { openWorld, type World } from '../harness.ts'
 
 /** The database role of OPERATIONS "Audit log", which may add to the log and nothing else. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeConditions, showRun, startRun } from '../../src/sandbox/certification/run.ts'
 import { addDays, beijingDate } from '../../src/platform/lib/time-zone.ts'
+import { changeConditions, showRun, startRun } from '../../src/sandbox/certification/run.ts'
 import { NO_CONDITIONS } from '../../src/sandbox/test-plan/conditions.ts'
 import { type Lab, type Made, openLab, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startStep } from '../../src/sandbox/certification/attempt.ts'
 import { eventsOfAttempt } from '../../src/sandbox/certification/attempt-store.ts'
 import { showRun } from '../../src/sandbox/certification/run.ts'
-import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { showEntry } from '../../src/sandbox/portal/traffic/entry.ts'
+import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
 
 /** A partner whose answers are made to harm. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { type DemoMistake, MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
+import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
 import { until } from '../until.ts'

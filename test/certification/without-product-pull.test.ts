@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkAcceptance } from '../../src/sandbox/certification/acceptance.ts'
 import { showRun } from '../../src/sandbox/certification/run.ts'
-import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { choice } from '../../src/sandbox/test-plan/choice.ts'
+import { updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { examine } from '../../src/sandbox/checks/examine.ts'
 import { type Detail, localized } from '../../src/platform/lib/localized-text.ts'
+import { examine } from '../../src/sandbox/checks/examine.ts'
 import type { CallRecord } from '../../src/ticketing/partner-calls/call-store.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { inEnglish } from '../sandbox/in-english.ts'

@@ -1,6 +1,6 @@
 import { TOTP } from 'otpauth'
-import type { Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { createOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
+import type { Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 
 /** Somebody in front of the console: a browser without a window. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
+import { newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { startDemo } from '../../src/demo/index.ts'
 import { DEMO_PARTNER, seedDemo } from '../../src/demo/seed.ts'
 import { findPartner, listPartners, updatePartner } from '../../src/ticketing/partners/partner.ts'
-import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
-import { newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 

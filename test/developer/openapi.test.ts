@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/authorization/developer/reference.ts'
-import { oauthErrorOf } from '../../src/platform/lib/failure.ts'
-import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
 import { OIDC_FAILURES } from '../../src/authorization/oidc/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
+import { oauthErrorOf } from '../../src/platform/lib/failure.ts'
+import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import { openWorld, type World } from '../harness.ts'
 import { documentOf, type Json, operationsOf, origins } from './document.ts'
 

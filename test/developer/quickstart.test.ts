@@ -3,9 +3,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/platform/config/index.ts'
+import {
+  PROGRAMS,
+  PUBLIC_LANGUAGES,
+  quickstart,
+  SERVER_LANGUAGES,
+  snippetOf,
+} from '../../src/authorization/developer/quickstart.ts'
 import { DEMO_OIDC_APP, demoOidcUris } from '../../src/demo/seed.ts'
-import { PROGRAMS, PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../../src/authorization/developer/quickstart.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'

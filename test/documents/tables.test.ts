@@ -1,33 +1,33 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { OAUTH_CHECKS } from '../../src/authorization/oauth/check-sequences.ts'
+import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
+import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/operations/actions/index.ts'
-import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import type { Fields, RecordField } from '../../src/platform/db/record-fields.ts'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
-import { LENIENT_FIELDS } from '../../src/ticketing/interfaces/read-answer.ts'
 import type { CheckSequence, FailureRow } from '../../src/platform/lib/failure.ts'
 import { LIST_LIMITS } from '../../src/platform/lib/json/shape.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
-import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
-import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
-import { OAUTH_CHECKS } from '../../src/authorization/oauth/check-sequences.ts'
-import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
-import { PARTNER_FIELDS } from '../../src/ticketing/partners/fields.ts'
-import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
+import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
 import { docsAnchor } from '../../src/sandbox/portal/docs/anchor.ts'
 import { conditionOf } from '../../src/sandbox/portal/docs/conditions.ts'
 import { flattened } from '../../src/sandbox/portal/docs/field.ts'
 import { requestOf } from '../../src/sandbox/portal/docs/reference.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { LENIENT_FIELDS } from '../../src/ticketing/interfaces/read-answer.ts'
+import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
+import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
+import { PARTNER_FIELDS } from '../../src/ticketing/partners/fields.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
-import { ARROWS, OWNERS } from '../rooms.ts'
+import { ARROWS, FLOORS, OWNERS, STANDS_ON } from '../rooms.ts'
 import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
@@ -145,6 +145,24 @@ describe('ARCHITECTURE', () => {
   // Without those which nearly every room may use.
   const named = (uses: readonly string[]) =>
     uses.filter((room) => !['audit', 'history', 'throttle'].includes(room)).sort()
+
+  it('draws the floors, and what each stands on', () => {
+    const [, drawing = ''] = read('.github/ARCHITECTURE.md').split('```mermaid\n')
+    const floors = [...drawing.matchAll(/^ {2}(\w+)\["\1: (.*)"\]$/gm)].map(([, floor, rooms = '']) => [
+      floor,
+      rooms.split(' · ').sort(),
+    ])
+    expect(Object.fromEntries(floors)).toEqual(
+      Object.fromEntries(Object.entries(FLOORS).map(([floor, rooms]) => [floor, [...rooms].sort()])),
+    )
+    const arrows = [...drawing.matchAll(/^ {2}top --> (.*)$|^ {2}(operations --> authorization.*)$/gm)]
+    const drawn = arrows.map(([, one, other]) => String(one ?? other).split(' --> '))
+    const below = (floor: string): string[] => [
+      ...new Set(drawn.flatMap((line) => (line.includes(floor) ? line.slice(line.indexOf(floor) + 1) : []))),
+    ]
+    for (const [floor, lower] of Object.entries(STANDS_ON))
+      expect(below(floor).sort(), floor).toEqual([...lower].sort())
+  })
 
   it('has the rooms, and which of them each may use', () => {
     const rows = rowsAfter('.github/ARCHITECTURE.md', 'rooms').map(cellsOf)

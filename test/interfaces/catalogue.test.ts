@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { INTERFACES, interfaceNamed } from '../../src/ticketing/interfaces/index.ts'
 import { readShape } from '../../src/platform/lib/json/shape.ts'
+import { INTERFACES, interfaceNamed } from '../../src/ticketing/interfaces/index.ts'
 
 const order = { orderId: 8985652356562370000n, partnerOrderId: 'P-1' }
 const visitor = { name: '张三', mobile: '13800000001', gender: 1, credentials: { 0: '11010119900101001X' } }

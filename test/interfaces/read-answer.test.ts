@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
 import { heartbeat } from '../../src/ticketing/interfaces/account.ts'
 import { orderCreate, orderPay, orderQuery, orderReschedule } from '../../src/ticketing/interfaces/order.ts'
 import { poiPull } from '../../src/ticketing/interfaces/poi.ts'
@@ -6,7 +7,6 @@ import { levelPriceCalendar, priceCalendar } from '../../src/ticketing/interface
 import { productPull } from '../../src/ticketing/interfaces/product.ts'
 import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
 import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
-import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
 import { PRODUCT } from './product-example.ts'
 
 const ok = { code: 200, describe: 'success', partnerId: '7001' }

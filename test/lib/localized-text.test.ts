@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { readShape } from '../../src/platform/lib/json/shape.ts'
 import {
   type Detail,
@@ -20,6 +19,7 @@ import { NOTICES } from '../../src/sandbox/portal/docs/notices.ts'
 import { explainMistake } from '../../src/sandbox/portal/mistake-texts.ts'
 import { detailText, WORDS } from '../../src/sandbox/portal/texts.ts'
 import { trafficTexts } from '../../src/sandbox/portal/traffic/texts.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 
 /** What is refused or fails is an id with values, worded for its reader. */
@@ -34,10 +34,10 @@ const ENGLISH =
 
 const src = new URL('../../src/', import.meta.url)
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-const TABLES = ['lib/reasons.ts', 'lib/finding-texts.ts', 'lib/json/field-texts.ts']
+const TABLES = ['reasons.ts', 'finding-texts.ts', 'json/field-texts.ts'].map((name) => `platform/lib/${name}`)
 /** Where calls are refused, made, judged and shown. */
 const ROOMS =
-  /^(?:mws|mws-wire|mtp|orders|catalogue|partner-calls|partner-reach|outbound|interfaces|checks|certification|sandbox|explain|console)\//
+  /^[a-z]+\/(?:mws|mws-wire|mtp|orders|catalogue|partner-calls|partner-reach|outbound|interfaces|checks|certification|portal|explain|console)\//
 
 const codeOf = (paths: readonly string[]): string =>
   paths
@@ -161,7 +161,7 @@ describe('in Chinese', () => {
 })
 
 describe('each limit of a call', () => {
-  const http = readFileSync(new URL('outbound/exceeded.ts', src), 'utf8')
+  const http = readFileSync(new URL('platform/outbound/exceeded.ts', src), 'utf8')
   const codes = [...http.matchAll(/case '((?:UND_ERR|Timeout)\w+)':/g)].map(([, found = '']) => found)
   it.each(codes)('has a text when it is exceeded: %s', (code) => {
     const exceeded = exceededLimit('connect', code, PARTNER_LIMITS)

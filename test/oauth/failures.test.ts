@@ -1,10 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contractAnswer, type FailureRow, failureFactory, NamedFailure, oauthErrorOf } from '../../src/platform/lib/failure.ts'
-import { RescodeError } from '../../src/platform/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
 import { OIDC_FAILURES } from '../../src/authorization/oidc/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
+import {
+  contractAnswer,
+  type FailureRow,
+  failureFactory,
+  NamedFailure,
+  oauthErrorOf,
+} from '../../src/platform/lib/failure.ts'
+import { RescodeError } from '../../src/platform/lib/web/rescode.ts'
+import { folderOf } from '../rooms.ts'
 
 /** The tables of failures of A1–A5 and of the standard dialect, and that no operation says by itself what goes out. */
 
@@ -21,7 +28,7 @@ const LISTS = ['failures.ts', 'check-sequences.ts']
 
 /** The sources of a room but its tables. */
 const sourcesOf = (room: string): [file: string, source: string][] => {
-  const folder = new URL(`../../src/${room}/`, import.meta.url)
+  const folder = new URL(`../../${folderOf(room)}`, import.meta.url)
   return readdirSync(folder)
     .filter((file) => !LISTS.includes(file))
     .map((file) => [file, withoutComments(readFileSync(new URL(file, folder), 'utf8'))])

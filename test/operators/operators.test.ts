@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sealAudit } from '../../src/platform/audit/index.ts'
 import {
   createOperator,
   disableOperator,
@@ -8,6 +7,7 @@ import {
   setOperatorPassword,
   setOperatorRole,
 } from '../../src/operations/operators/index.ts'
+import { sealAudit } from '../../src/platform/audit/index.ts'
 import { ADMIN_TOKEN, MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lossless.ts'
 import { createOperator } from '../../src/operations/operators/index.ts'
+import { parseLossless, stringifyLossless } from '../../src/platform/lib/json/lossless.ts'
 import { maskedStory } from '../../src/ticketing/orders/masked-story.ts'
 import type { OrderStory } from '../../src/ticketing/orders/show-order.ts'
 import { rotatePartnerSecret } from '../../src/ticketing/partners/secret.ts'

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { makeAesKey, removeAesKey, setAesKey } from '../../src/ticketing/partners/aes-key.ts'
-import { createPartner, findPartner, listPartners, showPartner, updatePartner } from '../../src/ticketing/partners/partner.ts'
+import {
+  createPartner,
+  findPartner,
+  listPartners,
+  showPartner,
+  updatePartner,
+} from '../../src/ticketing/partners/partner.ts'
 import { aesKeyInput, newPartner } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 

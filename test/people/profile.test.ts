@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OWN_PROFILE } from '../../src/authorization/account/index.ts'
-import { readConfig } from '../../src/platform/config/index.ts'
 import { TASKS } from '../../src/operations/jobs/tasks.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'

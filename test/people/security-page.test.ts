@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { purge } from '../../src/operations/jobs/purge.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
+import { purge } from '../../src/operations/jobs/purge.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
+import { microApp, microAppChanges, newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/operations/actions/index.ts'
 import { actionCommands } from '../../src/operations/cli/actions.ts'
 import type { CliContext } from '../../src/operations/cli/context.ts'
@@ -9,8 +11,6 @@ import { sql } from '../../src/platform/db/sql.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { PARTNER_FIELDS } from '../../src/ticketing/partners/fields.ts'
 import { newPartner, partner, partnerChanges } from '../../src/ticketing/partners/wire.ts'
-import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
-import { microApp, microAppChanges, newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 /** A field of the registry is described once; each place that has to know it is looked at here. */

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashSecret } from '../../src/platform/lib/crypto/keys.ts'
-import { parseInput } from '../../src/platform/lib/json/input.ts'
 import {
   approveMicroApp,
   createMicroApp,
@@ -10,6 +8,8 @@ import {
   updateMicroApp,
 } from '../../src/authorization/registry/micro-app.ts'
 import { newMicroApp } from '../../src/authorization/registry/wire.ts'
+import { hashSecret } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addSeconds } from '../../src/platform/lib/clock.ts'
-import { hashSecret } from '../../src/platform/lib/crypto/keys.ts'
-import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
 import {
   findAppWithFailures,
@@ -10,6 +7,9 @@ import {
   rotateSecret,
 } from '../../src/authorization/registry/secret.ts'
 import { newMicroApp } from '../../src/authorization/registry/wire.ts'
+import { addSeconds } from '../../src/platform/lib/clock.ts'
+import { hashSecret } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { throttleKey } from '../../src/platform/throttle/attempts.ts'
 import { countFailure } from '../../src/platform/throttle/attempts-store.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
+import { microAppChanges, newMicroApp } from '../../src/authorization/registry/wire.ts'
 import type { Fields } from '../../src/platform/db/record-fields.ts'
 import { rotation } from '../../src/platform/lib/crypto/generated-secret.ts'
 import { InvalidInput, parseInput } from '../../src/platform/lib/json/input.ts'
 import { failureEnvelope } from '../../src/platform/lib/web/envelope.ts'
-import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
-import { microAppChanges, newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { problemsOf } from './problems.ts'
 
 const defaultsOf = (fields: Fields): object =>

@@ -2,11 +2,17 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { VERSION } from '../../src/platform/lib/version.ts'
-import { findReport, reportOfRun, storeReport, storeReportKeys, verifyReport } from '../../src/sandbox/reports/report.ts'
+import { reportUrl } from '../../src/sandbox/portal/accept-run.ts'
+import {
+  findReport,
+  reportOfRun,
+  storeReport,
+  storeReportKeys,
+  verifyReport,
+} from '../../src/sandbox/reports/report.ts'
 import { reportKey } from '../../src/sandbox/reports/report-key.ts'
 import type { StoredReport } from '../../src/sandbox/reports/store.ts'
 import type { ReportFacts } from '../../src/sandbox/reports/wire.ts'
-import { reportUrl } from '../../src/sandbox/portal/accept-run.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { get, newSandboxPartner, post } from '../sandbox/partners.ts'
 import { timesOn } from '../times.ts'

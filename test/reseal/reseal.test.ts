@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import type { Deps } from '../../src/platform/deps.ts'
-import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
-import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { verifyCredentials } from '../../src/authorization/oauth/index.ts'
 import { listSigningKeys } from '../../src/authorization/oidc/index.ts'
 import { SigningKeys } from '../../src/authorization/oidc/signing-key-cache.ts'
+import { createMicroApp } from '../../src/authorization/registry/index.ts'
+import { resealEverything } from '../../src/operations/reseal/index.ts'
+import type { Deps } from '../../src/platform/deps.ts'
+import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
+import { parseInput } from '../../src/platform/lib/json/input.ts'
+import { knownDevice, rememberDevice } from '../../src/platform/throttle/device.ts'
 import {
   checkSecretKey,
   createPartner,
@@ -14,9 +17,6 @@ import {
   setContact,
   webhookSecret,
 } from '../../src/ticketing/partners/index.ts'
-import { createMicroApp } from '../../src/authorization/registry/index.ts'
-import { resealEverything } from '../../src/operations/reseal/index.ts'
-import { knownDevice, rememberDevice } from '../../src/platform/throttle/device.ts'
 import { Browser } from '../acceptance/browser.ts'
 import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { injectWire, type Wire } from '../acceptance/http.ts'

@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
+import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
+import { jsonSchemas } from '../../src/sandbox/portal/exports/messages.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
 import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
-import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
-import { jsonSchemas } from '../../src/sandbox/portal/exports/messages.ts'
 
 describe('the body of an answer', () => {
   const { notices, interfaces } = fieldReference('en')

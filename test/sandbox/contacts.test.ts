@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { notificationsOf } from '../../src/sandbox/portal/notify/notifications.ts'
 import { setContact } from '../../src/ticketing/partners/contact.ts'
 import { showPartner } from '../../src/ticketing/partners/partner.ts'
-import { notificationsOf } from '../../src/sandbox/portal/notify/notifications.ts'
 import { call } from './caller.ts'
 import { type Lab, openLab, SIMPLE } from './lab.ts'
 import { textOf, visitor } from './pages/visitor.ts'

@@ -1,21 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
-import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
-import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
 import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
 import { readShape, type ShapeProblem } from '../../src/platform/lib/json/shape.ts'
 import { LOCALE_CODES } from '../../src/platform/lib/web/locale.ts'
-import {
-  consumeNotice,
-  dealChangeNotice,
-  levelPriceNotice,
-  payNotice,
-  refundNotice,
-  rescheduleNotice,
-} from '../../src/ticketing/mtp/wire.ts'
-import { readNotice } from '../../src/ticketing/mws/index.ts'
-import { ORDER_STATES, REFUND_STATES } from '../../src/ticketing/orders/states.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/portal/docs/anchor.ts'
 import { CONDITIONS } from '../../src/sandbox/portal/docs/conditions.ts'
 import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/portal/docs/functions.ts'
@@ -27,6 +14,19 @@ import { searchReference } from '../../src/sandbox/portal/docs/search.ts'
 import { stateMachinesOf } from '../../src/sandbox/portal/docs/states.ts'
 import { docsTexts } from '../../src/sandbox/portal/docs/texts.ts'
 import { interfaceTitle } from '../../src/sandbox/portal/interface-title.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
+import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
+import {
+  consumeNotice,
+  dealChangeNotice,
+  levelPriceNotice,
+  payNotice,
+  refundNotice,
+  rescheduleNotice,
+} from '../../src/ticketing/mtp/wire.ts'
+import { readNotice } from '../../src/ticketing/mws/index.ts'
+import { ORDER_STATES, REFUND_STATES } from '../../src/ticketing/orders/states.ts'
 
 const { notices, interfaces } = fieldReference('en')
 const sections = [...notices, ...interfaces]

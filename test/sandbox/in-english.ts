@@ -1,5 +1,5 @@
-import type { Finding } from '../../src/sandbox/checks/checks.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
+import type { Finding } from '../../src/sandbox/checks/checks.ts'
 import { detailText } from '../../src/sandbox/portal/texts.ts'
 
 const t = translator('en')

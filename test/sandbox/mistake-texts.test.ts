@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { explainMistake } from '../../src/sandbox/portal/mistake-texts.ts'
 import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
-import { explainMistake } from '../../src/sandbox/portal/mistake-texts.ts'
 
 const zh: Record<string, string> = JSON.parse(
   readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8'),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { signInPartner } from '../../src/sandbox/portal/sign-in.ts'
 import { suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../../src/ticketing/partners/secret.ts'
-import { signInPartner } from '../../src/sandbox/portal/sign-in.ts'
 import { openWorld, type World } from '../harness.ts'
 import { cookieOf, get, newSandboxPartner, post, type SandboxPartner, sessionOf, signIn } from './partners.ts'
 

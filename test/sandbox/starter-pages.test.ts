@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { STARTER_PRODUCTS, STARTERS } from '../../src/sandbox/portal/starters.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
-import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
 import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
-import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'
 import { readWritten } from '../../src/sandbox/portal/play/body.ts'
 import { obstacleTo, strictBody } from '../../src/sandbox/portal/play/strict-body.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
+import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'
 import { fuzzSettings, randomAt } from '../fuzz/random.ts'
 import { touched, tryingBody } from './play-bodies.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
+import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, ok } from '../partner-calls/fake-seller.ts'

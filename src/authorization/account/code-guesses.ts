@@ -1,7 +1,13 @@
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { clearFailures, countFailure, currentFailures, knownDevice, throttleKey } from '../../platform/throttle/index.ts'
+import {
+  clearFailures,
+  countFailure,
+  currentFailures,
+  knownDevice,
+  throttleKey,
+} from '../../platform/throttle/index.ts'
 import { CodesUsedUp } from './errors.ts'
 import { tellPerson } from './person-mail.ts'
 import { accountOf } from './sign-in.ts'

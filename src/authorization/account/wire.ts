@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
-import { newPasswordOf, readingReason, repeatedPassword, typedPassword, visibleLine } from '../../platform/lib/json/input.ts'
+import {
+  newPasswordOf,
+  readingReason,
+  repeatedPassword,
+  typedPassword,
+  visibleLine,
+} from '../../platform/lib/json/input.ts'
 import { hasInvisible } from '../../platform/lib/precis.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 

@@ -1,8 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
-import { type DerivedKeys, equalSecrets, hashSecret, isCurrentKeyNewest, type Keys } from '../../platform/lib/crypto/keys.ts'
+import {
+  type DerivedKeys,
+  equalSecrets,
+  hashSecret,
+  isCurrentKeyNewest,
+  type Keys,
+} from '../../platform/lib/crypto/keys.ts'
 import { type Credentials, readBasic } from '../../platform/lib/web/basic-credentials.ts'
+import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../../platform/throttle/index.ts'
 import {
   type CallingApp,
   findAppWithFailures,
@@ -11,7 +18,6 @@ import {
   noteSecretUse,
   type UsedSecret,
 } from '../registry/index.ts'
-import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../../platform/throttle/index.ts'
 import { oauthFailure } from './failures.ts'
 import type { Parameters } from './wire.ts'
 

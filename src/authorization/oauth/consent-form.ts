@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
+import type { SignedIn } from '../account/index.ts'
 import { oauthFailure } from './failures.ts'
 
 const Signed = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { userByKey } from '../account/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 /** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */

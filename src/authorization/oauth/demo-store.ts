@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { UserKey } from '../account/index.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import type { UserKey } from '../account/index.ts'
 
 const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { userByKey } from '../account/index.ts'
 import type { Batched } from '../../platform/db/batch.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { userByKey } from '../account/index.ts'
 import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
 
 /** The SQL of A2. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { userByKey } from '../account/index.ts'
 import type { Batched } from '../../platform/db/batch.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 const Grant = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { userByKey } from '../account/index.ts'
 import type { Batched } from '../../platform/db/batch.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
 

@@ -1,6 +1,6 @@
-import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { countTokensOfApp, countTokensOfUser } from './revocation-preview-store.ts'
 

@@ -1,14 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../../platform/lib/web/envelope.ts'
+import {
+  AREA_A_HEADERS,
+  answerSuccess,
+  envelopeErrorHandler,
+  failureAnswerOf,
+} from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
+import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
 import { authenticateApp } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'

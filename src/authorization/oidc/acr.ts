@@ -1,7 +1,7 @@
-import { FACTORS, type SignedIn } from '../account/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { FACTORS, type SignedIn } from '../account/index.ts'
 
 /**
  * What an id_token says about how somebody signed in, where the request asks (`acr_values`). The two names are those of

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { AREA_A_HEADERS, failureAnswerOf } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
+import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 
 const FORM_LIMIT = 16 * 1024
 

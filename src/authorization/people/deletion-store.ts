@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { lockedUserByKey } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { lockedUserByKey } from '../account/index.ts'
 
 export const DELETION_OF_PERSON: readonly PersonalRows[] = [
   { what: 'deletion_requests', table: 'deletion_request', key: {}, shown: ['requested_at', 'due_at'] },

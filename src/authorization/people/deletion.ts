@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
@@ -7,6 +6,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
 import * as store from './deletion-store.ts'
 import { eraseUser } from './erase.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { ACCOUNT_MESSAGES, lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
-import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { ACCOUNT_MESSAGES, lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { routingKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { listAudit, recordAudit } from '../../platform/audit/index.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { readingReason } from '../../platform/lib/json/input.ts'
+import { routingKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
 /** Personal data is read with a reason only. */

@@ -1,5 +1,5 @@
-import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import type { SignedIn } from '../account/index.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { type TotalReads, totalsOfUser } from '../resource/index.ts'
 import { type AppOfPerson, findApps } from './store.ts'

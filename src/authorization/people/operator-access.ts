@@ -1,5 +1,5 @@
-import { endSessionsOfUser, FACTORS, PERSON_SESSIONS, resetPassword, userKey } from '../account/index.ts'
 import { action } from '../../platform/lib/action.ts'
+import { endSessionsOfUser, FACTORS, PERSON_SESSIONS, resetPassword, userKey } from '../account/index.ts'
 import { previewRevocation } from '../oauth/index.ts'
 import { page } from './operator-data.ts'
 

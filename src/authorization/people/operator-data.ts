@@ -1,6 +1,6 @@
-import { type UserKey, userKey } from '../account/index.ts'
 import { action } from '../../platform/lib/action.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import { type UserKey, userKey } from '../account/index.ts'
 import { accessFilter, listAccesses } from '../resource/index.ts'
 import { listDeletionRequests } from './deletion.ts'
 import { countErasable, eraseUser } from './erase.ts'

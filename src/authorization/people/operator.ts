@@ -1,3 +1,5 @@
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
 import {
   blockUser,
   createUser,
@@ -10,8 +12,6 @@ import {
   unblockUser,
   userKey,
 } from '../account/index.ts'
-import type { Deps } from '../../platform/deps.ts'
-import { action } from '../../platform/lib/action.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { ACCESS_ACTIONS } from './operator-access.ts'
 import { DATA_ACTIONS, page, person } from './operator-data.ts'

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { askToSignIn, isFresh, OWN_PROFILE, type SignedIn } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { askToSignIn, isFresh, OWN_PROFILE, type SignedIn } from '../account/index.ts'
 import { accountGuard, type PersonRequest } from './account-guard.ts'
 
 const PROFILE = '/account/profile'

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { OWN_SESSIONS } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { deviceInWords } from '../../platform/lib/web/device.ts'
 import { type Translate, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { OWN_SESSIONS } from '../account/index.ts'
 import { accountGuard } from './account-guard.ts'
 
 type OwnSession = OutputOf<typeof OWN_SESSIONS.list>[number]

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { routingKeyOf } from '../account/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
-import { existingAppKeys } from '../registry/index.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
+import { routingKeyOf } from '../account/index.ts'
+import { existingAppKeys } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
 import { tokenPrefixOf } from './token-prefix.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { lockedUserByKey } from '../account/index.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { lockedUserByKey } from '../account/index.ts'
 
 export const REFUSAL_RETENTION: readonly Retention[] = [
   { table: 'refused_request', key: ['routing_key', 'request_id'], column: 'at', keptS: () => 30 * DAY_S },

@@ -3,7 +3,13 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { generateSecret, type SecretDates } from '../../platform/lib/crypto/generated-secret.ts'
-import { InvalidInput, operation, refuseIfChanged, type UnchangedSince, unchangedSince } from '../../platform/lib/json/input.ts'
+import {
+  InvalidInput,
+  operation,
+  refuseIfChanged,
+  type UnchangedSince,
+  unchangedSince,
+} from '../../platform/lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'

@@ -1,7 +1,7 @@
-import { routingKeyOf, type UserKey } from '../account/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { routingKeyOf, type UserKey } from '../account/index.ts'
 import { type AccessKind, addReads, type CountedReads } from './access-store.ts'
 
 export type { AccessKind }

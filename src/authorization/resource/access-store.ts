@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { lockedUserByKey } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { lockedUserByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 export const ACCESS_RETENTION: readonly Retention[] = [

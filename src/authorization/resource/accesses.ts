@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { routingKeyOf, showUser, userKey } from '../account/index.ts'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { routingKeyOf, showUser, userKey } from '../account/index.ts'
 import { type Access, accessesOfUser } from './access-store.ts'
 
 /** Whose, and which page of them. */

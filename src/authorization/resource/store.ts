@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { userByKey } from '../account/index.ts'
 import type { Batched } from '../../platform/db/batch.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { Scope } from '../../platform/lib/scope.ts'
+import { userByKey } from '../account/index.ts'
 import { ACCESS_TOKENS, grantByKey, revokedAt } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 

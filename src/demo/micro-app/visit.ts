@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { jsTicket } from '../../authorization/resource/index.ts'
+import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
 import type { OidcVisit } from './oidc.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { ServiceDeps } from '../jobs/index.ts'
 import { operatorRoutes } from '../../platform/lib/web/admin-auth.ts'
 import { noSuchRoute } from '../../platform/lib/web/methods.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { ALL_ACTIONS } from './all.ts'
 import { actionRoutes } from './routes.ts'
 

@@ -1,16 +1,16 @@
 import { userInfo } from 'node:os'
+import { openLongLived } from '../../long-lived.ts'
 import { type Config, readConfig } from '../../platform/config/index.ts'
 import { type FoundDatabase, findDatabase } from '../../platform/db/find-database.ts'
 import { migrate } from '../../platform/db/migrate.ts'
 import { connectionSettings, openPool } from '../../platform/db/pool.ts'
 import { dbOf } from '../../platform/db/sql.ts'
-import type { ServiceDeps } from '../jobs/index.ts'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
 import { openLog } from '../../platform/lib/log.ts'
 import { openMetrics } from '../../platform/lib/metrics.ts'
-import { openLongLived } from '../../long-lived.ts'
 import { checkSecretKey } from '../../ticketing/partners/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */

@@ -1,5 +1,5 @@
-import type { pullPrices, pullProduct, showProduct } from '../../ticketing/catalogue/index.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import type { pullPrices, pullProduct, showProduct } from '../../ticketing/catalogue/index.ts'
 import { failureText, historyText } from './order-text.ts'
 import { aligned, readable } from './text.ts'
 

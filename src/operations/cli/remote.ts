@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { PERMISSIONS } from '../actions/index.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { isLoopbackHost, webUrl } from '../../platform/lib/web/web-url.ts'
+import { PERMISSIONS } from '../actions/index.ts'
 
 /** The commands over the admin API of a running service, with an operator's token, instead of on its database. */
 

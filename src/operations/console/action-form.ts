@@ -1,3 +1,4 @@
+import { InvalidInput } from '../../platform/lib/json/input.ts'
 import {
   choiceOf,
   fieldsOf,
@@ -7,7 +8,6 @@ import {
   type Values,
   withCounts,
 } from '../actions/index.ts'
-import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
 import { fieldsFor } from './asked-fields.ts'

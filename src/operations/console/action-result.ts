@@ -1,5 +1,5 @@
-import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
+import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import { cellFor } from './action-values.ts'
 import type { Cell, Fact, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed } from './placed.ts'

@@ -1,9 +1,9 @@
-import { type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
 import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
+import { type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
 import type { Cell, Table } from './page-model.ts'
 import { at, stateCell, text, time, yesNo } from './texts.ts'
 

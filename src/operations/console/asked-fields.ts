@@ -1,5 +1,5 @@
-import { type Field, typedFields } from '../actions/index.ts'
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { type Field, typedFields } from '../actions/index.ts'
 import type { Placed } from './placed.ts'
 
 /** The fields that this role may give, without those of the page's address. */

@@ -1,7 +1,7 @@
 import type { auditBetween } from '../../platform/audit/index.ts'
-import { checkText, type ExplainedRefusal, type ExplainedRequest } from '../explain/index.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
+import { checkText, type ExplainedRefusal, type ExplainedRequest } from '../explain/index.ts'
 import type { Cell, Fact, PageContext, Table } from './page-model.ts'
 import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
 

@@ -1,5 +1,8 @@
+import { showMicroApp } from '../../authorization/registry/index.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
+import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
+import { showPartner } from '../../ticketing/partners/index.ts'
 import {
   type ActivitySpan,
   activityBySpan,
@@ -9,9 +12,6 @@ import {
   readLastHour,
   worstSince,
 } from '../metrics/index.ts'
-import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
-import { showPartner } from '../../ticketing/partners/index.ts'
-import { showMicroApp } from '../../authorization/registry/index.ts'
 import { type Chart, type ChartInput, chartOf } from './chart.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { at, count, link, text } from './texts.ts'

@@ -1,8 +1,8 @@
-import type { ExportFormat } from '../actions/index.ts'
-import type { ServiceDeps } from '../jobs/index.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Download } from '../../platform/lib/web/download.ts'
 import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
+import type { ExportFormat } from '../actions/index.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
 
 /** What pages are made of. A section says what it shows and does; routes.ts and the views make pages of it. */
 

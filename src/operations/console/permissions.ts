@@ -1,5 +1,5 @@
-import { PERMISSIONS } from '../actions/index.ts'
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { PERMISSIONS } from '../actions/index.ts'
 
 /** Each page and form needs the role of an operation: one of the admin API, or one of these. */
 

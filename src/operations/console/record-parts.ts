@@ -1,6 +1,6 @@
-import { labelOf, tableOf, type Values } from '../actions/index.ts'
 import { prettyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
+import { labelOf, tableOf, type Values } from '../actions/index.ts'
 import { cellFor, linkedCell } from './action-values.ts'
 import type { Cell, Fact, PageContext, Table, TextBlock } from './page-model.ts'
 import { mayDo } from './permissions.ts'

@@ -8,6 +8,7 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
+import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import {
   ADMIN_TOKEN_NAME,
   confirmTotp,
@@ -18,7 +19,6 @@ import {
   signInOperator,
   signInWithAdminToken,
 } from '../operators/index.ts'
-import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import {
   AUTHENTICATOR,
   consoleCookie,

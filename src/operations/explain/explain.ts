@@ -1,16 +1,6 @@
 import { z } from 'zod'
 import { findUsers, routingKeyOf } from '../../authorization/account/index.ts'
-import { auditBetween } from '../../platform/audit/index.ts'
-import { isBigint } from '../../platform/db/page.ts'
-import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
-import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
-import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
-import { findNotice } from '../../ticketing/mtp/index.ts'
-import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
 import { listGrants, tokensWithPrefix } from '../../authorization/oauth/index.ts'
-import { showOrder } from '../../ticketing/orders/index.ts'
-import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
 import {
   findRefused,
   parseTokenPrefix,
@@ -21,6 +11,16 @@ import {
   refusedWithToken,
 } from '../../authorization/refusals/index.ts'
 import { existingAppKeys, showMicroApp } from '../../authorization/registry/index.ts'
+import { auditBetween } from '../../platform/audit/index.ts'
+import { isBigint } from '../../platform/db/page.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
+import { findNotice } from '../../ticketing/mtp/index.ts'
+import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
+import { showOrder } from '../../ticketing/orders/index.ts'
+import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
 import { type RefusingCheck, refusingCheckOf } from './steps.ts'
 
 /** PostgreSQL cannot hold the character 0. */

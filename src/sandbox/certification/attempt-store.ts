@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { finding } from '../checks/index.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
+import { finding } from '../checks/index.ts'
 import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
 /** The SQL of attempts at steps and of their log. */

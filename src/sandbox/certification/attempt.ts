@@ -3,9 +3,9 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { faultsUnder, saidOf } from '../test-plan/index.ts'
-import { countUse } from '../../platform/throttle/index.ts'
 import { AttemptOver, NothingTested, StepFailed } from './attempt-log.ts'
 import {
   appendEvent,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { finding, loggedObject } from '../checks/index.ts'
 import { storedDetail, storedText } from '../../platform/lib/localized-text.ts'
+import { finding, loggedObject } from '../checks/index.ts'
 
 /** `not_tested`: the step came to an end before it had tested what it is there for. */
 export const OUTCOMES = ['passed', 'failed', 'not_tested', 'interrupted'] as const

@@ -1,7 +1,14 @@
-import { findOffer, findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../../ticketing/catalogue/index.ts'
 import { OPERATOR } from '../../platform/history/index.ts'
 import type { InputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import {
+  findOffer,
+  findProduct,
+  keysOnSale,
+  markProduct,
+  pullPrices,
+  pullProduct,
+} from '../../ticketing/catalogue/index.ts'
 import { createOrder } from '../../ticketing/orders/index.ts'
 import { statedNow } from '../../ticketing/partner-calls/index.ts'
 import { offers, travelDate } from '../test-plan/index.ts'

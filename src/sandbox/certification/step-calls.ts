@@ -1,7 +1,6 @@
-import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
-import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../../ticketing/interfaces/index.ts'
 import { parseLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../../ticketing/interfaces/index.ts'
 import {
   type AnswerOf,
   type CallOptions,
@@ -15,6 +14,7 @@ import {
   withCalls,
 } from '../../ticketing/partner-calls/index.ts'
 import { interfaceUrl } from '../../ticketing/partners/index.ts'
+import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
 import type { RunDeps } from './deps.ts'
 

@@ -1,5 +1,5 @@
-import type { CheckId } from '../checks/index.ts'
 import { newOrderId, storedOrders } from '../../ticketing/orders/index.ts'
+import type { CheckId } from '../checks/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-order-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'

@@ -1,4 +1,3 @@
-import { type Finding, strictness } from '../checks/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
@@ -6,6 +5,7 @@ import { type Detail, type LocalizedText, localized } from '../../platform/lib/l
 import { receivedSince } from '../../ticketing/mtp/index.ts'
 import { WARNINGS } from '../../ticketing/mws/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
+import { type Finding, strictness } from '../checks/index.ts'
 import { askUntil } from './ask-until.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'

@@ -1,5 +1,5 @@
-import { jsonFields, type PartnerInterface, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { jsonFields, type PartnerInterface, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../../ticketing/partner-calls/index.ts'
 import type { CheckId, ExpectedChecks, Finding } from './checks.ts'
 import { shownDetail, shownValue } from './shown-value.ts'

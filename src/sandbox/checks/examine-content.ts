@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { implausibleValues } from '../../ticketing/catalogue/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { listOf, type ShapeProblem } from '../../platform/lib/json/shape.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { implausibleValues } from '../../ticketing/catalogue/index.ts'
 import {
   type Echo,
   echoesOf,
@@ -10,9 +13,6 @@ import {
   readAnswer,
   SUCCESS,
 } from '../../ticketing/interfaces/index.ts'
-import { parseLossless } from '../../platform/lib/json/lossless.ts'
-import { listOf, type ShapeProblem } from '../../platform/lib/json/shape.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { ExaminedCall, Finding } from './checks.ts'
 import { type Codes, codeFinding } from './examine-code.ts'

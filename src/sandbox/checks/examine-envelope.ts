@@ -1,5 +1,5 @@
-import { jsonFields, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
 import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { jsonFields, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import type { Finding, Level } from './checks.ts'
 import { shownDetail, shownValue } from './shown-value.ts'

@@ -1,6 +1,6 @@
-import { type InterfaceName, jsonFields } from '../../ticketing/interfaces/index.ts'
 import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { type InterfaceName, jsonFields } from '../../ticketing/interfaces/index.ts'
 import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'

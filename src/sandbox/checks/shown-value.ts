@@ -1,5 +1,5 @@
-import { remarkIn } from '../../ticketing/interfaces/index.ts'
 import { type Detail, localized } from '../../platform/lib/localized-text.ts'
+import { remarkIn } from '../../ticketing/interfaces/index.ts'
 
 /** Values of an answer as the details of a check show them. */
 

@@ -1,7 +1,7 @@
-import { checkAcceptance } from '../certification/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { checkAcceptance } from '../certification/index.ts'
 import { notifyContacts } from './notify/notify-contacts.ts'
 
 /** Where everybody who knows the address can read and verify the report. */

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { requireOwner } from '../../ticketing/members/index.ts'
-import { CONTACT_ROLES, type ContactRole, lockPartner, setContact, showPartner } from '../../ticketing/partners/index.ts'
 import { countUse } from '../../platform/throttle/index.ts'
+import { requireOwner } from '../../ticketing/members/index.ts'
+import {
+  CONTACT_ROLES,
+  type ContactRole,
+  lockPartner,
+  setContact,
+  showPartner,
+} from '../../ticketing/partners/index.ts'
 
 /** What a partner itself may set of a contact; a webhook is set by operators, who hand over its secret. */
 export const contactPerson = setContact.input.pick({ name: true, mail: true })

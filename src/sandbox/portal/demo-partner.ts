@@ -1,5 +1,5 @@
-import type { Waiting } from '../certification/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import type { Waiting } from '../certification/index.ts'
 
 /**
  * What the sandbox and the command line know of the partner that `npm start` brings along (src/demo/README.md). Whoever

@@ -1,5 +1,5 @@
-import { RunRefusal } from '../certification/index.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { RunRefusal } from '../certification/index.ts'
 
 /**
  * Why a sign-in was refused. `wrong`: the clientId or the member is unknown, or the secret or the password is wrong; all

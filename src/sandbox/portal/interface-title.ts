@@ -1,5 +1,5 @@
-import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import { type Locale, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { NoticeName } from './docs/anchor.ts'
 
 /** The name of an interface in the reader's language; any other text as it is. */

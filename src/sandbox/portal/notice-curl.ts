@@ -1,6 +1,6 @@
-import type { Waiting } from '../certification/index.ts'
 import { endpointAt, mountsOf } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
+import type { Waiting } from '../certification/index.ts'
 import { curlOf } from './traffic/curl.ts'
 
 /** Every address of a notice; its path is below MTP_PATH_PREFIXES. */

@@ -1,7 +1,7 @@
-import { findAcceptedRun, findCurrentProgress, type RunProgress } from '../certification/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { hasPassedSignatureTool } from '../../ticketing/mws/index.ts'
+import { findAcceptedRun, findCurrentProgress, type RunProgress } from '../certification/index.ts'
 
 type RunState = NonNullable<OutputOf<typeof findCurrentProgress>>['state']
 

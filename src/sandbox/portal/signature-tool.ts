@@ -1,10 +1,15 @@
-import type { RunDeps } from '../certification/index.ts'
 import { mountsOf } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { formatHttpDate, parseHttpDate } from '../../platform/lib/crypto/signing.ts'
 import type { Locale } from '../../platform/lib/web/locale.ts'
-import { hasPassedSignatureTool, listSignatureTests, type SignatureTest, testPastedSignature } from '../../ticketing/mws/index.ts'
+import {
+  hasPassedSignatureTool,
+  listSignatureTests,
+  type SignatureTest,
+  testPastedSignature,
+} from '../../ticketing/mws/index.ts'
 import { ENDPOINTS, PATH } from '../../ticketing/mws-wire/index.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
 import { firstDifference, type Segment, segmentsOf } from './signature-tool-text.ts'

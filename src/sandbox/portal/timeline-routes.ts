@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { RunDeps } from '../certification/index.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
 import { trafficTexts } from './traffic/texts.ts'

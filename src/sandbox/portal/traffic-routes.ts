@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { RunDeps } from '../certification/index.ts'
 import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import type { RunDeps } from '../certification/index.ts'
 import { NotReplayable, noSuchEntry } from './errors.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
 import { showEntry } from './traffic/entry.ts'

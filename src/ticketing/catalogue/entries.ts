@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { jsonFields, saysSuccess } from '../interfaces/index.ts'
 import { LIST_LIMITS, MAX_PROBLEMS, readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
+import { jsonFields, saysSuccess } from '../interfaces/index.ts'
 import type { CallProblem, CallResult } from '../partner-calls/index.ts'
 import type { Entry } from './product-store.ts'
 

@@ -1,4 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo } from '../../platform/lib/web/rescode.ts'
 import {
   type ImplausibleValue,
   implausiblePrices,
@@ -8,8 +10,6 @@ import {
   pricesOf,
   productPull,
 } from '../interfaces/index.ts'
-import { localized } from '../../platform/lib/localized-text.ts'
-import { echo } from '../../platform/lib/web/rescode.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS } from './entries.ts'
 import { usualPrices } from './price-store.ts'
 import { type Entry, findProduct, type ProductKey } from './product-store.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import type { UsualPrices } from '../interfaces/index.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import type { UsualPrices } from '../interfaces/index.ts'
 import { type Entry, exactEntry, type ProductKey } from './product-store.ts'
 
 const money = z.coerce.number().nullable()

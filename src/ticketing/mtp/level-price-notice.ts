@@ -1,6 +1,6 @@
+import { parseLossless } from '../../platform/lib/json/lossless.ts'
 import { applyLevelPrices, type Entry } from '../catalogue/index.ts'
 import { levelPriceCalendar } from '../interfaces/index.ts'
-import { parseLossless } from '../../platform/lib/json/lossless.ts'
 import { WARNINGS } from '../mws/index.ts'
 import { acceptOnce, CATALOGUE_REPEAT_S } from './accept-once.ts'
 import type { NoticeKind } from './notice.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../../platform/config/mounts.ts'
-import { tooManyCalls } from '../mws-wire/index.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
+import { tooManyCalls } from '../mws-wire/index.ts'
 import type { NoticeDeps } from './deps.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
 import { unknownPartnerPaths, unknownSignedPaths } from './unknown-routes.ts'

@@ -1,10 +1,20 @@
 import { z } from 'zod'
-import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
 import { asMessage, problem, REQUIRED } from '../../platform/lib/json/field-problem.ts'
-import { date, dateTime, idText, int64, maybe, numericText, oneOf, positiveId, smallInt } from '../../platform/lib/json/fields.ts'
+import {
+  date,
+  dateTime,
+  idText,
+  int64,
+  maybe,
+  numericText,
+  oneOf,
+  positiveId,
+  smallInt,
+} from '../../platform/lib/json/fields.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
+import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.

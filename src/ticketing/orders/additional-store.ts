@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { exactJson } from '../catalogue/index.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { exactJson } from '../catalogue/index.ts'
 
 const entries = exactJson.pipe(z.array(z.unknown()))
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { findOffer } from '../catalogue/index.ts'
 import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { orderCreate } from '../interfaces/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { findOffer } from '../catalogue/index.ts'
+import { orderCreate } from '../interfaces/index.ts'
 import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,

@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
-import type { IssuedTickets } from '../interfaces/index.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
+import type { IssuedTickets } from '../interfaces/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
 import { credentialsOf, saveCredentials } from './credential-store.ts'
 import type { OrderRow } from './order-store.ts'

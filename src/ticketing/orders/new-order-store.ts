@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Entry, exactEntry } from '../catalogue/index.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, ORDER_CHANGES } from '../../platform/history/index.ts'
+import { type Entry, exactEntry } from '../catalogue/index.ts'
 
 /** The SQL of creating orders: the order with its request, and its price from the stored products. */
 

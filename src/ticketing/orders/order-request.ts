@@ -1,6 +1,6 @@
-import type { findOffer } from '../catalogue/index.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import type { findOffer } from '../catalogue/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
 import type { NewOrder } from './wire.ts'
 

@@ -1,7 +1,7 @@
-import { findProduct } from '../catalogue/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { findProduct } from '../catalogue/index.ts'
 import type { OrderRow } from './order-store.ts'
 
 /** Warns before a partner is asked for what its product excludes; nothing has been stored or sent yet. */

@@ -1,5 +1,5 @@
-import type { InterfaceName } from '../interfaces/index.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
+import type { InterfaceName } from '../interfaces/index.ts'
 import type { ReachDeps } from '../partner-reach/index.ts'
 import type { CallRecord } from './call-store.ts'
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
-import type { InterfaceName } from '../interfaces/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import type { InterfaceName } from '../interfaces/index.ts'
 import { type CallRecord, lastCallAbout } from './call-store.ts'
 import type { CallDeps } from './deps.ts'
 

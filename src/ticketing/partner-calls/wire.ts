@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
-import { echoesOf, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import {
   APP_KEY_HEADER,
@@ -18,6 +17,7 @@ import { type LocalizedText, localized, withValues } from '../../platform/lib/lo
 import { compressedText } from '../../platform/lib/web/body-text.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import type { HttpAnswer } from '../../platform/outbound/index.ts'
+import { echoesOf, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { interfaceUrl, type PartnerWithSecrets } from '../partners/index.ts'
 import { failed, type Reply } from './call-result.ts'
 import type { Forgery } from './call-store.ts'

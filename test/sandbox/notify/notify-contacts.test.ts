@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listJobs } from '../../../src/platform/db/jobs-store.ts'
 import { type JobWorker, startWorker } from '../../../src/operations/jobs/worker.ts'
+import { listJobs } from '../../../src/platform/db/jobs-store.ts'
 import { notificationsOf } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { notifyContacts } from '../../../src/sandbox/portal/notify/notify-contacts.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../../harness.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createPartner } from '../../../src/ticketing/partners/partner.ts'
-import { newPartner } from '../../../src/ticketing/partners/wire.ts'
 import { notificationsOf, type ShownNotification } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { notifyContacts, type Passed } from '../../../src/sandbox/portal/notify/notify-contacts.ts'
+import { createPartner } from '../../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../../src/ticketing/partners/wire.ts'
 import type { World } from '../../harness.ts'
 
 /** Runs that have passed, and what their partner's contacts are told. */

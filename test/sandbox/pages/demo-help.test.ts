@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
 import type { Config } from '../../../src/platform/config/index.ts'
-import { findPartner, type PartnerWithSecrets } from '../../../src/ticketing/partners/partner.ts'
+import { nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
 import { demoHelp } from '../../../src/sandbox/portal/pages/demo-help.ts'
+import { findPartner, type PartnerWithSecrets } from '../../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { EVERYTHING, makeStep } from '../walk.ts'
 

@@ -1,6 +1,6 @@
-import type { Values } from '../../actions/index.ts'
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import { timelineOf, trafficTexts } from '../../../sandbox/portal/index.ts'
+import type { Values } from '../../actions/index.ts'
 import { trafficLink } from '../explained.ts'
 import type { Cell, PageContext, Table } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'

@@ -1,7 +1,7 @@
-import { type Codes, type Expectation, hasCode, REFUSAL_OF } from '../../checks/index.ts'
 import { type InterfaceName, interfaceNamed } from '../../../ticketing/interfaces/index.ts'
 import { newOrderId } from '../../../ticketing/orders/index.ts'
 import type { AnswerOf, CallOptions, CallResult, Forgery } from '../../../ticketing/partner-calls/index.ts'
+import { type Codes, type Expectation, hasCode, REFUSAL_OF } from '../../checks/index.ts'
 import { type FunctionId, offers } from '../../test-plan/index.ts'
 import { NothingTested } from '../attempt-log.ts'
 import type { StepContext } from '../step-context.ts'

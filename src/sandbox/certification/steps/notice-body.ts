@@ -1,6 +1,6 @@
-import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import { isRounded, parseLossless } from '../../../platform/lib/json/lossless.ts'
 import { type LocalizedText, localized } from '../../../platform/lib/localized-text.ts'
+import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 
 const bodyOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))

@@ -1,6 +1,6 @@
 import { MOUNT } from '../../../platform/config/mounts.ts'
-import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import { type Detail, localized } from '../../../platform/lib/localized-text.ts'
+import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'

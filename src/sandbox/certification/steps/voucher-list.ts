@@ -1,5 +1,5 @@
-import { strictness } from '../../checks/index.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
+import { strictness } from '../../checks/index.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Order } from './wanted-notice.ts'
 

@@ -1,3 +1,6 @@
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import type { LocalizedText } from '../../../platform/lib/localized-text.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
 import {
   type checkAcceptance,
   type Outcome,
@@ -8,9 +11,6 @@ import {
   type Waiting,
 } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
-import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import type { LocalizedText } from '../../../platform/lib/localized-text.ts'
-import type { Translate } from '../../../platform/lib/web/locale.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerProgress } from '../seller-progress.ts'

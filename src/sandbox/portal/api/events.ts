@@ -1,6 +1,6 @@
+import { tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { type RunEvent, showRun } from '../../certification/index.ts'
-import { tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
 import type { EventsQuery } from './wire.ts'
 
 export interface Lines {

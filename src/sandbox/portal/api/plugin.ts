@@ -1,8 +1,14 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { RunDeps } from '../../certification/index.ts'
-import { callerOf, mwsSignature, passSignatureTool, type RejectionPolicy, signedRoutes } from '../../../ticketing/mws/index.ts'
-import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
 import { limitRate } from '../../../platform/throttle/index.ts'
+import {
+  callerOf,
+  mwsSignature,
+  passSignatureTool,
+  type RejectionPolicy,
+  signedRoutes,
+} from '../../../ticketing/mws/index.ts'
+import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { apiRoutes } from './routes.ts'
 
 /** Of one partner in a minute. A run through every step takes about 100 calls. */

@@ -1,7 +1,7 @@
-import { acceptanceOf, failedChecksOf, showRun } from '../../certification/index.ts'
-import type { Finding } from '../../checks/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { acceptanceOf, failedChecksOf, showRun } from '../../certification/index.ts'
+import type { Finding } from '../../checks/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { reportUrl } from '../accept-run.ts'
 import {

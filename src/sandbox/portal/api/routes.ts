@@ -1,5 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { parseInput } from '../../../platform/lib/json/input.ts'
+import { stringifyLossless } from '../../../platform/lib/json/lossless.ts'
+import { localized } from '../../../platform/lib/localized-text.ts'
+import type { Log } from '../../../platform/lib/log.ts'
+import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
+import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
+import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import {
   changeConditions,
@@ -13,16 +23,6 @@ import {
   stopStep,
   type Waiting,
 } from '../../certification/index.ts'
-import { parseInput } from '../../../platform/lib/json/input.ts'
-import { stringifyLossless } from '../../../platform/lib/json/lossless.ts'
-import { localized } from '../../../platform/lib/localized-text.ts'
-import type { Log } from '../../../platform/lib/log.ts'
-import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
-import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
-import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
-import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
-import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
 import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { noticeCurl } from '../notice-curl.ts'

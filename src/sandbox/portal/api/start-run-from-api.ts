@@ -1,3 +1,6 @@
+import type { Deps } from '../../../platform/deps.ts'
+import { invalidRequest } from '../../../platform/lib/web/rescode.ts'
+import { lockPartner } from '../../../ticketing/partners/index.ts'
 import {
   findCurrentRun,
   isUntouched,
@@ -7,9 +10,6 @@ import {
   showRun,
   startRun,
 } from '../../certification/index.ts'
-import type { Deps } from '../../../platform/deps.ts'
-import { invalidRequest } from '../../../platform/lib/web/rescode.ts'
-import { lockPartner } from '../../../ticketing/partners/index.ts'
 import type { NewRun } from './wire.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { PartnerInterface } from '../../../ticketing/interfaces/index.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import { problemsText, readShape } from '../../../platform/lib/json/shape.ts'
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
+import type { PartnerInterface } from '../../../ticketing/interfaces/index.ts'
 import { BA_FAILED, failureCodeOf } from '../../../ticketing/mws-wire/index.ts'
 import { codeMeaning, exampleFor } from './meanings/index.ts'
 

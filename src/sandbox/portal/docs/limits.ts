@@ -1,8 +1,8 @@
-import { ANSWER_SLOW_MS } from '../../checks/index.ts'
 import { PARTNER_LIMITS } from '../../../platform/config/call-limits.ts'
 import type { Config } from '../../../platform/config/index.ts'
 import { ASK_AGAIN_IN_S } from '../../../ticketing/orders/index.ts'
 import { BREAKER } from '../../../ticketing/partner-reach/index.ts'
+import { ANSWER_SLOW_MS } from '../../checks/index.ts'
 
 const SECOND_MS = 1_000
 const MEBIBYTE = 1_048_576

@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import { INTERFACES, type InterfaceName, type PartnerInterface, readAnswer, SUCCESS } from '../../../ticketing/interfaces/index.ts'
 import { numericText, oneOf, smallInt } from '../../../platform/lib/json/fields.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import type { Detail } from '../../../platform/lib/localized-text.ts'
 import type { Locale } from '../../../platform/lib/web/locale.ts'
+import {
+  INTERFACES,
+  type InterfaceName,
+  type PartnerInterface,
+  readAnswer,
+  SUCCESS,
+} from '../../../ticketing/interfaces/index.ts'
 import { failureCodeOf } from '../../../ticketing/mws-wire/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
 import { conditionOf } from './conditions.ts'

@@ -7,7 +7,13 @@ import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
-import { askForPassword, MemberRefusal, openMemberLink, SHORTEST_PASSWORD, useLink } from '../../../ticketing/members/index.ts'
+import {
+  askForPassword,
+  MemberRefusal,
+  openMemberLink,
+  SHORTEST_PASSWORD,
+  useLink,
+} from '../../../ticketing/members/index.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
 import { HOME, sendSandboxPage } from '../guard.ts'
 import { sessionCookie } from '../session.ts'

@@ -1,11 +1,17 @@
-import type { RunDeps } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { rotation } from '../../../platform/lib/crypto/generated-secret.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
 import { requireOwner } from '../../../ticketing/members/index.ts'
 import { heartbeatWith } from '../../../ticketing/partner-calls/index.ts'
-import { lockPartner, retireSecret, rotatePartnerSecret, showPartner, switchSigning } from '../../../ticketing/partners/index.ts'
-import { countUse } from '../../../platform/throttle/index.ts'
+import {
+  lockPartner,
+  retireSecret,
+  rotatePartnerSecret,
+  showPartner,
+  switchSigning,
+} from '../../../ticketing/partners/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
 
 /**
  * Why the clientSecret was not changed. `changed`: it is no longer as the page showed it. `test_failed`: the partner did not

@@ -1,6 +1,6 @@
-import type { RunDeps } from '../../certification/index.ts'
 import { addSeconds } from '../../../platform/lib/clock.ts'
 import { type DeliveryResult, deliver } from '../../../platform/outbound/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { sendMail } from './mail.ts'
 import { messageOf } from './mail-message.ts'
 import * as store from './store.ts'

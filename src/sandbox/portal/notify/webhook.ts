@@ -1,6 +1,6 @@
-import type { RunDeps } from '../../certification/index.ts'
 import { postWebhook } from '../../../platform/outbound/index.ts'
 import { webhookSecret } from '../../../ticketing/partners/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import type { Notification } from './wire.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Waiting } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
+import type { Waiting } from '../../certification/index.ts'
 import { demoActionFor, isDemo } from '../demo-partner.ts'
 
 /** How to do the demo partner's part of a step: in its back office, or by a command. */

@@ -1,6 +1,6 @@
-import type { RunDeps } from '../../certification/index.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { detailText } from '../texts.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import type { ShownText } from '../traffic/text.ts'

@@ -1,7 +1,7 @@
-import { findCurrentRun } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
+import { findCurrentRun } from '../../certification/index.ts'
 import { type Choice, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
 import { conditionTexts } from './conditions-form.ts'

@@ -1,6 +1,6 @@
-import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import type { InputOf } from '../../../platform/lib/json/input.ts'
 import type { Detail } from '../../../platform/lib/localized-text.ts'
+import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { updatePartner } from '../../../ticketing/partners/index.ts'
 import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../test-plan/index.ts'
 import { type ConditionTexts, conditionsGiven, readConditions } from './conditions-form.ts'

@@ -1,6 +1,6 @@
-import { listRuns, type RunProgress } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { listRuns, type RunProgress } from '../../certification/index.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import type { Tone } from './log-line.ts'
 

@@ -1,5 +1,5 @@
-import { progressOfRun, type Run, showRun } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
+import { progressOfRun, type Run, showRun } from '../../certification/index.ts'
 import { conditionFields } from './conditions-form.ts'
 import type { FormTexts } from './functions-form.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { RunDeps } from '../../certification/index.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import type { RunDeps } from '../../certification/index.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { functionsRoutes } from './functions-routes.ts'
 import { historyPage } from './history-page.ts'

@@ -1,7 +1,7 @@
-import { showRun } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
+import { showRun } from '../../certification/index.ts'
 import { stepName } from '../texts.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'

@@ -1,4 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../../platform/deps.ts'
+import type { Log } from '../../../platform/lib/log.ts'
+import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { translator } from '../../../platform/lib/web/locale.ts'
+import { noteForLog } from '../../../platform/lib/web/observe.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import {
   currentRun,
@@ -10,12 +16,6 @@ import {
   startStep,
   stopStep,
 } from '../../certification/index.ts'
-import type { Deps } from '../../../platform/deps.ts'
-import type { Log } from '../../../platform/lib/log.ts'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
-import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { acceptRun } from '../accept-run.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { retryNotification } from '../notify/notifications.ts'

@@ -1,8 +1,8 @@
-import { noSuchRun } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { addSeconds } from '../../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../../platform/lib/crypto/opaque-token.ts'
 import { invalidRequest } from '../../../platform/lib/web/rescode.ts'
+import { noSuchRun } from '../../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from '../share-store.ts'
 
 /** Seconds for which a link to a run can be opened. */

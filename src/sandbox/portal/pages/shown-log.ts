@@ -1,3 +1,6 @@
+import type { Deps } from '../../../platform/deps.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import {
   type AttemptWithWarnings,
@@ -5,9 +8,6 @@ import {
   type findAttempt,
   type RunEvent,
 } from '../../certification/index.ts'
-import type { Deps } from '../../../platform/deps.ts'
-import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
 import { passedWith } from './step-item.ts'
 

@@ -1,6 +1,6 @@
-import type { showRun } from '../../certification/index.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
+import type { showRun } from '../../certification/index.ts'
 import { stepName } from '../texts.ts'
 import type { Tone } from './log-line.ts'
 

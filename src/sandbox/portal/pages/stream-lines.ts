@@ -1,5 +1,5 @@
-import { findAttempt, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
+import { findAttempt, type RunEvent } from '../../certification/index.ts'
 import { type LineContext, type LogLine, logLine } from './log-line.ts'
 
 /** Sent so often to keep proxies from closing the connection; the session is checked again with it. */

@@ -1,7 +1,6 @@
-import type { RunDeps } from '../../certification/index.ts'
-import { findCurrentRun, orderInput } from '../../certification/index.ts'
-import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
+import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import {
   closeOrder,
   createOrder,
@@ -15,8 +14,9 @@ import {
 } from '../../../ticketing/orders/index.ts'
 import { BY_PLAYGROUND, withCalls } from '../../../ticketing/partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
+import { findCurrentRun, orderInput } from '../../certification/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
-import { countUse } from '../../../platform/throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/replayable.ts'
 import type { BodyProblem } from './body.ts'

@@ -1,15 +1,7 @@
-import type { RunDeps } from '../../certification/index.ts'
-import {
-  type Expectation,
-  type ExpectedChecks,
-  examineCall,
-  type Finding,
-  REFUSAL_OF,
-  verdictOf,
-} from '../../checks/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
-import { INTERFACES, type InterfaceName, interfaceNamed, SUCCESS } from '../../../ticketing/interfaces/index.ts'
 import { masker } from '../../../platform/lib/crypto/masking.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
+import { INTERFACES, type InterfaceName, interfaceNamed, SUCCESS } from '../../../ticketing/interfaces/index.ts'
 import {
   BY_PLAYGROUND,
   type CallRecord,
@@ -19,7 +11,15 @@ import {
   withCalls,
 } from '../../../ticketing/partner-calls/index.ts'
 import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
-import { countUse } from '../../../platform/throttle/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
+import {
+  type Expectation,
+  type ExpectedChecks,
+  examineCall,
+  type Finding,
+  REFUSAL_OF,
+  verdictOf,
+} from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findCall } from '../traffic-entry-store.ts'
 import type { BodyProblem } from './body.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { PartnerInterface } from '../../../ticketing/interfaces/index.ts'
 import { stringifyLossless } from '../../../platform/lib/json/lossless.ts'
 import { listOf, problemsText, readShape, type ShapeProblem } from '../../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../../platform/lib/localized-text.ts'
+import type { PartnerInterface } from '../../../ticketing/interfaces/index.ts'
 import type { NamedOrder } from '../../../ticketing/orders/index.ts'
 import type { BodyProblem, OwnBody } from './body.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunDeps } from '../../certification/index.ts'
-import { isNetworkFailure } from '../../checks/index.ts'
 import type { CallLimits } from '../../../platform/config/call-limits.ts'
 import { type CallFailure, type CallTimings, HttpCallError, post } from '../../../platform/outbound/index.ts'
+import type { RunDeps } from '../../certification/index.ts'
+import { isNetworkFailure } from '../../checks/index.ts'
 
 /** What one request to a URL came to. */
 export type Probe =

@@ -1,4 +1,3 @@
-import { redactFailure } from '../../checks/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../../platform/lib/crypto/aes-body.ts'
 import { maskedHeaders, masker } from '../../../platform/lib/crypto/masking.ts'
@@ -7,6 +6,7 @@ import { type Detail, type LocalizedText, withValues } from '../../../platform/l
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { isOfAuthentication } from '../../../ticketing/mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
+import { redactFailure } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { MISTAKES_ALONE } from '../texts.ts'
 import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'

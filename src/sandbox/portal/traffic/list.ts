@@ -1,9 +1,9 @@
-import { redactFailure } from '../../checks/index.ts'
 import { fromEpochSeconds } from '../../../platform/lib/clock.ts'
 import { masker } from '../../../platform/lib/crypto/masking.ts'
 import { withValues } from '../../../platform/lib/localized-text.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { findPartner, secretTexts } from '../../../ticketing/partners/index.ts'
+import { redactFailure } from '../../checks/index.ts'
 import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
 import {
   type Cursor,

@@ -1,7 +1,12 @@
 import { z } from 'zod'
-import { INTERFACES, levelPriceCalendar, type PartnerInterface, readAnswer } from '../../../ticketing/interfaces/index.ts'
 import { parseLossless } from '../../../platform/lib/json/lossless.ts'
 import { listOf, readShape, type ShapeProblem } from '../../../platform/lib/json/shape.ts'
+import {
+  INTERFACES,
+  levelPriceCalendar,
+  type PartnerInterface,
+  readAnswer,
+} from '../../../ticketing/interfaces/index.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { noticeEndpoint } from '../../../ticketing/mtp/index.ts'
 import { docsLink, type NoticeName } from '../docs/anchor.ts'

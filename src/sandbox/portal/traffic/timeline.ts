@@ -1,9 +1,9 @@
-import { logReferences } from '../../certification/index.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
+import { logReferences } from '../../certification/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { type TrafficLine, trafficAbout } from './list.ts'
 

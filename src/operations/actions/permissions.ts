@@ -1,7 +1,21 @@
 import { type Action, partsOf, routesOf } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { ALL_ACTIONS } from './all.ts'
-import { type Permission, WRITTEN } from './written.ts'
+
+/** Which role an operation needs: as a route below /admin/v1 and as a command. */
+interface Permission {
+  readonly role: Role
+  /** Method and pattern of the path below /admin/v1. */
+  readonly route?: string
+  /** Words of the command line. */
+  readonly command?: string
+}
+
+/** Only on the machine of the service, which has its database: whoever can do that is an admin. */
+const ON_THE_MACHINE: readonly Permission[] = ['migrate', 'purge', 'reseal', 'demo remove'].map((command) => ({
+  role: 'admin',
+  command,
+}))
 
 const permissionsOf = (action: Action): Permission[] => [
   ...routesOf(action).map(({ route }, index) => ({
@@ -16,7 +30,7 @@ const permissionsOf = (action: Action): Permission[] => [
  * Which role every operation needs. A test walks every route and every command with every role. An operation that is not
  * listed is refused to everybody.
  */
-export const PERMISSIONS: readonly Permission[] = [...ALL_ACTIONS.flatMap(permissionsOf), ...WRITTEN]
+export const PERMISSIONS: readonly Permission[] = [...ALL_ACTIONS.flatMap(permissionsOf), ...ON_THE_MACHINE]
 
 /** Method and pattern of a route, as `GET /admin/v1/apps`, to the role that it needs. */
 export const ROUTE_ROLES: ReadonlyMap<string, Role> = new Map([

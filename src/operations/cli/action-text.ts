@@ -72,7 +72,6 @@ export const foreseenText =
     `${sharedText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
 
 function listText(name: string, all: readonly Column<object>[], output: Values): string {
-  const _columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
   const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)

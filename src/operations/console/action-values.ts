@@ -38,9 +38,6 @@ const withMoments = (words: string): Cell => {
   return { text: line.replace(MOMENT, '\n'), moments: line.match(MOMENT) ?? [] }
 }
 
-/** Where records are that others name by an id. */
-const _PAGES: Readonly<Record<string, string>> = { request_id: 'requests', app_key: 'apps', partner_id: 'partners' }
-
 const isRecord = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
@@ -66,7 +63,7 @@ export const listTable = (list: Action, rows: readonly Values[], t: Translate, n
   const columns = (list.list?.columns ?? []).filter(({ onTerminalOnly }) => !onTerminalOnly)
   const cellIn = (column: Column<object>, row: Values): Cell => {
     const [tone, page] = [column.tone?.(row), column.page?.(row)]
-    const cell = linkedCell(column.name, cellOf(column, row, t, now), t)
+    const cell = cellFor(column.name, cellOf(column, row, t, now), t)
     return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...page.slice(1).split('/')) } : {}) }
   }
   return {
@@ -82,12 +79,11 @@ const isEmpty = (value: unknown): boolean => {
 }
 
 /** Fields that name a record of another page. */
-const PAGES: Readonly<Record<string, string>> = { partner_id: 'partners', app_key: 'apps', order_id: 'orders' }
-
-/** The same with a link to the record that it names. */
-export function linkedCell(name: string, value: unknown, t: Translate): Cell {
-  const [cell, page] = [cellFor(name, value, t), PAGES[name]]
-  return page === undefined || value === null || value === undefined ? cell : { ...cell, href: at(page, String(value)) }
+const PAGES: Readonly<Record<string, string>> = {
+  request_id: 'requests',
+  partner_id: 'partners',
+  app_key: 'apps',
+  order_id: 'orders',
 }
 
 /** `state: created → paying` of a row of the history. */

@@ -1,7 +1,7 @@
 import { prettyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
 import { labelOf, tableOf, type Values } from '../actions/index.ts'
-import { cellFor, linkedCell } from './action-values.ts'
+import { cellFor } from './action-values.ts'
 import type { Cell, Fact, PageContext, Table, TextBlock } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { keysIn, linkTo, offeredForRow, type Placed, type Places } from './placed.ts'
@@ -24,7 +24,7 @@ export const factsOf = (action: Placed, record: Values, { t }: PageContext): Fac
     .filter(([name, value]) => value !== undefined && !tableFor(action, name, value) && !isJson(action, name, value))
     .map(([name, value]) => ({
       name: labelOf(t, action, name),
-      cells: [(action.about.includes(name) ? cellFor : linkedCell)(name, value, t)],
+      cells: [cellFor(name, value, t)],
     }))
 
 /** Columns of what has no field of its own (tableOf of src/operations/actions). */

@@ -7,9 +7,6 @@ const unit = unitTests()
 /** What needs another language: `npm run interop`. */
 const LANGUAGES = 'test/**/*.languages.test.ts'
 
-/** What a worker takes, with its browser and the processes that it starts. */
-const WORKER_BYTES = 1.5 * 2 ** 30
-
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
@@ -18,8 +15,9 @@ export default defineConfig({
     isolate: false,
     // What a run has compiled the next one need not.
     experimental: { fsModuleCache: true },
-    // Three times the cores of a small machine: tests also wait, for processes and for time to pass.
-    maxWorkers: Math.max(2, Math.min(6, Math.floor(process.availableMemory() / WORKER_BYTES))),
+    // Twice the cores of a small machine: tests also wait, for processes and for time to pass. Six took as long, at three
+    // times the load.
+    maxWorkers: 4,
     setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts'],
     sequence: { sequencer: LongestFirst },
     // These only end what hangs, on the busiest machine.

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { readConfig } from '../src/platform/config/index.ts'
 import { settings } from '../src/platform/config/schema.ts'
+import { SECRET_KEY } from './secrets.ts'
 
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 
@@ -18,6 +20,7 @@ interface Service {
   readonly healthcheck?: object
   readonly ports?: readonly string[]
   readonly user?: string
+  readonly restart?: string
   readonly read_only?: boolean
   readonly tmpfs?: readonly string[]
   readonly cap_drop?: readonly string[]
@@ -45,6 +48,19 @@ describe('docker-compose.yml', () => {
     for (const [name, { condition }] of Object.entries(gatehouse?.depends_on ?? {})) {
       expect(compose.services[name]?.healthcheck, condition).toBeDefined()
     }
+  })
+
+  it('starts both again after a failure, and starts with settings that are left out', () => {
+    for (const { restart } of Object.values(compose.services)) expect(restart).toBe('unless-stopped')
+    const leftOut = Object.entries(compose.services.gatehouse?.environment ?? {}).map(([name, value]) => [
+      name,
+      value
+        .replace(/^\$\{\w+:-\}$/, '')
+        .replace(/^\$\{SECRET_KEY.*/, SECRET_KEY)
+        .replace(/^\$\{PUBLIC_URL:.*/, 'https://gate.example'),
+    ])
+    const config = readConfig({ NODE_ENV: 'production', ...Object.fromEntries(leftOut) })
+    expect([config.PUBLIC_URL, config.SMTP_URL]).toEqual(['https://gate.example', undefined])
   })
 
   it('gives the service the database as it is set up', () => {

@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { gatehouse } from '../cli-runner.ts'
 import { freshDatabase, SECRET_KEY } from '../harness.ts'
@@ -7,6 +8,28 @@ import { pgbouncerMissing, startPgBouncer } from '../pgbouncer.ts'
 
 const DROPS_OPTIONS = 'ignore_startup_parameters = extra_float_digits, options'
 const SERVER = { DATABASE_PLANNING: 'server' }
+
+it('a PostgreSQL before 15 is refused by its version', async () => {
+  const database = await freshDatabase()
+  onTestFinished(() => database.drop())
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  // A server that says that it is an older one: its function is found before the system's.
+  await client.query(`create schema older`)
+  await client.query(`create function older.current_setting(name text) returns text language sql as
+    $$ select case name when 'server_version_num' then '140012' when 'server_version' then '14.12'
+         else pg_catalog.current_setting(name) end $$`)
+  const { rows } = await client.query('select current_database() as name')
+  await client.query(`alter database "${rows[0].name}" set search_path = older, pg_catalog, public`)
+  await client.end()
+  expect(await gatehouse({ DATABASE_URL: database.url, SECRET_KEY }, 'app', 'list')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /the database is PostgreSQL 14\.12, which is too old: Gatehouse needs PostgreSQL 15 or later/,
+    ),
+  })
+})
 
 describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>

@@ -29,6 +29,7 @@ export async function checkSessions(settings: ConnectionSettings): Promise<void>
   for (const client of [first, second]) client.on('error', () => {})
   try {
     await Promise.all([first, second].map((client) => client.connect().catch(refusedOptions)))
+    await isRecent(first)
     await Promise.all([first, second].map((client) => prepareSession(client, settings)))
     await Promise.all([first, second].map((client) => keepsSettings(client, settings)))
     await keepsSession(first, second)
@@ -43,6 +44,18 @@ export async function checkSessions(settings: ConnectionSettings): Promise<void>
 function refusedOptions(error: unknown): never {
   const refused = error instanceof Error && /startup parameter.*options|command-line options/i.test(error.message)
   throw refused ? new Error(NO_OPTIONS, { cause: error }) : error
+}
+
+/** `server_version_num` of the oldest PostgreSQL that the tests have run on. */
+const OLDEST = 150_000
+
+async function isRecent(client: Client): Promise<void> {
+  const { rows } = await client.query(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+  )
+  const { number, name } = z.tuple([z.object({ number: z.number(), name: z.string() })]).parse(rows)[0]
+  if (number < OLDEST)
+    throw new Error(`the database is PostgreSQL ${name}, which is too old: Gatehouse needs PostgreSQL 15 or later`)
 }
 
 async function keepsSettings(client: Client, settings: ConnectionSettings): Promise<void> {

@@ -11,6 +11,7 @@ const service = start().catch((error: Error) => {
   process.exit(1)
 })
 process.stdout.write(welcome(await service))
+tellConsole(await service)
 
 async function start(): Promise<Service> {
   const config = readConfig()
@@ -25,6 +26,11 @@ async function start(): Promise<Service> {
   // After the settings, so that their problems are reported before most of the program is loaded.
   const { startService } = await import('./process/index.ts')
   return startService(config, starting.signal)
+}
+
+/** Without the demo, the log says where operators sign in. */
+function tellConsole({ config, log, demoUrl }: Service): void {
+  if (!demoUrl) log.info({ url: consoleUrl(config) }, 'operators sign in on the console')
 }
 
 function welcome({ config, demoUrl, officeUrl }: Service): string {
@@ -49,12 +55,15 @@ function partnerLines(publicUrl: string, officeUrl: string): string {
 `
 }
 
+function consoleUrl({ PUBLIC_URL, ADMIN_PORT }: Config): string {
+  return `${ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`}/console`
+}
+
 /** A token set by the operator is not printed. */
-function consoleLines({ PUBLIC_URL, ADMIN_PORT, ADMIN_TOKEN }: Config): string {
-  if (ADMIN_TOKEN !== DEMO_ADMIN_TOKEN) return ''
-  const origin = ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`
+function consoleLines(config: Config): string {
+  if (config.ADMIN_TOKEN !== DEMO_ADMIN_TOKEN) return ''
   return `\
-    Console ${origin}/console   where operators manage everything
+    Console ${consoleUrl(config)}   where operators manage everything
     as      ADMIN_TOKEN ${DEMO_ADMIN_TOKEN}
 `
 }

@@ -188,8 +188,9 @@ describe('settings', () => {
 describe('without the demo', () => {
   it('it says why, and has put nothing of it into the database', async () => {
     const started = start({ HOST: '0.0.0.0', DATABASE_URL: emptyUrl, SECRET_KEY, JOBS: 'off' })
-    const { code, output } = await endOnce('or set DEMO=on to start it anyway.\n', started)
+    const { code, output } = await endOnce('operators sign in on the console', started)
     expect(code).toBe(0)
+    expect(output).toMatch(/operators sign in on the console \{"url":"http:\/\/[^"]+\/console"\}/)
     expect(output).toContain(
       "The demo is not started: HOST=0.0.0.0 lets other machines connect, and the demo's passwords are public in the README. For the demo leave HOST at 127.0.0.1, or set DEMO=on to start it anyway.",
     )

@@ -20,6 +20,7 @@ const NO_HEAD = [
   '/oauth2/authorize',
   '/oauth2/userinfo',
   '/admin/v1/users/:cid/:user_id/accesses',
+  '/admin/v1/users/:cid/:user_id/export',
   '/console/users/accesses',
   '/admin/v1/users/:cid/:user_id/sessions',
   '/console/users/sessions',

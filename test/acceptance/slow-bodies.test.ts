@@ -18,7 +18,7 @@ const CALLERS = 250
  * If the bodies were kept it would be 240; what is read and dropped stays in memory until the next collection, which may be
  * late on a busy machine.
  */
-const MAX_GROWTH_MB = 180
+const MAX_GROWTH_MB = 200
 const BODY_TIMEOUT_S = 3
 
 let system: System

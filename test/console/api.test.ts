@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ALL_ACTIONS } from '../../src/operations/actions/index.ts'
 import { openWorld, type World } from '../harness.ts'
-import { type Filled, fill } from './filled.ts'
+import { type Filled, fill, USER } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
 /** The operators' API tried from the console: with the role of whoever is signed in, and the mark of the session. */
@@ -93,4 +93,54 @@ describe('an operation', () => {
     const { text } = await viewer.submit('/console/api/get_openapi_json', {})
     expect(textOf(text)).toContain('"openapi": "3.1.0"')
   })
+})
+
+describe('what only a higher role may give', () => {
+  it('is refused as the API refuses it, and not asked for', async () => {
+    const [cid, user_id] = [String(USER.cid), USER.user_id]
+    for (const [id, fields] of Object.entries({
+      user_show: { cid, user_id, reason: 'curious' },
+      user_list: { phone_number: '138' },
+      traffic_show: { id: `call/${'0'.repeat(8)}-0000-4000-8000-000000000000`, reason: 'curious' },
+    })) {
+      expect((await viewer.get(`/console/api/${id}`)).text).not.toContain('field-reason')
+      const { text } = await viewer.submit(`/console/api/${id}`, fields)
+      expect(text, id).toContain('Answered with HTTP 403')
+    }
+    const { text } = await viewer.submit('/console/api/user_show', { cid, user_id })
+    expect(textOf(text)).toContain('***')
+  })
+
+  it('is given by support, with the reason in the audit log', async () => {
+    const support = (await signedIn(world, 'support')).person
+    const fields = { cid: String(USER.cid), user_id: USER.user_id, reason: 'a call of theirs' }
+    expect((await support.submit('/console/api/user_show', fields)).status).toBe(200)
+    const { rows } = await world.pool.query("select detail from audit_event where event = 'personal_data_read'")
+    expect(JSON.stringify(rows)).toContain('a call of theirs')
+  })
+})
+
+it('an operation that stands for several routes is carried out too', async () => {
+  const { status, text } = await editor.submit('/console/api/partner_contact', {
+    partner_id: filled.partner_id,
+    role: 'product',
+    name: 'Ms Contact',
+    mail: 'contact@example.com',
+  })
+  expect(status).toBe(200)
+  expect(textOf(text)).toContain('Ms Contact')
+})
+
+it('a typed secret is taken letter by letter', async () => {
+  const admin = (await signedIn(world, 'admin')).person
+  const { status } = await admin.submit('/console/api/operator_set_password', {
+    name: 'nobody',
+    password: ' too short ',
+  })
+  expect(status).toBe(400)
+  const { text } = await admin.submit('/console/api/operator_set_password', {
+    name: 'nobody',
+    password: ' ten chars. ',
+  })
+  expect(text).not.toContain('at least 12')
 })

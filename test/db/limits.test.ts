@@ -248,12 +248,12 @@ describe('what a transaction fails with when several statements are under way', 
     let late: Promise<unknown> = Promise.resolve()
     const failure = failureOf(
       db.tx(async (inside) => {
-        late = pid(inside).then(() => mark(inside, 'late'))
+        late = failureOf(pid(inside).then(() => mark(inside, 'late')))
         throw new Error('ours')
       }),
     )
     expect(await failure).toMatchObject({ message: 'ours' })
-    expect(await failureOf(late)).toMatchObject({ message: 'ours' })
+    expect(await late).toMatchObject({ message: 'ours' })
     let outside: Db | undefined
     await db.tx(async (inside) => {
       outside = inside

@@ -264,7 +264,11 @@ describe('a code', () => {
       return all
     }
     expect(await sent(['13900000010', '13900000010', '13900000010', '13900000010'])).toEqual([303, 303, 303, 429])
-    expect(await sent(['13900000011', '13900000012', '13900000013'])).toEqual([303, 303, 429])
+    // The refused one counted too.
+    expect(await sent(['13900000011', '13900000012', '13900000013'])).toEqual([303, 429, 429])
+    // Who may send nothing more uses up nobody's number.
+    expect(await sent(Array(4).fill('13900000014'))).toEqual([429, 429, 429, 429])
+    expect(await sent(['13900000014'], await signedIn(await newPerson()))).toEqual([303])
     let statuses: number[] = []
     for (let n = 0; n < 6; n++) {
       const by = await signedIn(await newPerson())
@@ -276,7 +280,7 @@ describe('a code', () => {
         )),
       ]
     }
-    expect(statuses.filter((status) => status === 429)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(6)
   })
 
   it('is for the person alone, from pages of ours, after a sign-in of the last quarter of an hour', async () => {

@@ -154,6 +154,24 @@ describe('a sign-in at the provider', () => {
     expect((await usersOf(9)).map(({ passport }) => passport)).toEqual(['taken', '9-p-2'])
   })
 
+  it('gives no passport that is somebody else’s mail address, or has the form of a newcomer’s', async () => {
+    const wished = async (sub: string, claims: object) =>
+      signIn({ tenant: 23, sub, ...claims }, '/account', client.newBrowser())
+    await wished('p-a', { preferred_username: 'ceo@corp.example' })
+    await wished('p-b', { preferred_username: 'ceo@corp.example', email: 'ceo@corp.example', email_verified: false })
+    await wished('p-c', { preferred_username: '23-p-d' })
+    await wished('p-d', {})
+    await wished('p-e', { preferred_username: 'own@corp.example', email: 'own@corp.example', email_verified: true })
+    expect((await usersOf(23)).map(({ passport }) => passport).sort()).toEqual(
+      ['23-p-a', '23-p-b', '23-p-c', '23-p-d', 'own@corp.example'].sort(),
+    )
+  })
+
+  it('takes no phone number of which the provider says that it was not verified', async () => {
+    await signIn({ tenant: 24, sub: 'p-f', phone_number: '+8613800000002', phone_number_verified: false })
+    expect((await usersOf(24))[0]?.phone_number).toBeNull()
+  })
+
   it('makes a person who was erased here anew', async () => {
     await signIn({ tenant: 12, sub: 'p-gone' })
     await client.admin('POST', '/users/erase', { cid: 12, user_id: 'p-gone' })

@@ -57,10 +57,12 @@ export const askForContact = operation(
     const person = `${session.cid}:${session.userId}`
     const until =
       (await countWithin(deps, HOUR_S, [
-        { kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET },
         { kind: 'contact-code', name: person, most: PER_PERSON },
         { kind: 'contact-network', name: networkOf(address), most: PER_NETWORK },
-      ])) ?? (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: PER_PERSON_AND_DAY }]))
+      ])) ??
+      (await countWithin(deps, DAY_S, [{ kind: 'contact-day', name: person, most: PER_PERSON_AND_DAY }])) ??
+      // The last one: who may send nothing more uses up nobody's number.
+      (await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET }]))
     if (until) return until
     const changeId = randomUUID()
     await deps.db.tx(async (db) => {

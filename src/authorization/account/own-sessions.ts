@@ -66,7 +66,7 @@ function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: 
   return recordAudit(deps, { event: 'user_sessions_ended', actor, routingKey, cid, userId, detail: { sessions } })
 }
 
-export const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
+const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and of what was tried, newest first. */
 const signInsOf = operation(

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
-import { findNamedSession, sessionIdOf, signInFilter } from './own-sessions.ts'
+import { findNamedSession, sessionIdOf } from './own-sessions.ts'
 import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
 import { deleteSession } from './session-store.ts'
 import { findUser } from './store.ts'
@@ -53,7 +54,7 @@ const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z
   }),
 )
 
-const signInsFilter = userKey.extend(signInFilter.shape)
+const signInsFilter = userKey.extend(pageInput(z.tuple([momentKey, z.uuid()])))
 
 /** Sign-ins and what was tried, newest first. */
 const listSignIns = operation(signInsFilter, (deps: Deps, { cid, user_id, ...page }: z.output<typeof signInsFilter>) =>

@@ -58,6 +58,7 @@ export const DATA_ACTIONS = [
     command: 'user export',
     role: 'support',
     ...page('export'),
+    recordsLook: true,
     input: exportedUser,
     run: exportUser,
     respond: (parts) => ({ name: 'person.json', type: JSON_TYPE, parts }),

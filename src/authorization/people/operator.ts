@@ -19,13 +19,19 @@ import { DATA_ACTIONS, page, person } from './operator-data.ts'
 /** Bytes: as many users as one import may have, each of the longest. */
 const IMPORT_LIMIT = 4 * 1024 * 1024
 
+/** Masked, but on the machine of the service: whoever works there has the database. */
+const shownTo =
+  ({ actor }: Deps): typeof maskedUser =>
+  (user) =>
+    actor?.kind === 'cli' ? user : maskedUser(user)
+
 const grantsOf = async (deps: Deps, user: UserKey): Promise<{ grants: number }> => ({
   grants: (await liveGrantsOf(deps, user)).grants,
 })
 
 /** What a person has besides the password. */
 async function factorsBeside(deps: Deps, { cid, user_id }: UserKey): Promise<object> {
-  const { cid: _, user_id: __, ...factors } = await FACTORS.show(deps, { cid, user_id })
+  const { cid: _cid, user_id: _id, ...factors } = await FACTORS.show(deps, { cid, user_id })
   return factors
 }
 
@@ -39,7 +45,7 @@ const accounts = [
     input: listUsers.input,
     run: async (deps: Deps, filter) => {
       const { users, ...rest } = await listUsers(deps, filter)
-      return { users: users.map(maskedUser), ...rest }
+      return { users: users.map(shownTo(deps)), ...rest }
     },
     list: {
       rows: 'users',
@@ -93,7 +99,7 @@ const accounts = [
     role: 'editor',
     ...page('unblock'),
     input: userKey,
-    run: async (deps: Deps, user) => maskedUser(await unblockUser(deps, user)),
+    run: async (deps: Deps, user) => shownTo(deps)(await unblockUser(deps, user)),
     preview: { run: grantsOf },
     offered: ({ status }) => status !== 'active',
   }),
@@ -104,7 +110,7 @@ const accounts = [
     ...page('block'),
     dangerous: true,
     input: userKey,
-    run: async (deps: Deps, user) => maskedUser(await blockUser(deps, user)),
+    run: async (deps: Deps, user) => shownTo(deps)(await blockUser(deps, user)),
     preview: { run: grantsOf },
     offered: ({ status }) => status === 'active',
   }),

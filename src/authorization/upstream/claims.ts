@@ -39,11 +39,22 @@ const PHONE = /^\+?\d{5,20}$/
 
 const shown = <T>(schema: z.ZodType<T>, value: unknown): T | undefined => schema.safeParse(value).data
 
-/** `+86 138-0000-0001` as it is kept. Nobody is told that it was verified, so it need not have been. */
-function phoneOf(phone_number: unknown): string | undefined {
-  if (typeof phone_number !== 'string') return undefined
+/** `+86 138-0000-0001` as it is kept; none of which the provider says that nobody has verified it. */
+function phoneOf(phone_number: unknown, verified: unknown): string | undefined {
+  if (typeof phone_number !== 'string' || verified === false || verified === 'false') return undefined
   const plain = phone_number.replace(/[ ().-]/g, '')
   return PHONE.test(plain) ? plain : undefined
+}
+
+/** `7-4711` and `7.…` are what newcomers get who wish for no passport (subjectOf). */
+const OF_A_NEWCOMER = /^\d+[-.]/
+
+/** A mail address only of whom the provider has verified it: mails about the account go there. */
+function passportOf(own: (name: string) => unknown): string | undefined {
+  const wished = shown(PASSPORT, own('preferred_username'))
+  if (wished === undefined || OF_A_NEWCOMER.test(wished)) return undefined
+  const isTheirs = own('email_verified') === true && own('email') === wished
+  return wished.includes('@') && !isTheirs ? undefined : wished
 }
 
 type Named = Pick<Config, 'UPSTREAM_CID' | 'UPSTREAM_USER_ID'>
@@ -61,12 +72,12 @@ export function personOf(claims: Claims, { UPSTREAM_CID = '', UPSTREAM_USER_ID }
   return {
     cid: named(UPSTREAM_CID, WHOLE.test(UPSTREAM_CID) ? UPSTREAM_CID : own(UPSTREAM_CID), cidOf),
     user_id: named(UPSTREAM_USER_ID, own(UPSTREAM_USER_ID), userIdOf),
-    preferredUsername: shown(PASSPORT, own('preferred_username')),
+    preferredUsername: passportOf(own),
     profile: {
       name: shown(NAME, own('name')),
       gender: gender === 'male' ? '1' : gender === 'female' ? '2' : undefined,
       big_avatar_url: shown(webUrl, own('picture')),
-      phone_number: phoneOf(own('phone_number')),
+      phone_number: phoneOf(own('phone_number'), own('phone_number_verified')),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { Overloaded } from '../../platform/lib/concurrency-limit.ts'
 import { HttpCallError } from '../../platform/outbound/index.ts'
 import { UpstreamFailure, type UpstreamReason } from './failures.ts'
 
@@ -38,7 +39,7 @@ export function failureOf(error: unknown, discovering = false): UpstreamFailure 
   if (error instanceof UpstreamFailure) return error
   const errors = chainOf(error)
   const options = { cause: error }
-  const call = errors.find((one) => one instanceof HttpCallError)
+  const call = errors.find((one) => one instanceof HttpCallError || one instanceof Overloaded)
   if (call) return new UpstreamFailure('away', call.message, options)
   const [first] = errors
   if (first && codeIn([first], [ERROR_ANSWER])) {

@@ -17,6 +17,7 @@ import {
   addressOf,
   adds,
   belongsToList,
+  carryOut,
   detailOf,
   formPath,
   homeOf,
@@ -83,7 +84,7 @@ export function formPage(places: Places, change: Placed): Action {
         ? editedIn(fields, record, context)
         : typedIn(change, fields, record, withoutRetyped(change, keys, context))
       if (change.respond) {
-        return change.respond(await change.perform(context.deps, { ...typed, ...keys }), context.t)
+        return change.respond(await carryOut(change, context, { ...typed, ...keys }), context.t)
       }
       const output = await perform(change, context, { ...typed, ...keys })
       return (
@@ -144,7 +145,8 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   const { name, initially } = field
   if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
   const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
-  const shown = formField(change, field, context, values[name] ?? initially ?? record[name])
+  const asItIs = change.form || change.suggested ? undefined : record[name]
+  const shown = formField(change, field, context, values[name] ?? initially ?? asItIs)
   return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
 }
 

@@ -8,5 +8,5 @@ export const fieldsFor = (action: Placed, role: Role): Field[] =>
     ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),
   )
 
-export const mayGive = ({ elevated }: Placed, name: string, role: Role): boolean =>
+export const mayGive = ({ elevated }: Pick<Placed, 'elevated'>, name: string, role: Role): boolean =>
   !elevated?.fields.includes(name) || allows(role, elevated.role)

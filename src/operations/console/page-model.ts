@@ -74,8 +74,8 @@ export interface PageContext {
   readonly params: Readonly<Record<string, string>>
   /** Of the address, or of the form; empty ones left out. */
   readonly fields: Readonly<Record<string, string>>
-  /** Refuses an operator whose role does not allow this operation, and records it. */
-  readonly admit: (operation: string) => Promise<void>
+  /** Refuses an operator below this role, and records what was refused. */
+  readonly admit: (role: Role, operation: string) => Promise<void>
 }
 
 /** Below /console; `operation` is a route of the admin API, whose role the page needs. */

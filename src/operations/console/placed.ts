@@ -1,4 +1,5 @@
-import { type Action, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
+import { type Action, isElevated, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
+import { parseInput } from '../../platform/lib/json/input.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
@@ -194,12 +195,20 @@ export const linkTo = (places: Places, change: Placed, record: Values, { t }: Pa
   ...(change.dangerous ? { isDangerous: true } : {}),
 })
 
-/** What it gives, as the operator's role may see it. */
-export async function perform(
+/** Carries it out. Fields that only a higher role may give are refused to others. */
+export async function carryOut(
   action: Action<ServiceDeps>,
-  { deps, role }: PageContext,
+  { deps, admit }: PageContext,
   input: Values,
-): Promise<Values> {
-  const output = await action.perform(deps, input)
+): Promise<object> {
+  const { elevated } = action
+  if (elevated && isElevated(action, parseInput(action.input, input))) await admit(elevated.role, elevated.what)
+  return action.perform(deps, input)
+}
+
+/** What it gives, as the operator's role may see it. */
+export async function perform(action: Action<ServiceDeps>, context: PageContext, input: Values): Promise<Values> {
+  const { role } = context
+  const output = await carryOut(action, context, input)
   return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
 }

@@ -15,7 +15,7 @@ import { StaleForm } from './action-form.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
 import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Section } from './page-model.ts'
-import { mayDo, roleFor } from './permissions.ts'
+import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
@@ -34,9 +34,13 @@ const contextFrom =
     locale: localeOfRequest(request),
     role: whoIs(request).role,
     params: paramsOf(request),
-    fields: { ...formFields(request.query), ...formFields(request.body, exactly) },
-    admit: (operation) => request.server.requireRole(request, roleFor(operation), operation),
+    fields: { ...formFields(besideForm(request)), ...formFields(request.body, exactly) },
+    admit: (role, operation) => request.server.requireRole(request, role, operation),
   })
+
+/** What the address says and the form does not: a field that was emptied there is empty. */
+const besideForm = ({ query, body }: FastifyRequest): object =>
+  Object.fromEntries(Object.entries(Object(query)).filter(([name]) => !(name in Object(body ?? {}))))
 
 /** Of the path. What the database cannot hold names nothing. */
 function paramsOf({ params }: FastifyRequest): Record<string, string> {

@@ -11,8 +11,9 @@ import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values } from '../../actio
 import type { ServiceDeps } from '../../jobs/index.ts'
 import { formField } from '../action-form.ts'
 import { given } from '../action-values.ts'
+import { mayGive } from '../asked-fields.ts'
 import type { Field, OneTimeResult, PageContext, Section } from '../page-model.ts'
-import { perform } from '../placed.ts'
+import { carryOut, perform } from '../placed.ts'
 import { at, code, link, roleText, text } from '../texts.ts'
 
 /** The API below /admin/v1, operation by operation, each with a form that asks it in the name of whoever is signed in. */
@@ -95,15 +96,14 @@ async function beginningOf({ parts }: Download): Promise<string> {
 }
 
 async function answerOf(asked: Asked, input: Values, context: PageContext): Promise<string> {
-  const output = await perform(asked, context, input)
-  if (asked.respond) return beginningOf(asked.respond(output, context.t))
-  return prettyLossless({ rescode: 0, data: output }).slice(0, LONGEST_SHOWN)
+  if (asked.respond) return beginningOf(asked.respond(await carryOut(asked, context, input), context.t))
+  return prettyLossless({ rescode: 0, data: await perform(asked, context, input) }).slice(0, LONGEST_SHOWN)
 }
 
 async function send(context: PageContext): Promise<OneTimeResult> {
   const { t } = context
   const asked = askedIn(context)
-  await context.admit(asked.route)
+  await context.admit(asked.role, asked.route)
   const input = given(fieldsOf(asked), context.fields)
   const result = (tone: 'good' | 'bad', status: number, answer: string): OneTimeResult => ({
     tone,
@@ -124,6 +124,9 @@ async function send(context: PageContext): Promise<OneTimeResult> {
     return result('bad', refused.status(true), prettyLossless(failureEnvelope(refused)))
   }
 }
+
+/** Read letter by letter. */
+const SECRETS = ALL_ACTIONS.flatMap((action) => fieldsOf(action).flatMap(({ name, secret }) => (secret ? [name] : [])))
 
 const DESCRIPTION = 'GET /openapi.json'
 
@@ -172,6 +175,7 @@ export const api: Section = {
       operation: DESCRIPTION,
       title: 'console.api.try',
       button: 'console.api.send',
+      exactly: SECRETS,
       back: ({ params }) => at('api', params.operation ?? ''),
       confirm: async (context) => {
         const { t } = context
@@ -185,7 +189,9 @@ export const api: Section = {
             ...(asked.command ? [{ name: t('console.api.command'), cells: [code(`gatehouse ${asked.command}`)] }] : []),
             { name: 'curl', cells: [code(curlOf(asked, {}, context))] },
           ],
-          fields: fieldsOf(asked).flatMap(({ name }) => fieldFor(asked, name, context)),
+          fields: fieldsOf(asked).flatMap(({ name }) =>
+            mayGive(asked, name, context.role) ? fieldFor(asked, name, context) : [],
+          ),
           back: at('api'),
         }
       },

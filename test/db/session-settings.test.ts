@@ -20,8 +20,9 @@ const ALTERED: [setting: string, altered: string, needed: string][] = [
   ['standard_conforming_strings', 'off', 'on'],
   ['transform_null_equals', 'on', 'off'],
   ['default_transaction_isolation', 'serializable', 'read committed'],
-  ['statement_timeout', '1ms', '8s'],
-  ['lock_timeout', '1ms', '3s'],
+  // Long enough for the statement that changes them, on a busy machine.
+  ['statement_timeout', '200ms', '8s'],
+  ['lock_timeout', '200ms', '3s'],
 ]
 const NAMES = ALTERED.map(([name]) => name)
 const WANTED = ALTERED.map(([name, , needed]) => ({ name, value: needed }))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -62,7 +62,7 @@ const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
   })
 
 function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: number): Promise<number> {
-  const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+  const actor = asPerson(deps.actor, { cid, userId })
   return recordAudit(deps, { event: 'user_sessions_ended', actor, routingKey, cid, userId, detail: { sessions } })
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
@@ -94,7 +94,7 @@ export async function recordChange(
   kind: Exclude<KindName, 'factors_removed'>,
 ): Promise<void> {
   const { routingKey, cid, userId } = whose
-  const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+  const actor = asPerson(deps.actor, whose)
   await recordAudit(deps, { event: `user_${kind}`, actor, routingKey, cid, userId })
   await tellPerson(deps, whose, kind)
 }

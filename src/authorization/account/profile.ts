@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -12,6 +12,13 @@ import { newUser, type User } from './wire.ts'
 /** What a person changes of their own profile. What other systems of the platform keep (PROFILE_OWNED) stays as it is. */
 
 const profileForm = newUser.pick({ name: true, gender: true, big_avatar_url: true }).partial().strip()
+
+/** Fields that are typed, and where they are kept. */
+const EDITED = [
+  ['name', 'name'],
+  ['gender', 'gender'],
+  ['avatar', 'big_avatar_url'],
+] as const
 
 /**
  * Which fields this person may change here: those that nobody else keeps, and to which a code can be sent. The mail address is
@@ -36,23 +43,17 @@ const editProfile = operation(
       const before = await findUser(db, session)
       if (!before) return true
       const may = editableFields(deps)
-      const next = {
-        name: may.includes('name') ? (given.name ?? before.name) : before.name,
-        gender: may.includes('gender') ? (given.gender ?? before.gender) : before.gender,
-        big_avatar_url: may.includes('avatar')
-          ? (given.big_avatar_url ?? before.big_avatar_url)
-          : before.big_avatar_url,
-      }
-      const fields = [
-        ...(next.name === before.name ? [] : ['name']),
-        ...(next.gender === before.gender ? [] : ['gender']),
-        ...(next.big_avatar_url === before.big_avatar_url ? [] : ['avatar']),
-      ]
+      const edited = EDITED.flatMap(([field, column]) => {
+        const value = may.includes(field) ? given[column] : undefined
+        return value === undefined || value === before[column] ? [] : [{ field, column, value }]
+      })
+      const fields = edited.map(({ field }) => field)
+      const next = { ...before, ...Object.fromEntries(edited.map(({ column, value }) => [column, value])) }
       if (fields.includes('avatar') && !/^https:/i.test(next.big_avatar_url)) return false
       if (fields.length === 0) return true
       await store.updateProfile(db, session, next)
       const { routingKey, cid, userId } = session
-      const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+      const actor = asPerson(deps.actor, session)
       await recordAudit(
         { ...deps, db },
         { event: 'user_profile_changed', actor, routingKey, cid, userId, detail: { fields } },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
@@ -137,7 +138,7 @@ export async function confirmInSignIn(
   input: SecondStepInput,
 ): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
   const { step, from, device, code } = input
-  const acting = { ...deps, actor: { ...deps.actor, kind: 'user', name: `${step.cid}/${step.userId}` } as const }
+  const acting = { ...deps, actor: asPerson(deps.actor, step) }
   const confirmed = await deps.db.tx(async (db) => {
     const inside = { ...acting, db }
     if (!(await lockUser(db, step))) throw new SignInRefused()

@@ -1,4 +1,4 @@
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -96,7 +96,7 @@ export async function endOwnSession(deps: Deps, cookieValue: string | undefined)
   return deps.db.tx(async (db) => {
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
-    const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+    const actor = asPerson(deps.actor, session)
     await recordAudit({ ...deps, db }, { event: 'user_signed_out', actor, routingKey, cid, userId })
     return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
   })

@@ -1,4 +1,4 @@
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
@@ -125,7 +125,7 @@ const consentOf = ({ routingKey, cid, userId }: SignedIn, { app, scopes }: Autho
 })
 
 const told = ({ actor }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
-  ({ actor: { ...actor, kind: 'user', name: `${cid}/${userId}` }, routingKey, cid, userId, appKey }) as const
+  ({ actor: asPerson(actor, { cid, userId }), routingKey, cid, userId, appKey }) as const
 
 const recordConsent = (deps: Deps, session: SignedIn, { app, scopes }: AuthorizationRequest, grantId: string) =>
   recordAudit(deps, {

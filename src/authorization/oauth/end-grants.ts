@@ -1,4 +1,4 @@
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { lockUser } from '../account/index.ts'
@@ -23,7 +23,7 @@ export const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, re
     const ended = asked.filter(({ is_new }) => is_new).length
     const { routingKey, cid, userId } = person
     const detail = 'grantId' in which ? { grant_id: which.grantId } : { grants: ended }
-    const by = reason === 'user' ? { actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const } : {}
+    const by = reason === 'user' ? { actor: asPerson(deps.actor, { cid, userId }) } : {}
     const inside = { ...deps, db }
     if (ended > 0 || reason === 'operator')
       await recordAudit(inside, { event: 'grant_withdrawn', ...by, routingKey, cid, userId, appKey, detail })

@@ -1,6 +1,7 @@
 import type {} from '@fastify/cookie'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { asPerson } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addDays, isTimeZone, localDate, startOfDay } from '../../platform/lib/time-zone.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
@@ -113,7 +114,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     { config: { answersHead: false } }, // the audit log records each copy
     forPerson(DATA, async ({ reply, person, deps: acting }) => {
       if (!(await isFresh(deps, person))) return askToSignIn(reply, DATA, true)
-      const actor = { ...acting.actor, kind: 'user', name: `${person.cid}/${person.userId}` } as const
+      const actor = asPerson(acting.actor, person)
       const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
       const parts = await exportUser({ ...acting, actor }, wanted)
       return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -15,7 +15,7 @@ const AT_ONCE = 100
 const ERASED_WITHIN_S = 60
 
 const recorded = (deps: Deps, { routingKey, cid, userId }: SignedIn, event: `user_${string}`): Promise<number> => {
-  const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+  const actor = asPerson(deps.actor, { cid, userId })
   return recordAudit(deps, { event, actor, routingKey, cid, userId })
 }
 

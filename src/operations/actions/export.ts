@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Action, cellOf } from '../../platform/lib/action.ts'
+import { csvLine, EXPORT_TYPES, withoutFormula } from '../../platform/lib/csv.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import type { Download } from '../../platform/lib/web/download.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
@@ -10,8 +11,6 @@ import { rowsIn, type Values } from './values.ts'
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 export const exportQuery = z.object({ export: z.enum(EXPORT_FORMATS) })
-
-const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
 
 /** What one export reads at most: a search may have pages with few rows, or none. */
 const MOST = { rows: 100_000, pages: 1_000 } as const
@@ -39,7 +38,7 @@ export async function exportOf(action: Action, format: ExportFormat, read: Read,
       if (--left < 0) return
     }
   }
-  return { name: `${rows}.${format}`, type: TYPES[format], parts: parts() }
+  return { name: `${rows}.${format}`, type: EXPORT_TYPES[format], parts: parts() }
 }
 
 /** The pages of a list, one after the other. */
@@ -66,21 +65,17 @@ export async function* linesOf(
   for await (const output of pages) {
     for (const row of rowsIn(output, list.rows))
       yield format === 'csv'
-        ? csvLine(columns.map((column) => cellOf(column, row, t, now)))
+        ? csvLine(columns.map((column) => csvCell(cellOf(column, row, t, now))))
         : `${stringifyLossless(row)}\n`
   }
 }
 
-const csvLine = (values: readonly unknown[]): string => `${values.map(csvCell).join(',')}\r\n`
-
-/** What a spreadsheet would calculate. */
-const FORMULA = /^[=+\-@\t\r]/
+/** No formula, though it may begin as one. */
 const NUMBER = /^-?\d+(?:\.\d+)?$/
 
 function csvCell(value: unknown): string {
   const text = csvText(value)
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return NUMBER.test(text) ? text : withoutFormula(text)
 }
 
 function csvText(value: unknown): string {

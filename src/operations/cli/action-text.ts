@@ -4,7 +4,6 @@ import { translator } from '../../platform/lib/web/locale.ts'
 import { rowsIn, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import type { Terminal } from './context.ts'
-import { explainedText } from './explain.ts'
 import { aligned, printable, readable } from './text.ts'
 import { ownText } from './texts.ts'
 
@@ -12,13 +11,10 @@ import { ownText } from './texts.ts'
 
 const t = translator('en')
 
-/** Records of several kinds, which fields and tables would not tell. */
-const OWN: Readonly<Record<string, (output: Values) => string>> = { explain: explainedText }
-
 export const textOf =
   ({ id, list, lines, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
-    const own = OWN[id] ?? ownText(id)
+    const own = ownText(id)
     if (own) return own(output)
     const told = lines?.(output)
     if (told) return [...linesText(told), ...onceText(id, output, onlyOnce)].join('\n\n')

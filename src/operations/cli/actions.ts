@@ -41,17 +41,8 @@ function commandOf(program: Command, words: string): Command {
   const last = names.pop() ?? ''
   const group = names.reduce((parent, name, at) => {
     const known = parent.commands.find((one) => one.name() === name)
-    return (
-      known ??
-      parent.command(name).description(
-        t(
-          `command.${names
-            .slice(0, at + 1)
-            .join('_')
-            .replaceAll('-', '_')}`,
-        ),
-      )
-    )
+    const key = names.slice(0, at + 1).join('_')
+    return known ?? parent.command(name).description(t(`command.${key.replaceAll('-', '_')}`))
   }, program)
   return group.command(last)
 }

@@ -1,9 +1,11 @@
+import { explainedText } from './explain.ts'
 import { answerText, storyText } from './order-text.ts'
 import { pricesText, productText, pullText } from './product-text.ts'
 import { trafficText } from './traffic-text.ts'
 
 /** What commands print where facts and tables do not do, by the id of their rows. */
 const TEXTS = {
+  explain: explainedText,
   order_create: answerText,
   order_pay: answerText,
   order_query: answerText,

@@ -11,7 +11,7 @@ import {
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
 import { fieldsFor } from './asked-fields.ts'
-import type { Action, Fact, Field, Made, OneTimeResult, PageContext } from './page-model.ts'
+import type { Action, Fact, Field, Made, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
@@ -24,6 +24,7 @@ import {
   keysIn,
   linkTo,
   listOf,
+  nameIn,
   offeredForRow,
   type Placed,
   type Places,
@@ -31,7 +32,6 @@ import {
   recordIn,
   titleOf,
 } from './placed.ts'
-import { factsOf, tablesOf } from './record-parts.ts'
 import { at, count, stateCell, text, yesNo } from './texts.ts'
 
 /** The page shows the record as it is now, not what was typed: a second click must not undo what somebody else has done. */
@@ -61,8 +61,9 @@ export function formPage(places: Places, change: Placed): Action {
       const suggested = change.suggested?.(context.deps) ?? {}
       const foreseen = await change.foresee?.(context.deps, keysIn(change, context))
       const others = detail || !list ? [] : offeredForRow(places, list, record).filter(({ id }) => id !== change.id)
+      const about = nameIn(record)
       return {
-        ...nameIn(record),
+        ...(typeof about === 'string' ? { about } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
           ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
@@ -87,11 +88,7 @@ export function formPage(places: Places, change: Placed): Action {
         return change.respond(await carryOut(change, context, { ...typed, ...keys }), context.t)
       }
       const output = await perform(change, context, { ...typed, ...keys })
-      return (
-        resultOf(change, output, context) ??
-        verdictOf(places, change, output, context) ??
-        madeIn(places, change, output)
-      )
+      return resultOf(places, change, output, context) ?? madeIn(places, change, output)
     },
   }
 }
@@ -114,20 +111,6 @@ function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext)
   const { [RETYPED]: typed, ...fields } = context.fields
   if (typed === String(keys[retyped]).trim()) return { ...context, fields }
   throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
-}
-
-const nameIn = ({ name, title }: Values): { about?: string } => {
-  const about = name ?? title
-  return typeof about === 'string' ? { about } : {}
-}
-
-/** What the output means, with what is known besides. */
-function verdictOf(places: Places, change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
-  const verdict = change.verdict?.(output)
-  if (!verdict) return undefined
-  const told = { ...(change.told?.(output) ?? output) }
-  const [facts, tables] = [factsOf(change, told, context), tablesOf(places, change, told, context)]
-  return { tone: verdict.tone, note: context.t(verdict.text), values: facts, tables }
 }
 
 function madeIn(places: Places, change: Placed, output: Values): Made | undefined {

@@ -12,6 +12,7 @@ import {
   detailOf,
   keysIn,
   linkTo,
+  nameIn,
   offeredFor,
   type Placed,
   type Places,
@@ -175,7 +176,7 @@ async function readRecord(
     .filter(({ operation }) => mayDo(role, operation))
     .map(({ text: name, href }) => link(name, href))
   return {
-    title: `${t(titleOf(detail))}: ${nameOf(record, keys)}`,
+    title: `${t(titleOf(detail))}: ${String(nameIn(record) ?? Object.values(keys).join('/'))}`,
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [
       ...factsOf(detail, { ...record, ...(detail.record ? {} : beside) }, context),
@@ -186,8 +187,6 @@ async function readRecord(
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
 }
-
-const nameOf = ({ name, title }: Values, keys: Values): string => String(name ?? title ?? Object.values(keys).join('/'))
 
 function queryText(query: Values): string {
   const written = new URLSearchParams()

@@ -1,17 +1,24 @@
+import type { Verdict } from '../../platform/lib/action.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import { cellFor } from './action-values.ts'
 import type { Cell, Fact, OneTimeResult, PageContext } from './page-model.ts'
-import type { Placed } from './placed.ts'
+import type { Placed, Places } from './placed.ts'
+import { factsOf, tablesOf } from './record-parts.ts'
 import { count, text } from './texts.ts'
 
-/** What is shown once: new secrets, a receipt, what was asked for. */
-export function resultOf(change: Placed, output: Values, context: PageContext): OneTimeResult | undefined {
+/** What no later page shows again: new secrets, a receipt, what was asked for, what the output means. */
+export function resultOf(
+  places: Places,
+  change: Placed,
+  output: Values,
+  context: PageContext,
+): OneTimeResult | undefined {
   const { t } = context
   const once = change.method === 'GET' ? Object.keys(output) : shownOnce(change.once, output)
   const warnings = change.warnings?.of(output) ?? []
-  if (once.length + warnings.length === 0) return undefined
   const verdict = change.verdict?.(output)
+  if (once.length + warnings.length === 0) return verdict && verdictOf(places, change, output, verdict, context)
   const own = `action.${change.id}.once`
   return {
     ...(change.after ? { tone: 'good' as const } : {}),
@@ -25,6 +32,19 @@ export function resultOf(change: Placed, output: Values, context: PageContext): 
       }),
     ],
   }
+}
+
+/** What is known besides. */
+function verdictOf(
+  places: Places,
+  change: Placed,
+  output: Values,
+  { tone, text: key }: Verdict,
+  context: PageContext,
+): OneTimeResult {
+  const told = { ...(change.told?.(output) ?? output) }
+  const [values, tables] = [factsOf(change, told, context), tablesOf(places, change, told, context)]
+  return { tone, note: context.t(key), values, tables }
 }
 
 const warningFact = ({ field, problem }: Problem): Fact => ({

@@ -1,4 +1,5 @@
 import { showMicroApp } from '../../authorization/registry/index.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
@@ -20,7 +21,6 @@ import { at, count, link, text } from './texts.ts'
 
 const MINUTE_S = 60
 const HOUR_S = 3_600
-const DAY_S = 86_400
 const WORST = 10
 
 const SPANS = ['hour', 'day', 'month'] as const

@@ -85,6 +85,9 @@ export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Value
   return [Object(record) as Values, beside]
 }
 
+/** What a page calls the record. */
+export const nameIn = ({ name, title }: Values): unknown => name ?? title
+
 const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
@@ -110,8 +113,7 @@ const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
 
 /** The page that something about a record belongs to; it is the first one of its record. */
 export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefined =>
-  details.filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0] ??
-  details.find((detail) => isBeside(detail, page))
+  deepest(details, page.path) ?? details.find((detail) => isBeside(detail, page))
 
 /** Pages and lists about the record of this page. */
 export const below = (places: Places, detail: Placed): Placed[] => [
@@ -122,15 +124,17 @@ export const below = (places: Places, detail: Placed): Placed[] => [
 ]
 
 /** The list that a change adds to, or whose rows it changes. */
-export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined =>
-  lists.filter(isBelow(path)).sort((one, other) => other.path.length - one.path.length)[0]
+export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined => deepest(lists, path)
 
-const isBelow = (path: string) => (page: Placed) => path === page.path || path.startsWith(`${page.path}/`)
+/** Of the pages that this path is, or lies below. */
+const deepest = (pages: readonly Placed[], path: string): Placed | undefined =>
+  pages
+    .filter((page) => path === page.path || path.startsWith(`${page.path}/`))
+    .sort((one, other) => other.path.length - one.path.length)[0]
 
 /** The page, of a record or a list, that offers a change. */
 export const homeOf = ({ details, lists }: Places, page: Placed): Placed | undefined =>
-  details.find((detail) => isBeside(detail, page)) ??
-  [...details, ...lists].filter(isBelow(page.path)).sort((one, other) => other.path.length - one.path.length)[0]
+  details.find((detail) => isBeside(detail, page)) ?? deepest([...details, ...lists], page.path)
 
 /** Whether it adds a record to a list. */
 export const adds = (change: Placed, list: Placed | undefined): boolean =>

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { csvLine, withoutFormula } from '../lib/csv.ts'
 import { operation } from '../lib/json/input.ts'
 import { findEvents } from './store.ts'
 import {
@@ -44,8 +45,8 @@ async function* eventsOf({ db }: Deps, filter: AuditFilter): AsyncGenerator<Show
 
 /** All events of a filter as text, the newest first, a page at a time, so that memory holds no more than the reader is behind. */
 export async function* exportAudit(deps: Deps, { format, ...filter }: AuditExport): AsyncGenerator<string> {
-  if (format === 'csv') yield `${CSV_COLUMNS.join(',')}\r\n`
-  const line = format === 'csv' ? csvLine : (event: ShownEvent) => `${JSON.stringify(event)}\n`
+  if (format === 'csv') yield csvLine(CSV_COLUMNS)
+  const line = format === 'csv' ? eventLine : (event: ShownEvent) => `${JSON.stringify(event)}\n`
   for await (const page of eventsOf(deps, filter)) yield page.map(line).join('')
 }
 
@@ -66,7 +67,7 @@ const CSV_COLUMNS = [
   'detail',
 ] as const
 
-function csvLine({ actor, at, detail, ...event }: ShownEvent): string {
+function eventLine({ actor, at, detail, ...event }: ShownEvent): string {
   const cells = {
     ...event,
     at: at.toISOString(),
@@ -74,12 +75,5 @@ function csvLine({ actor, at, detail, ...event }: ShownEvent): string {
     actor_name: actor.name,
     detail: JSON.stringify(detail),
   }
-  return `${CSV_COLUMNS.map((column) => csvCell(cells[column])).join(',')}\r\n`
-}
-
-/** RFC 4180. A cell that a spreadsheet would read as a formula gets an apostrophe before it. */
-function csvCell(value: string | number | null): string {
-  const text = String(value ?? '')
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return csvLine(CSV_COLUMNS.map((column) => withoutFormula(String(cells[column] ?? ''))))
 }

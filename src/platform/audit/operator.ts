@@ -1,10 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
+import { EXPORT_TYPES } from '../lib/csv.ts'
 import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
 import { verifyAudit, verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
-
-const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
 
 /** Addresses are personal data. */
 const withoutAddresses = ({ events, next }: AuditAnswer): AuditAnswer => ({
@@ -41,7 +40,7 @@ export const AUDIT_ACTIONS = [
     role: 'support',
     input: auditExport,
     run: async (deps: Deps, input) => ({ format: input.format, parts: exportAudit(deps, input) }),
-    respond: ({ format, parts }) => ({ name: `audit.${format}`, type: TYPES[format], parts }),
+    respond: ({ format, parts }) => ({ name: `audit.${format}`, type: EXPORT_TYPES[format], parts }),
   }),
   action({
     route: 'GET /audit/verify',

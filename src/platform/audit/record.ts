@@ -3,6 +3,12 @@ import type { Actor } from '../deps.ts'
 import type { Clock } from '../lib/clock.ts'
 import { insertEvent } from './store.ts'
 
+/** Somebody who acts for themselves; the address and the request are those of `actor`. */
+export const asPerson = (
+  actor: Actor | undefined,
+  { cid, userId }: { readonly cid: number; readonly userId: string },
+): Actor => ({ ...actor, kind: 'user', name: `${cid}/${userId}` })
+
 /** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */
 export interface AuditEvent {
   readonly event: string

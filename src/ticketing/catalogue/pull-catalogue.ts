@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../../platform/audit/index.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts'
+import { onePartner } from '../partners/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
-import { type OnePartner, onePartner } from './wire.ts'
+import type { OnePartner } from './wire.ts'
 
 const PAGE_SIZE = 50
 const MAX_PAGES = 10_000

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { pageInput } from '../../platform/db/page.ts'
 import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
+import { onePartner } from '../partners/index.ts'
 
 /**
  * What operators' surfaces take. Names are those of the tables' columns; ids of 64 bits come as number
@@ -10,7 +11,6 @@ import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
 export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_id: storable })
 export type OneProduct = z.output<typeof oneProduct>
 
-export const onePartner = z.strictObject({ partner_id: positiveId })
 export type OnePartner = z.output<typeof onePartner>
 
 export const productFilter = onePartner.extend(pageInput(z.tuple([z.string()]), { usual: 1_000 }))

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { positiveId } from '../../platform/lib/json/fields.ts'
 import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 
@@ -8,8 +7,6 @@ import { normalName } from '../../platform/lib/precis.ts'
 /** Owners also manage members, contacts and the clientSecret. */
 export const MEMBER_ROLES = ['owner', 'developer'] as const
 export type MemberRole = (typeof MEMBER_ROLES)[number]
-
-export const onePartner = z.strictObject({ partner_id: positiveId })
 
 export const memberMail = z
   .string()

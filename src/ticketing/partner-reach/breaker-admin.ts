@@ -1,14 +1,10 @@
-import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { positiveId } from '../../platform/lib/json/fields.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import * as store from './breaker-store.ts'
 
 /** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
-
-export const onePartner = z.strictObject({ partner_id: positiveId })
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
 export const listBreakers = operation(

@@ -15,6 +15,7 @@ import type { ReachDeps } from './deps.ts'
 
 /** A certificate that ends within so many seconds is worth telling the partner about. */
 export const ENDING_WITHIN_S = 30 * DAY_S
+
 /** Of a call over TLS; a statement only for what is new, so once a day and host. */
 export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)

@@ -20,4 +20,4 @@ export {
 } from './partner.ts'
 export { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
-export { CONTACT_ROLES, type ContactRole, type PartnerStage } from './wire.ts'
+export { CONTACT_ROLES, type ContactRole, onePartner, type PartnerStage } from './wire.ts'

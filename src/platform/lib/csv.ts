@@ -1,0 +1,10 @@
+/** Texts as CSV (RFC 4180), and the content types of exports. */
+
+export const EXPORT_TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
+
+/** A cell that a spreadsheet would read as a formula gets an apostrophe before it. */
+export const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+
+const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+
+export const csvLine = (cells: readonly string[]): string => `${cells.map(quoted).join(',')}\r\n`

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Action, isElevated, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
-import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
+import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { type DepsFor, seesPeople } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { answerLossless } from '../../platform/lib/web/envelope.ts'
@@ -26,7 +26,8 @@ export function actionRoutes<Deps>(
       (perform: typeof action.perform, readsQuery: boolean, fixed = {}) =>
       async (request: FastifyRequest, reply: Reply) => {
         const given = inputOf(request, action, readsQuery, fixed)
-        await refuseElevated(request, action, given)
+        const elevated = elevatedBy(action, given)
+        if (elevated) await app.requireRole(request, elevated.role, elevated.what)
         const output = await perform(depsFor(request), given)
         if (action.respond) {
           noteForLog(request, { code: 0 })
@@ -61,12 +62,6 @@ function warningsIn(request: FastifyRequest, { warnings }: Action, output: objec
 }
 
 type Reply = Parameters<typeof answerLossless>[1]
-
-/** Fields that only a higher role may give; what is wrong with the input is said first. */
-async function refuseElevated(request: FastifyRequest, action: Action, given: unknown): Promise<void> {
-  if (!action.elevated || !isElevated(action, parseInput(action.input, given))) return
-  await request.server.requireRole(request, action.elevated.role, action.elevated.what)
-}
 
 /** Whether it can be asked for without a body. */
 const needsNoBody = (action: Action): boolean =>

@@ -1,5 +1,4 @@
-import { type Action, isElevated, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
-import { parseInput } from '../../platform/lib/json/input.ts'
+import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
@@ -205,8 +204,8 @@ export async function carryOut(
   { deps, admit }: PageContext,
   input: Values,
 ): Promise<object> {
-  const { elevated } = action
-  if (elevated && isElevated(action, parseInput(action.input, input))) await admit(elevated.role, elevated.what)
+  const elevated = elevatedBy(action, input)
+  if (elevated) await admit(elevated.role, elevated.what)
   return action.perform(deps, input)
 }
 

@@ -209,9 +209,15 @@ export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
 export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate, now: Date): unknown =>
   of ? of(row, t, now) : (row as Readonly<Record<string, unknown>>)[name]
 
-/** Whether an input has a field that only a higher role may give. */
-export const isElevated = ({ elevated }: Pick<Facts, 'elevated'>, input: object): boolean =>
-  elevated?.fields.some((name) => (input as Readonly<Record<string, unknown>>)[name] !== undefined) === true
+/** What is needed where the input has a field that only a higher role may give. Throws InvalidInput before that is asked. */
+export function elevatedBy(
+  { elevated, input }: Pick<Action, 'elevated' | 'input'>,
+  given: unknown,
+): Elevated | undefined {
+  if (!elevated) return undefined
+  const read: Readonly<Record<string, unknown>> = { ...parseInput(input, given) }
+  return elevated.fields.some((name) => read[name] !== undefined) ? elevated : undefined
+}
 
 /** Method and path of a route. */
 export function partsOf(route: string): { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string } {

@@ -257,6 +257,7 @@ describe('pages that were left open for 31 minutes, or overnight', () => {
       expect(await Promise.race([ended, walk()])).toBe(home())
       expect(seen.at(-1)).toMatch(tells ?? /./)
       if (name !== 'sign out') return
+      await page.waitForURL(`${home()}**`) // `ended` tells when the request began
       await page.goto(address('/'))
       expect(await page.textContent('main')).not.toContain('Test user')
     },

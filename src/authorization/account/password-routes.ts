@@ -7,6 +7,7 @@ import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
 import { inMinutes, type Translate, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { countOwnChange } from '../../platform/throttle/index.ts'
 import { PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
@@ -107,6 +108,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const session = await findSession(deps, cookie.read(request))
     if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
     if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
+    await countOwnChange(deps, session)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
     if (!form.success || alert) return show(request, reply.code(400), { alert })

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
+import { secondsUntil } from '../../platform/lib/clock.ts'
 import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
@@ -93,6 +94,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   /** `again`: where the person tries once more; empty: where they began, which nobody knows. */
   function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, again: string, appName = '') {
     const isOver = thrown instanceof SignInRefused
+    if (isOver && thrown.retryAt) throw tooManyRequests(secondsUntil(thrown.retryAt, deps.clock.now()))
     const error = isOver ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
     if (!(error instanceof UpstreamFailure)) throw error
     const { reason, message } = error

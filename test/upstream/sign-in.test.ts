@@ -120,6 +120,13 @@ describe('a sign-in at the provider', () => {
     }
     await signIn({ tenant: 6, sub: 'p-new' })
     await signIn({ tenant: 6, sub: 'p-new', name: 'Petra Renamed' }, '/account', client.newBrowser())
+    const changed = async () =>
+      (await world.pool.query("select updated_at::text from user_profile where user_id = 'p-new'")).rows[0].updated_at
+    const before = await changed()
+    expect(before).not.toBeNull()
+    world.clock.advance(1)
+    await signIn({ tenant: 6, sub: 'p-new', name: 'Petra Renamed' }, '/account', client.newBrowser())
+    expect(await changed()).toBe(before)
     const [person, ...others] = await usersOf(6)
     expect(others).toEqual([])
     expect(person).toMatchObject({
@@ -714,7 +721,9 @@ describe('signing out', () => {
     expect(browser.cookies.has('gatehouse_session')).toBe(false)
     const back = await browser.send('GET', `/sign-out/callback?state=${there.searchParams.get('state')}`)
     expect(header(back, 'location')).toBe('/connect')
-    const stranger = await client.newBrowser().send('GET', `/sign-out/callback?state=${there.searchParams.get('state')}`)
+    const stranger = await client
+      .newBrowser()
+      .send('GET', `/sign-out/callback?state=${there.searchParams.get('state')}`)
     expect(header(stranger, 'location')).toBe('/')
   })
 

@@ -136,6 +136,21 @@ export const newUser = z.strictObject({
 })
 export type NewUser = z.output<typeof newUser>
 
+const { name, passport: changedPassport, big_avatar_url, gender, phone_number } = newUser.shape
+/** What operators change of a user; what is not given stays. */
+export const userChanges = userKey
+  .extend({
+    passport: changedPassport.optional(),
+    name: name.optional(),
+    gender: gender.unwrap().optional(),
+    big_avatar_url: big_avatar_url.optional(),
+    phone_number: phone_number.unwrap().optional(),
+  })
+  .refine(({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
+    message: 'give at least one field to change',
+  })
+export type UserChanges = z.output<typeof userChanges>
+
 /** A user as kept and shown to operators. */
 export const user = z.object({
   cid: z.int(),

@@ -401,7 +401,7 @@ create table refused_request (
   method      text not null,
   status      int not null,
   rescode     int not null,
-  failure     text,               -- its name in the table of failures; null: the request could not be read, or we failed
+  failure     text,               -- its name in the table of failures; null: it could not be read, or we failed
   detail      text,
   parameters  text not null,      -- names, between spaces
   app_key     text,               -- of an app that exists

@@ -12,7 +12,7 @@ create table sandbox_run (
   open_attempt  uuid,                   -- being made; decides, under the row's lock, who may write lines
   superseded_at timestamptz,            -- by a re-test
   passed_at     timestamptz,
-  steps         text[],                 -- that it began with, in order: a step that is added later belongs to later runs
+  steps         text[],                 -- that it began with, in order: steps added later are for later runs
   unique (partner_id, number)
 );
 create unique index sandbox_run_present on sandbox_run (partner_id) where superseded_at is null;
@@ -139,7 +139,8 @@ end;
 -- The traffic of a partner: our calls, its notices, and its calls that were refused.
 create view sandbox_outgoing as
 select 'call' as kind, call_id as id, partner_id, started_at as at, interface as name, failure,
-  failure_detail as detail, http_status as status, code, duration_ms, true as verified, null::int as left_out, '' as warnings,
+  failure_detail as detail, http_status as status, code, duration_ms, true as verified, null::int as left_out,
+  '' as warnings,
   order_id, url, request_headers, request_body, response_headers, response_body,
   forged, verdict, coalesce(verdict = 'failed', failure is not null) as failed,
   substring(left(request_body, 4096) from '"refundId"\s*:\s*"?([^",}\s]{1,64})') as refund_id, arrival, cause, cause_ref

@@ -87,6 +87,9 @@ async function addPasskey(name = 'Laptop'): Promise<void> {
   await page.waitForSelector(`.passkey input[value="${name}"]`)
 }
 
+/** Goes to a page that leaves by itself, perhaps before it is all there: with the passkey which its field offers. */
+const pass = (address: string) => page.goto(address, { waitUntil: 'commit' })
+
 /** What the browser would send, held back. */
 async function heldAnswer(): Promise<{ readonly body: string; readonly path: string }> {
   const sent = new Promise<{ body: string; path: string }>((resolve) => {
@@ -95,7 +98,7 @@ async function heldAnswer(): Promise<{ readonly body: string; readonly path: str
       await route.abort()
     })
   })
-  await page.goto(`${origin}/sign-in`)
+  await pass(`${origin}/sign-in`)
   const answer = await sent // offered by the field of the username, and taken at once
   await page.unroute('**/sign-in/passkey')
   return answer
@@ -130,7 +133,7 @@ describe('a passkey', () => {
     const { verifier, challenge } = pkcePair()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
     const request = rp.request({ ...pkce, redirect_uri: `${origin}/arrived`, acr_values: PHR, state: 'state1' })
-    await page.goto(`${origin}/oauth2/authorize?${queryOf(request)}`)
+    await pass(`${origin}/oauth2/authorize?${queryOf(request)}`)
     await page.waitForSelector('button[value=approve]')
     await page.click('button[value=approve]')
     await page.waitForURL('**/arrived?**')
@@ -167,7 +170,7 @@ describe('a passkey', () => {
     await toNextPage(page, () => page.click('form[action$="/confirm"] button'))
     await page.waitForSelector('.codes')
     await context.clearCookies()
-    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await pass(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
     await page.waitForURL('**/account/security/sign-in')
   })
 

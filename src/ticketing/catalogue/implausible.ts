@@ -18,7 +18,7 @@ const BEFORE = localized('median-stored')
 
 /**
  * What looks like a mistake in the entries of an answer, by themselves and beside what is stored of their products
- * (DECISIONS "Values that look like mistakes"). To be asked before the entries are stored.
+ * (REFERENCE "Values that look like mistakes"). To be asked before the entries are stored.
  */
 export async function implausibleValues(
   db: Db,

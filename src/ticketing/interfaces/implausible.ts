@@ -3,7 +3,7 @@ import type { ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
 /**
- * Values that fit their schema but look like mistakes (DECISIONS "Values that look like mistakes"). What has them is kept
+ * Values that fit their schema but look like mistakes (REFERENCE "Values that look like mistakes"). What has them is kept
  * as it came; whoever reads the report of a pull, or the log of a test run, is told.
  */
 

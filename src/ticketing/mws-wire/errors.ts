@@ -3,7 +3,7 @@ import { failureCodeOf } from './endpoints.ts'
 import type { RejectionCode } from './envelope.ts'
 
 /**
- * Every way in which a partner's call is rejected (DECISIONS "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
+ * Every way in which a partner's call is rejected (REFERENCE "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
  * rejected calls, `detail` is logged; both are the English of the reason where they are left out.
  */
 export class CallRejected extends Error {

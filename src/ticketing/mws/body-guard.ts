@@ -31,7 +31,7 @@ interface SentBody {
 /**
  * Reads the bodies of this plugin's routes, whatever their Content-Type, up to the `bodyLimit` of the route. Guards run
  * first (onRequest), so the body of a rejected call is never read. A problem with a body is only recorded, and reported
- * only to a caller whose signature is right (DECISIONS "Order of checks of a signed call").
+ * only to a caller whose signature is right (REFERENCE "Order of checks of a signed call").
  */
 export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<Config, 'BODY_TIMEOUT_S'>): void {
   app.removeAllContentTypeParsers()

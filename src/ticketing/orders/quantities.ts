@@ -35,7 +35,7 @@ export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Qu
   }
 }
 
-/** Quantities are cumulative and reports come in any order, so of each the larger one holds (DECISIONS "Payloads"). */
+/** Quantities are cumulative and reports come in any order, so of each the larger one holds (REFERENCE "Payloads"). */
 export function withQuantities(
   order: ChangeableOrder,
   reported: Pick<Quantities, 'usedQuantity' | 'refundedQuantity'>,

@@ -1,6 +1,6 @@
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_STATUS } from './aes-body.ts'
 
-/** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Decided about signed calls"). */
+/** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Tokens and secrets"). */
 
 /** Replaces a secret. */
 export const MASK = '[secret]'

@@ -23,7 +23,7 @@ const REFUSALS: RejectionPolicy = {
 }
 
 /**
- * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (DECISIONS
+ * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (REFERENCE
  * "Signature"). That is what the signature tool tests, so a call that gets through passes the tool. Answers have area B's envelope.
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {

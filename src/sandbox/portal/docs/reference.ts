@@ -151,7 +151,7 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
   codes: codesOf(entry, locale),
 })
 
-/** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
+/** The field reference (REFERENCE "Payloads"), made from the schemas that calls and notices are read with. */
 export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
   const notices = NOTICES.map(({ name, path, shape }) => {
     const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const

@@ -15,6 +15,7 @@ const HOME: Readonly<Record<string, string>> = {
   REFERENCE: '.github/REFERENCE.md',
   OPERATIONS: '.github/OPERATIONS.md',
   SECURITY: '.github/SECURITY.md',
+  SETTINGS: '.github/SETTINGS.md',
 }
 const ROWS = /\b(A[1-3]|A4 and A5) rows? (\d+)(?:[–-](\d+))?/g
 const TRAP = /\btrap (\d+)\b/g

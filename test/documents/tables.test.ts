@@ -42,12 +42,12 @@ function defaultOf(name: string): string {
   return text === '' ? '' : `\`${text}\``
 }
 
-describe('OPERATIONS', () => {
+describe('SETTINGS', () => {
   it('has a row for each setting, as the schema describes it', () => {
     const expected = Object.entries(settings.shape).map(([name, schema]) =>
       rowOf(`\`${name}\``, defaultOf(name), schema.description),
     )
-    expectRows('.github/OPERATIONS.md', 'settings', expected)
+    expectRows('.github/SETTINGS.md', 'settings', expected)
   })
 })
 

@@ -50,7 +50,7 @@ interface ShownDiagnosis {
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
- * The signature tool (README "The sandbox", 1): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
+ * The signature tool (README "The sandbox"): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
  * kept for the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on
  * the partner.
  */

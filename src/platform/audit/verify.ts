@@ -13,7 +13,7 @@ interface AuditProblem {
   /** Sealed between these. */
   readonly first_at: Date
   readonly last_at: Date
-  /** Of a row; null where the seal itself is wrong. */
+  /** The row that is wrong; null where the seal itself is. */
   readonly audit_id: string | null
   readonly problem: string
 }

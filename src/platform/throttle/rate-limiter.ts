@@ -8,7 +8,7 @@ interface Entry {
   readonly windowS: number
   /** By performance.now(), which never goes back. */
   endsAt: number
-  /** Of all processes, when it was shared last. */
+  /** The count of all processes when it was shared last. */
   shared: number
   /** Counted here since then. */
   own: number

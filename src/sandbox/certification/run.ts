@@ -26,7 +26,7 @@ interface StepProgress {
   readonly state: Outcome | 'open'
   /** It does not stand in the way of what comes after it: passed, or one that only warns and could not test anything. */
   readonly done: boolean
-  /** Of that attempt. */
+  /** Warnings of that attempt. */
   readonly warnings: number
   readonly running: boolean
   readonly current: boolean
@@ -76,7 +76,7 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
 export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
   store.findCurrentRun(db, partnerId)
 
-/** The same; throws when it has none. */
+/** The partner's current run; throws when it has none. */
 export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   const run = await findCurrentRun(deps, partnerId)
   if (!run) throw noRunYet()

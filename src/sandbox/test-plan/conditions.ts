@@ -26,7 +26,7 @@ export const conditions = z.strictObject({
 })
 export type Conditions = z.output<typeof conditions>
 
-/** The same as a run has stored them: bounds may have been others, and a newer process may know more of them. */
+/** Conditions as a run has stored them: bounds may have been others, and a newer process may know more of them. */
 export const storedConditions = z.looseObject({
   days_ahead: z.number().default(0),
   wait_minutes: z.number().default(0),
@@ -35,7 +35,7 @@ export const storedConditions = z.looseObject({
   out_of_order: z.boolean().default(false),
 })
 
-/** Those that are on or off. */
+/** Conditions that are on or off. */
 export const FAULTS = ['sends_twice', 'is_slow', 'out_of_order'] as const satisfies (keyof Conditions)[]
 
 export const NO_CONDITIONS: Conditions = conditions.parse({})

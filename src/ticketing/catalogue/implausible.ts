@@ -47,7 +47,7 @@ async function comparedWithPrices(
   return implausiblePrices(body, await usualPrices(db, { partnerId, partnerDealId: String(id) }), BEFORE)
 }
 
-/** Of products with prices of their own (open date). */
+/** Compares products with prices of their own (open date). */
 async function comparedWithProducts(
   db: Db,
   partnerId: bigint,

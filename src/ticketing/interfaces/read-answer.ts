@@ -129,7 +129,7 @@ const usable = <Element extends z.ZodType>(element: Element, name: 'details' | '
       })
       .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
 
-/** The same fields as they are read: invalid ones are left out. */
+/** Schemas that read these fields: invalid ones are left out. */
 export const lenientFields = {
   subTitle: STRICT.subTitle.catch(undefined),
   servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),

@@ -44,7 +44,7 @@ export const isOfAuthentication = (reason: Detail | null): boolean =>
 
 /** A call that did not pass authentication. */
 export class NotAuthenticated extends CallRejected {
-  /** Of a call that was signed with a live secret and a current Date, so that something else is wrong. */
+  /** The partner whose live secret signed a call with a current Date that is refused for another reason. */
   readonly signer: bigint | undefined
 
   constructor(reason: LocalizedText<AuthFailure>, signer?: bigint) {

@@ -77,7 +77,7 @@ export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   return found
 }
 
-/** The same of a body that may be encrypted, from a caller that has proved who it is. */
+/** Bytes of a body that may be encrypted, from a caller that has proved who it is. */
 export function noticeBytes(request: FastifyRequest, key: string | null): { bytes: Buffer; decrypted: boolean } {
   const opened = openBody(jsonBytes(request), request.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) throw bodyRejected(opened.problem)

@@ -91,7 +91,7 @@ function keepUnlessBusy(
   })
 }
 
-/** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
+/** Keeps a rejected call of a known partner; returns the id of the entry, undefined if there were too many. */
 export async function keepRejectedOf(
   deps: IncomingDeps,
   partner: PartnerWithSecrets,

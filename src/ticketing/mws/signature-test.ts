@@ -141,8 +141,8 @@ const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
 
 /**
- * The same verdict for a pasted call, which is kept too; returns its `test_id`. The call is checked only with the
- * secrets of this partner, whatever clientId it names.
+ * Judges a pasted call, which is kept too; returns its `test_id`. The call is checked only with the secrets of this
+ * partner, whatever clientId it names.
  */
 export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint, call: PastedCall): Promise<bigint> {
   const partner = await findPartner(deps, partnerId)

@@ -51,7 +51,7 @@ export const NOT_KEPT = '[not kept]'
 const keptValue = (name: string, value: string): string => {
   if (name === 'authorization') return shortened(value)
   if (KEPT_HEADERS.has(name)) return value
-  // That a secret was sent is worth knowing, wherever it stood.
+  // It is worth knowing that a secret was sent, wherever it stood.
   return value.includes(MASK) ? MASK : NOT_KEPT
 }
 

@@ -37,7 +37,7 @@ export const int64 = () =>
     wire: 'int64',
   })
 
-/** The same from 1: of a partner or an order. */
+/** Id of a partner or an order: 1 or more. */
 export const positiveId = int64().refine((id) => id > 0n, problem('must-be-at-least', { least: 1 }))
 
 /** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */

@@ -105,5 +105,5 @@ const answerWith =
  */
 export const answerSuccess = answerWith(JSON.stringify)
 
-/** As `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
+/** Like `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
 export const answerLossless = answerWith(stringifyLossless)

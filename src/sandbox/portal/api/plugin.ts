@@ -11,7 +11,7 @@ import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '..
 import type { RunDeps } from '../../certification/index.ts'
 import { apiRoutes } from './routes.ts'
 
-/** Of one partner in a minute. A run through every step takes about 100 calls. */
+/** Calls of one partner in a minute. A run through every step takes about 100. */
 const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 

@@ -53,7 +53,7 @@ export function docsTexts(locale: Locale) {
     },
     functionName: (id: FunctionId): string => functionName(id, t),
     functionAbout: (id: FunctionId): string => functionAbout(id, t),
-    /** Of an interface or a notice; of anything else the text itself. */
+    /** Title of an interface or notice; any other text stays itself. */
     title: (name: string): string => messageName(name, t),
     direction: (direction: Direction): string => t(DIRECTIONS[direction]),
   }

@@ -32,7 +32,7 @@ interface ShownRun {
   readonly path: string
   /** ISO 8601. */
   readonly startedAt: string
-  /** The same; null unless a newer run has replaced it. */
+  /** When a newer run has replaced it; null where none has. */
   readonly supersededAt: string | null
   readonly state: RunProgress['state']
   readonly passedSteps: number

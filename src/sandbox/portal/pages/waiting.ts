@@ -15,7 +15,7 @@ import type { ShownLog } from './shown-log.ts'
 /** What a step waits for: the partner's call. */
 export interface ShownWaiting {
   readonly path: string
-  /** The same endpoint under every prefix. */
+  /** The endpoint's URL under every prefix. */
   readonly urls: readonly string[]
   readonly about: readonly (readonly [field: string, value: string])[]
   readonly secondsLeft: number

@@ -61,7 +61,7 @@ export interface TokenCaller {
 export interface IssuedTokens {
   readonly accessToken: OpaqueToken
   readonly refreshToken: OpaqueToken
-  /** Of the access token; names of both dialects (src/platform/lib/scope.ts). */
+  /** Scopes of the access token; names of both dialects (src/platform/lib/scope.ts). */
   readonly scopes: readonly string[]
   readonly grantId: string
   readonly issuedAt: Date

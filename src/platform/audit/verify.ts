@@ -88,7 +88,7 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true
       tally.seals++
       tally.sealed += seal.audit_ids.length
-      const key = everyKey(keys).find((one) => keyIdOf(one) === seal.key_id)
+      const key = everyKey(keys).find((candidate) => keyIdOf(candidate) === seal.key_id)
       const unverifiedBecause = (why: string) => {
         unverified++
         report(`cannot be verified: ${why}`)

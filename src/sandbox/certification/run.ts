@@ -66,7 +66,7 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
   const [rows, warned] = await Promise.all([attemptsOf(deps.db, runId), warningsOf(deps.db, runId)])
-  const warnings = new Map(warned.map((one) => [one.attempt_id, one.warnings]))
+  const warnings = new Map(warned.map((attempt) => [attempt.attempt_id, attempt.warnings]))
   const attempts = rows.map((row) => ({ ...row, warnings: warnings.get(row.attempt_id) ?? 0 }))
   const steps = stepsOf(run).map((step) => progressOf(step, run, attempts))
   return { run, steps, current: steps.find(({ current }) => current) }

@@ -69,9 +69,9 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
 
   /** Both answers to a call that was sent twice have to agree. */
   const logSentAgain = async ({ sentAgain }: MadeCall) => {
-    for (const one of sentAgain) {
-      await logCall(one.again)
-      for (const { id, passed, ...more } of sameAnswerFindings(one)) await log.check(id, passed, more)
+    for (const pair of sentAgain) {
+      await logCall(pair.again)
+      for (const { id, passed, ...more } of sameAnswerFindings(pair)) await log.check(id, passed, more)
     }
   }
 

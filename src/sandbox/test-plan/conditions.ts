@@ -43,7 +43,7 @@ export const NO_CONDITIONS: Conditions = conditions.parse({})
 const DAY_S = 24 * 60 * 60
 
 /** What calls to the partner are told. */
-export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
+export const callFaultsFor = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
   aheadS: days_ahead * DAY_S,
   sendTwice: sends_twice,
   slow: is_slow,
@@ -51,7 +51,7 @@ export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: 
 })
 
 /** The lines about them in the log of an attempt. */
-export const saidOf = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): LocalizedText[] => [
+export const conditionLogLines = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): LocalizedText[] => [
   ...(days_ahead > 0 ? [localized('days-ahead', { days: String(days_ahead) })] : []),
   ...(sends_twice ? [localized('sent-twice')] : []),
   ...(is_slow ? [localized('sent-slowly', { seconds: String(SLOW_MS / 1_000) })] : []),

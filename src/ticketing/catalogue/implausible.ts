@@ -60,8 +60,8 @@ async function comparedWithProducts(
     const known = await findProduct(db, key)
     if (known)
       implausible.push(
-        ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((one) => ({
-          ...one,
+        ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((value) => ({
+          ...value,
           index,
         })),
       )

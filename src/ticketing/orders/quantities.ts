@@ -136,7 +136,7 @@ function merged(
   }
   const state = laterVoucherState(voucher.state, latest)
   const claimed = (status: ReportedVoucher['status']) =>
-    isOfSome ? 0 : entries.reduce((sum, one) => sum + (one.status === status ? one.quantity : 0), 0)
+    isOfSome ? 0 : entries.reduce((sum, entry) => sum + (entry.status === status ? entry.quantity : 0), 0)
   const claim = { used: claimed(USED), refunded: claimed(REFUNDED) }
   if (quantity === 1) return { row: { ...voucher, ...countedByState(state) }, claim }
   return { row: latest === 'void' ? { ...voucher, state } : voucher, claim }

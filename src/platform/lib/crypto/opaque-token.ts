@@ -86,7 +86,7 @@ export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = '
   const mac = bytes.subarray(PAYLOAD_BYTES)
   let hash = hashOf(keys, prefix, boundTo, payload)
   if (!isMac(mac, hash)) {
-    const found = keys.others.map((other) => hashOf(other, prefix, boundTo, payload)).find((one) => isMac(mac, one))
+    const found = keys.others.map((other) => hashOf(other, prefix, boundTo, payload)).find((hash) => isMac(mac, hash))
     if (!found) return null
     hash = found
   }

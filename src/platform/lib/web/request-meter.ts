@@ -135,7 +135,7 @@ export class RequestMeter {
   }
 
   route(method: string, route: string, notice?: string): RouteMeter {
-    const known = this.#routes.find((one) => one.method === method && one.route === route)
+    const known = this.#routes.find((candidate) => candidate.method === method && candidate.route === route)
     const meter = known ?? new RouteMeter(method, route, notice)
     if (!known) this.#routes.push(meter)
     return meter

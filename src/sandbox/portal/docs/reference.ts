@@ -80,9 +80,9 @@ export type MessageName =
 const fieldsOf = (message: MessageName): readonly SchemaField[] => {
   if (message.direction === 'our-answer') return OUR_ANSWER
   const { name, direction } = message
-  const notice = NOTICES.find((one) => one.name === name)
+  const notice = NOTICES.find((candidate) => candidate.name === name)
   if (notice) return direction === 'notice' ? schemaFields(notice.shape) : []
-  const entry = INTERFACES.find((one) => one.name === name)
+  const entry = INTERFACES.find((candidate) => candidate.name === name)
   if (!entry) return []
   if (direction === 'request') return requestOf(entry)
   const answer = answerOf(entry)

@@ -15,19 +15,12 @@ const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transfo
 const byPassword = z.object({
   name: typedName,
   password: typedPassword,
-  /** Spaces are taken out; anything that is no code is refused like a wrong one. */
-  code: z
-    .string()
-    .max(16)
-    .default('')
-    .transform((code) => code.replace(/\s/g, '')),
+  /** Anything that is no code is refused like a wrong one. */
+  code: z.string().max(32).default(''),
 })
 export const signInForm = byToken.or(byPassword)
 
-export const codeForm = z
-  .object({ code: z.string().max(16).catch('') })
-  .transform(({ code }) => ({ code: code.replace(/\s/g, '') }))
-  .catch({ code: '' })
+export const codeForm = z.object({ code: z.string().max(32).catch('') }).catch({ code: '' })
 
 /** What every form of a session carries. */
 export const markedForm = z.object({ form_mark: z.string() })

@@ -108,7 +108,7 @@ export const upstreamQuery = z
 const ofProvider = z.string().max(200).optional().catch('')
 export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
 
-/** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
+/** Both identify one user, never one of the two alone (REFERENCE "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
 

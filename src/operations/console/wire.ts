@@ -25,14 +25,14 @@ export const codeForm = z.object({ code: z.string().max(32).catch('') }).catch({
 /** What every form of a session carries. */
 export const markedForm = z.object({ form_mark: z.string() })
 
-/** Of the page to which a change leads back. */
+/** Marks the page to which a change leads back. */
 export const doneQuery = z.object({ done: z.literal('1') })
 
 export const pathParams = z.record(z.string(), z.string())
 
 /**
- * Of a form or an address: each field once, as text, without NUL, which the database cannot hold, and without spaces around
- * it but in those that are read `exactly`. Empty ones count as not given.
+ * Fields of a form or an address: each once, as text, without NUL, which the database cannot hold, and without spaces
+ * around it but in those that are read `exactly`. Empty ones count as not given.
  */
 export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(
@@ -43,5 +43,5 @@ export const formFields = (given: unknown, exactly: readonly string[] = []): Rec
     }),
   )
 
-/** Of the page, not of what it is about. */
+/** Fields about the page, not about its record. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done', 'form_mark'])

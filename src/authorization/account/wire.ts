@@ -106,7 +106,11 @@ export const upstreamQuery = z
 
 /** The answer of the provider; unusable is empty. */
 const ofProvider = z.string().max(200).optional().catch('')
-export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
+export const callbackQuery = z.object({
+  state: z.string().optional().catch(''),
+  code: z.string().optional().catch(''),
+  error: ofProvider,
+})
 
 /** Both identify one user, never one of the two alone (REFERENCE "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })

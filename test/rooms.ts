@@ -331,6 +331,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   first_operator_session: 'operators',
   operator: 'operators',
   operator_session: 'operators',
+  operator_recovery_code: 'operators',
   operator_token: 'operators',
   failed_attempt: 'throttle',
   rate_count: 'throttle',

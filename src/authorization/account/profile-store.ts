@@ -17,7 +17,7 @@ export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avata
         where ${whose(key)}`,
   )
 
-export const setPhone = (db: Db, key: UserRowKey, phone: string): Promise<number> =>
+export const setPhone = (db: Db, key: UserRowKey, phone: string | null): Promise<number> =>
   db.exec(sql`update user_profile set phone_number = ${phone} where ${whose(key)}`)
 
 /** The credential of the person goes, to come again under another passport, which may lie on another shard. */

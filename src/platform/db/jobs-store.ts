@@ -33,7 +33,7 @@ const PRIORITIES = {
 export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
-  /** Of several waiting jobs with one key only the last one is kept. */
+  /** Several waiting jobs with one key become one: the last. */
   readonly key?: string
   /** Jobs of one queue run one after the other. */
   readonly queue?: string
@@ -141,7 +141,7 @@ export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
         from graphile_worker.jobs where id = ${jobId}`,
   )
 
-/** Those of these keys whose jobs are not done. */
+/** Jobs with these keys that are not done. */
 export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
   db.many(
     job,

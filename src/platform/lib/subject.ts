@@ -9,7 +9,7 @@ const ASCII = /^[\x20-\x7e]*$/
 const plainSubject = ({ cid, userId }: Subject): string => `${cid}-${userId}`
 
 /**
- * The `sub` of a user: cid and user_id together (DECISIONS "Credentials"). It has 255 ASCII characters at most (OIDC Core
+ * The `sub` of a user: cid and user_id together (REFERENCE "Credentials"). It has 255 ASCII characters at most (OIDC Core
  * §2), so of a user_id with others it has the hash, behind a full stop, which no other `sub` has there.
  */
 export const subjectOf = (user: Subject): string =>

@@ -47,7 +47,7 @@ export const accountOf = ({ clientId, mail }: { readonly clientId: string; reado
     : ({ kind: 'member', name: `${clientId}\n${mailKeyOf(mail)}` } as const)
 
 /**
- * Opens a session for clientId and clientSecret (DECISIONS "Credentials") and returns its id; throws PartnerSignInRefused,
+ * Opens a session for clientId and clientSecret (REFERENCE "Credentials") and returns its id; throws PartnerSignInRefused,
  * once a member has joined in any case.
  * Failures are counted as in src/platform/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
  * so that a guess is never confirmed.

@@ -90,7 +90,7 @@ export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): P
     await remove(work, found)
   })
 
-/** The same by address, for operators. */
+/** Operators name the member by address. */
 export const removeMemberByMail = operation(
   memberByMail,
   (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>

@@ -15,6 +15,7 @@ const PRIORITIES = {
   'erase-due': 0,
   'send-notification': 0,
   'send-member-mail': 0,
+  'send-team-mail': 0,
   'member-password': 0,
   'send-person-mail': 0,
   'forgotten-password': 0,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { memberRole } from '../../ticketing/members/index.ts'
+import { memberRole } from '../../platform/lib/member.ts'
 
 /** A session says itself when it ends. */
 export const SANDBOX_RETENTION: readonly Retention[] = [

@@ -39,6 +39,14 @@ create table operator_session (
 create index operator_session_expiry on operator_session (expires_at);
 create index operator_session_operator on operator_session (operator_id);
 
+-- Codes for an operator who has lost the authenticator; each works once. Only a hash is kept.
+create table operator_recovery_code (
+  operator_id uuid not null references operator on delete cascade,
+  code_hash   bytea not null,
+  used_at     timestamptz,
+  primary key (operator_id, code_hash)
+);
+
 -- Sessions of the operator of ADMIN_TOKEN, who has no row in operator. They are over with the token that opened them.
 create table first_operator_session (
   session_hash bytea primary key,

@@ -7,6 +7,7 @@ import {
   appendEvent,
   attemptsOf,
   endAttempt,
+  eventsAfter,
   eventsOfAttempt,
   insertAttempt,
 } from '../../src/sandbox/certification/attempt-store.ts'
@@ -29,6 +30,11 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 const consumed = (runId: string) => useTickets(lab, runId)
+/** Whether a step is under way, and has said so. */
+const isMade = async (runId: string): Promise<boolean> => {
+  const last = (await eventsAfter(lab.world.deps.db, runId, 0)).at(-1)
+  return last !== undefined && last.kind !== 'ended'
+}
 
 describe('a test run', () => {
   it('is walked step by step, and leaves proof in the records', async () => {
@@ -136,7 +142,7 @@ describe('a running step', () => {
     const runId = await lab.run()
     await lab.mistakes('answer-slow')
     const made = lab.make(runId, 'product-pull')
-    await sleep(300)
+    await until(() => isMade(runId))
     const second = await startRun(deps, lab.partnerId, simpleChoice())
     expect((await made).outcome).toBe('interrupted')
     await lab.mistakes()
@@ -152,7 +158,7 @@ describe('a running step', () => {
     const runId = await lab.run()
     await lab.mistakes('answer-slow')
     const made = lab.make(runId, 'product-pull')
-    await sleep(300)
+    await until(() => isMade(runId))
     await expect(checkAcceptance(lab.world.deps, lab.partnerId, runId)).rejects.toThrow('still running')
     await lab.mistakes()
     await lab.run()
@@ -164,7 +170,7 @@ describe('a running step', () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     const made = lab.make(runId, 'consumption')
-    await sleep(300)
+    await until(() => isMade(runId))
     await deps.runningAttempts.close()
     expect((await made).outcome).toBe('interrupted')
     expect((await lab.make(runId, 'consumption', () => consumed(runId))).outcome).toBe('passed')

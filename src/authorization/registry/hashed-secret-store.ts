@@ -17,7 +17,7 @@ interface Rehashed {
   readonly hashedWith: Buffer
 }
 
-/** Of several at once the first one does it. */
+/** The first of several at once does it. */
 export const rehashSecret = (db: Db, { appKey, hash, rehashed, hashedWith }: Rehashed): Promise<number> =>
   db.exec(
     sql`update micro_app_secret set secret_hash = ${rehashed}, hashed_with = ${hashedWith}

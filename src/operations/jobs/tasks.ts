@@ -15,6 +15,7 @@ import { forgottenPasswordTask } from './forgotten-password.ts'
 import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
+import { sendTeamMailTask } from './team-mail.ts'
 
 /** How long a partner is not called after some calls have failed. */
 const PAUSE_S = 10
@@ -103,6 +104,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'purge-often': purgeOftenTask,
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
+  'send-team-mail': sendTeamMailTask,
   'member-password': memberPasswordTask,
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,

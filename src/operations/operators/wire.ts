@@ -72,6 +72,8 @@ export const operatorRow = z.object({
   created_at: z.date(),
   has_password: z.boolean(),
   has_totp: z.boolean(),
+  /** Those that were not used yet. */
+  recovery_codes: z.number(),
 })
 export type OperatorRow = z.output<typeof operatorRow>
 

@@ -25,7 +25,7 @@ const canonicalJson = (value: object): string => canonicalize(value) ?? ''
 /** Identifies the SECRET_KEY of a seal, and reveals nothing of it. */
 export const keyIdOf = ({ audit }: Pick<Keys, 'audit'>): string => hmacSha256(audit, 'id').toString('hex', 0, 4)
 
-/** Of all columns as the database gives them back. */
+/** Covers all columns as the database gives them back. */
 export const rowDigest = ({ audit }: Pick<Keys, 'audit'>, row: EventRow): Buffer =>
   hmacSha256(audit, canonicalJson({ ...row, at: row.at.toISOString() })).subarray(0, ROW_DIGEST_BYTES)
 

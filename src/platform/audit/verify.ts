@@ -13,7 +13,7 @@ interface AuditProblem {
   /** Sealed between these. */
   readonly first_at: Date
   readonly last_at: Date
-  /** Of a row; null where the seal itself is wrong. */
+  /** The row that is wrong; null where the seal itself is. */
   readonly audit_id: string | null
   readonly problem: string
 }
@@ -88,7 +88,7 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true
       tally.seals++
       tally.sealed += seal.audit_ids.length
-      const key = everyKey(keys).find((one) => keyIdOf(one) === seal.key_id)
+      const key = everyKey(keys).find((candidate) => keyIdOf(candidate) === seal.key_id)
       const unverifiedBecause = (why: string) => {
         unverified++
         report(`cannot be verified: ${why}`)

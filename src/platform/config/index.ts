@@ -43,7 +43,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Of the embedded PostgreSQL; some are left for commands and jobs. */
+/** Connections of the embedded PostgreSQL that the service may use; the rest is left for commands and jobs. */
 const EMBEDDED_CONNECTIONS = 180
 
 const mandatory = (config: Settings): string[] => {

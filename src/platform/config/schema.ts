@@ -8,7 +8,7 @@ import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, w
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 import { upstreamSettings } from './upstream.ts'
 
-/** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */
+/** Every setting, with its default; the table of SETTINGS "Settings" is compared with this schema by a test. */
 export const settings = z.object({
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be development, production or test')

@@ -79,7 +79,7 @@ const ROWS = 30_000
 export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> {
   let wroteAt = Number.NEGATIVE_INFINITY
   let written = OK
-  let looking: Promise<DatabaseState> | undefined
+  let running: Promise<DatabaseState> | undefined
   const look = async (): Promise<DatabaseState> => {
     try {
       const pending = await pendingMigrations(db)
@@ -93,12 +93,12 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
     } catch (error) {
       return stateOf(error)
     } finally {
-      looking = undefined
+      running = undefined
     }
   }
   return () => {
-    looking ??= look()
-    return Promise.race([looking, sleep(ANSWER_WITHIN_MS, SILENT, { ref: false })])
+    running ??= look()
+    return Promise.race([running, sleep(ANSWER_WITHIN_MS, SILENT, { ref: false })])
   }
 }
 

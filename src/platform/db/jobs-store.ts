@@ -15,6 +15,7 @@ const PRIORITIES = {
   'erase-due': 0,
   'send-notification': 0,
   'send-member-mail': 0,
+  'send-team-mail': 0,
   'member-password': 0,
   'send-person-mail': 0,
   'forgotten-password': 0,
@@ -29,7 +30,7 @@ const PRIORITIES = {
 export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
-  /** Of several waiting jobs with one key only the last one is kept. */
+  /** Several waiting jobs with one key become one: the last. */
   readonly key?: string
   /** Jobs of one queue run one after the other. */
   readonly queue?: string
@@ -137,7 +138,7 @@ export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
         from graphile_worker.jobs where id = ${jobId}`,
   )
 
-/** Those of these keys whose jobs are not done. */
+/** Jobs with these keys that are not done. */
 export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
   db.many(
     job,

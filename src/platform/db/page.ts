@@ -66,7 +66,7 @@ export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_ar
 /** The schema of a row that has such a column. */
 export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
 
-/** Of `limit + 1` rows that were read: the one after `limit` only shows that there is a next page. */
+/** Expects `limit + 1` rows: the last one only shows that there is a next page. */
 export function pageOf<Row extends { readonly cursor: string }>(
   found: readonly Row[],
   limit: number,

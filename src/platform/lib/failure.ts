@@ -28,7 +28,7 @@ export interface FailureRow {
   readonly standard?: OAuthError
 }
 
-/** A row of a table *order of checks* of DECISIONS. */
+/** A row of a table *order of checks* of the REFERENCE. */
 interface CheckRow {
   readonly check: string
   /** The failures with which it refuses; that of a missing parameter with its name: `parameter_missing state`. */

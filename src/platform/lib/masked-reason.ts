@@ -32,7 +32,7 @@ export function maskedDescribe(describe: string, reason: Detail | null): string 
   if (reason === null || typeof reason === 'string') return describe === 'success' ? describe : HIDDEN
   // The place in a text is only told in the sandbox.
   const said = [reason, ...(reason.id === 'at-line' ? [reason.values.problem ?? ''] : [])]
-  const sent = said.find((one) => String(one) === describe)
+  const sent = said.find((text) => String(text) === describe)
   return sent === undefined ? HIDDEN : String(maskedReason(sent))
 }
 

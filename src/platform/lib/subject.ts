@@ -8,7 +8,7 @@ export interface Subject {
 const ASCII = /^[\x20-\x7e]*$/
 
 /**
- * The `sub` of a user: cid and user_id together (DECISIONS "Credentials"). It has 255 ASCII characters at most (OIDC Core
+ * The `sub` of a user: cid and user_id together (REFERENCE "Credentials"). It has 255 ASCII characters at most (OIDC Core
  * §2), so of a user_id with others it has the hash, behind a full stop, which no other `sub` has there.
  */
 export const subjectOf = (user: Subject): string =>

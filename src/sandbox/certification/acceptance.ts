@@ -49,7 +49,7 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
 
 /**
  * The acceptance check: every step is done, and the platform's records show one consumption and one refund in this
- * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
+ * run (REFERENCE "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
  * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {

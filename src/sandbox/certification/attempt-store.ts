@@ -158,7 +158,7 @@ export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string;
   )
 
 const logReference = z.object({
-  /** Of a call or notice. */
+  /** Id of a call or notice. */
   id: z.string(),
   run_id: z.string(),
   run_number: z.number(),

@@ -62,8 +62,7 @@ export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRo
   )
 
 /**
- * The same, locked until the end of the transaction: only one of starting a step, going on and passing happens at a
- * time.
+ * Locks the run until the end of the transaction: only one of starting a step, going on and passing happens at a time.
  */
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(

@@ -34,11 +34,11 @@ export const saveNews = (
   return db.exec(
     sql`with before as (
       select partner_deal_id, sale_state from product
-      where partner_id = ${partnerId} and partner_deal_id = any (${news.map((one) => one.partnerDealId)}::text[])
+      where partner_id = ${partnerId} and partner_deal_id = any (${news.map((change) => change.partnerDealId)}::text[])
     ), saved as (
       insert into product as p (partner_id, partner_deal_id, sale_state, created_at, updated_at)
       select ${partnerId}, partner_deal_id, coalesce(sale_state, 'unknown'), ${now}, ${now}
-      from unnest(${news.map((one) => one.partnerDealId)}::text[], ${news.map((one) => one.saleState)}::text[])
+      from unnest(${news.map((change) => change.partnerDealId)}::text[], ${news.map((change) => change.saleState)}::text[])
         as told (partner_deal_id, sale_state)
       order by partner_deal_id
       on conflict (partner_id, partner_deal_id) do update

@@ -2,11 +2,12 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { type MemberRole, mailKeyOf } from '../../platform/lib/member.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
-import { type Member, type MemberRole, mailKeyOf, memberByMail } from './wire.ts'
+import { type Member, memberByMail } from './wire.ts'
 
 /** Who acts when nobody has joined yet: whoever has signed in with the clientSecret. */
 export const BY_CLIENT_SECRET = 'client-secret'
@@ -89,7 +90,7 @@ export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): P
     await remove(work, found)
   })
 
-/** The same by address, for operators. */
+/** Operators name the member by address. */
 export const removeMemberByMail = operation(
   memberByMail,
   (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>

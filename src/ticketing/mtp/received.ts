@@ -34,7 +34,11 @@ export const listNotices = operation(
       limit,
       bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
     })
-    return found.map((one) => ({ ...one, path: mask(one.path), body: mask(one.body).slice(0, SHOWN_OF_BODY) }))
+    return found.map((notice) => ({
+      ...notice,
+      path: mask(notice.path),
+      body: mask(notice.body).slice(0, SHOWN_OF_BODY),
+    }))
   },
 )
 

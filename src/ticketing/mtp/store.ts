@@ -3,9 +3,9 @@ import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /**
- * The same notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts); the
- * business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to look
- * at, and not for ever: they hold visitors' data.
+ * A repeated notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts);
+ * the business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to
+ * look at, and not for ever: they hold visitors' data.
  */
 export const NOTICE_RETENTION: readonly Retention[] = [
   { table: 'notice', key: ['client_id', 'path', 'body_hash'], column: 'received_at', keptS: () => 30 * DAY_S },

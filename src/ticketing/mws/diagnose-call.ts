@@ -41,7 +41,7 @@ export async function diagnoseCall(
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 
-/** The same without a search: undefined for a wrong signature, which would have to be analysed. */
+/** Diagnoses without a search: undefined for a wrong signature, which would have to be analysed. */
 export function diagnoseIfVerified(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
   const found = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
   return found.verified ? found : undefined

@@ -51,7 +51,7 @@ export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]):
 
 const storedOrder = z.object({ order_id: z.coerce.bigint(), partner_order_id: z.string().nullable() })
 
-/** Those of these orders that exist, with the id that the partner has given each. */
+/** Orders that exist, with the id that the partner has given each. */
 export const storedOrders = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof storedOrder>[]> =>
   db.many(
     storedOrder,
@@ -62,7 +62,7 @@ const outcomes = z.object({ consumed: z.array(z.string()), refunded: z.array(z.s
 /** Ids of orders that the platform's records show as consumed, and as refunded, at least in part. */
 export type OrderOutcomes = z.output<typeof outcomes>
 
-/** Of these orders; only those of the sandbox count. */
+/** Outcomes of these orders; only those of the sandbox count. */
 export const outcomesOf = (db: Db, orderIds: readonly bigint[]): Promise<OrderOutcomes> =>
   db.one(
     outcomes,

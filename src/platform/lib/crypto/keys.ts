@@ -31,7 +31,7 @@ export interface DerivedKeys {
 export interface Keys extends DerivedKeys {
   /** Values made with these are accepted as well. Empty unless a rotation is under way, so nothing is tried twice then. */
   readonly others: readonly DerivedKeys[]
-  /** Of SECRET_KEY; the rest are of SECRET_KEYS_OLD. */
+  /** Derived from SECRET_KEY; the rest from SECRET_KEYS_OLD. */
   readonly newest: DerivedKeys
 }
 

@@ -31,12 +31,12 @@ export async function notificationsOf(deps: Deps, runId: string): Promise<Notifi
   )
   return {
     folder: folderOfUnsent(deps.config),
-    notifications: found.map((one) => {
-      const job = jobs.get(one.notification_id)
-      const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = one
+    notifications: found.map((notification) => {
+      const job = jobs.get(notification.notification_id)
+      const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = notification
       const shown = { notification_id, role, channel, state, attempts, last_error, created_at, sent_at }
       const next = state === 'waiting' && job?.state === 'waiting' ? job.run_at : null
-      return { ...shown, address: masked(one), next_attempt_at: next }
+      return { ...shown, address: masked(notification), next_attempt_at: next }
     }),
   }
 }

@@ -111,7 +111,7 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     state: (record: 'order' | 'refund', state: string): string => recordStateText(record, state, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
     reason: (given: Detail): string => detailText(given, t),
-    /** The same for a line of a list. */
+    /** How a reason begins, for a line of a list. */
     reasonBegins: (given: Detail): string => beginning(detailText(given, t)),
     mistake: (name: string): string => explainMistake(locale, name),
   }

@@ -72,7 +72,7 @@ async function storyOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<
 const RECORDS = ['order', 'refund'] as const
 
 function stateIn(row: OrderStory['history'][number], lines: ReadonlyMap<string, TrafficLine>): Moment[] {
-  const record = RECORDS.find((one) => one === row.record)
+  const record = RECORDS.find((candidate) => candidate === row.record)
   const [from, to] = row.change.state ?? []
   if (!record || typeof to !== 'string') return []
   const cause = lines.get(row.cause_id ?? '')

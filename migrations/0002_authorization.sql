@@ -51,7 +51,7 @@ create table micro_app_secret (
   created_at   timestamptz not null,
   ends_at      timestamptz,
   last_used_at timestamptz,
-  hashed_with  bytea, -- fingerprint of the SECRET_KEY that has hashed it: what an old key has hashed is counted
+  hashed_with  bytea not null, -- fingerprint of the SECRET_KEY that hashed it: what an old one hashed is counted
   primary key (app_key, secret_hash)
 );
 

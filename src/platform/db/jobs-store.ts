@@ -25,9 +25,6 @@ const PRIORITIES = {
   'pull-due': 20,
   // Their receivers are slow or away as they like: everything else goes first.
   'send-app-events': 30,
-  // Queued by builds before 2026-11-22.
-  'pull-product': 20,
-  'pull-prices': 20,
 } as const
 
 export type TaskName = keyof typeof PRIORITIES

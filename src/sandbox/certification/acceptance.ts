@@ -28,7 +28,7 @@ export interface Acceptance {
   readonly openSteps: readonly string[]
   /** Order ids that count. */
   readonly proof: OutputOf<typeof outcomesOf>
-  /** Contacts that the partner has yet to name: nobody else would be told. */
+  /** Contacts that the partner has yet to name; acceptance would inform nobody else. */
   readonly missingContacts: readonly ContactRole[]
 }
 

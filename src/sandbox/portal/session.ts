@@ -19,7 +19,7 @@ export interface SignedInPartner {
   /** Null: signed in with the clientSecret. */
   readonly memberId: string | null
   readonly mail: string | null
-  /** Until somebody has joined, whoever has the clientSecret acts as owner. */
+  /** The clientSecret acts as owner until a member has joined. */
   readonly role: MemberRole
   /** Hash of the session id, 32 bytes. */
   readonly sessionHash: Buffer

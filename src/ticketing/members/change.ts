@@ -8,7 +8,7 @@ import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
 import { type Member, type MemberRole, mailKeyOf, memberByMail } from './wire.ts'
 
-/** Who acts when nobody has joined yet: whoever has signed in with the clientSecret. */
+/** Name of the actor who signed in with the clientSecret, before a member has joined. */
 export const BY_CLIENT_SECRET = 'client-secret'
 
 /**

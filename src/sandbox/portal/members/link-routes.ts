@@ -67,7 +67,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
       const used = await useLink(deps, token, form.data.password)
-      // Whoever has joined goes on; a new password is typed once more, so that its owner knows that it holds.
+      // A member who has joined is signed in; a new password is typed once more, so that its owner knows that it works.
       if (used.purpose === 'invitation') {
         const acting = { ...deps, actor: actorOf(request, 'partner') }
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))

@@ -10,7 +10,7 @@ export interface ShownNotification
     Notification,
     'notification_id' | 'role' | 'channel' | 'state' | 'attempts' | 'last_error' | 'created_at' | 'sent_at'
   > {
-  /** `l***@example.com`, `https://example.com/…`: enough for whoever knows it already. */
+  /** Masks an address to `l***@example.com` or `https://example.com/…`: enough to recognise it. */
   readonly address: string
   /** Null when it is being sent right now, and once it is sent or given up. A time that has passed means: at once. */
   readonly next_attempt_at: Date | null

@@ -160,6 +160,10 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     },
     { sessions: 1 },
   ),
+  'POST /admin/v1/users/update': operator('user_updated', async () => {
+    const { cid, user_id } = await client.makeUser()
+    return () => client.admin('POST', '/users/update', { cid, user_id, name: 'Other' })
+  }),
   'POST /admin/v1/users/unblock': operator('user_unblocked', onUser('/unblock')),
   'POST /admin/v1/partners': operator(
     'partner_created',
@@ -360,21 +364,25 @@ describe.each(Object.entries(OPERATIONS))('%s', (_name, { event, actor, detail =
   })
 })
 
-const TABLES = ['micro_app', 'micro_app_secret', 'user_profile', 'user_credential', 'partner', 'partner_secret']
-const state = async () =>
-  Promise.all(
-    [
-      ...TABLES,
-      'partner_contact',
-      'user_grant',
-      'consent_decision',
-      'operator',
-      'operator_token',
-      'signing_key',
-      'password_link',
-      'user_totp',
-    ].map(async (table) => (await world.pool.query(`select t::text from ${table} t order by 1`)).rows),
-  )
+const TABLES = [
+  'micro_app',
+  'micro_app_secret',
+  'user_profile',
+  'user_credential',
+  'partner',
+  'partner_secret',
+  'partner_contact',
+  'user_grant',
+  'consent_decision',
+  'operator',
+  'operator_token',
+  'signing_key',
+  'password_link',
+  'user_totp',
+]
+const rowsOf = (table: string) =>
+  `(select coalesce(json_agg(t::text order by t::text), '[]') from ${table} t) as ${table}`
+const state = async () => (await world.pool.query(`select ${TABLES.map(rowsOf).join()}`)).rows[0]
 
 describe('the table of operations', () => {
   it('has every route with which operators change something', () => {

@@ -110,9 +110,8 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
     if (config.MIGRATE) await migrate(databaseUrl)
   } catch (error) {
     const { message } = error as Error
-    throw new Error(
-      `the database cannot be used: ${message}\ncheck DATABASE_URL, or unset it to use the embedded database`,
-    )
+    const remedy = DATABASE_URL ? '\ncheck DATABASE_URL, or unset it to use the embedded database' : ''
+    throw new Error(`the database cannot be used: ${message}${remedy}`)
   }
   return { databaseUrl, secretKey }
 }

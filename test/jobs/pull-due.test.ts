@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { retryJob } from '../../src/operations/jobs/job.ts'
 import { type JobWorker, startWorker } from '../../src/operations/jobs/worker.ts'
@@ -226,9 +225,13 @@ describe('a pull that the seller has not chosen', () => {
 describe('partners that are slow', () => {
   it('do not hold up the pulls of another, nor the purge', async () => {
     const slow = await Promise.all([7101, 7102].map((id) => fakeSeller(world, id)))
+    let answer = () => {}
+    const othersAreDone = new Promise<void>((resolve) => {
+      answer = resolve
+    })
     for (const one of slow) {
       one.on('/product/query', async (body) => {
-        await sleep(2_000)
+        await othersAreDone
         return entries(body)
       })
       await tell(many(50), one.partnerId)
@@ -242,6 +245,7 @@ describe('partners that are slow', () => {
     expect(seller.calls).toHaveLength(20)
     // Five jobs at once, one a product, would all have waited for these two.
     for (const { calls } of slow) expect(calls.length).toBeLessThanOrEqual(6)
+    answer()
     await worker.stop()
     worker = undefined
     for (const one of slow) await one.close()

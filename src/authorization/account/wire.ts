@@ -106,7 +106,11 @@ export const upstreamQuery = z
 
 /** The answer of the provider; unusable is empty. */
 const ofProvider = z.string().max(200).optional().catch('')
-export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
+export const callbackQuery = z.object({
+  state: z.string().optional().catch(''),
+  code: z.string().optional().catch(''),
+  error: ofProvider,
+})
 
 /** Both identify one user, never one of the two alone (REFERENCE "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
@@ -135,6 +139,21 @@ export const newUser = z.strictObject({
   status: z.enum(['active', 'blocked']).default('active'),
 })
 export type NewUser = z.output<typeof newUser>
+
+const { name, passport: changedPassport, big_avatar_url, gender, phone_number } = newUser.shape
+/** What operators change of a user; what is not given stays. */
+export const userChanges = userKey
+  .extend({
+    passport: changedPassport.optional(),
+    name: name.optional(),
+    gender: gender.unwrap().optional(),
+    big_avatar_url: big_avatar_url.optional(),
+    phone_number: phone_number.unwrap().optional(),
+  })
+  .refine(({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
+    message: 'give at least one field to change',
+  })
+export type UserChanges = z.output<typeof userChanges>
 
 /** A user as kept and shown to operators. */
 export const user = z.object({

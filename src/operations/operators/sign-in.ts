@@ -2,6 +2,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
+import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { signInLimits } from '../../platform/throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -82,6 +83,7 @@ const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
+    await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return deps.db.tx(async (db) => {
       const found = await store.lockOperator(db, name)

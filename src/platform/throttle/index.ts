@@ -13,5 +13,6 @@ export {
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'
+export { countOwnChange } from './own-changes.ts'
 export { openRateLimiter } from './rate-limiter.ts'
 export { signInLimits } from './sign-in.ts'

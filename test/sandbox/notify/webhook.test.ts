@@ -4,8 +4,9 @@ import { notifyContacts, type Passed } from '../../../src/sandbox/portal/notify/
 import { sendNotification } from '../../../src/sandbox/portal/notify/send.ts'
 import { rotateWebhookSecret, setContact, webhookSecret } from '../../../src/ticketing/partners/contact.ts'
 import { rotatePartnerSecret } from '../../../src/ticketing/partners/secret.ts'
+import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
-import { deadPort, hook } from './post-office.ts'
+import { hook } from './post-office.ts'
 import { only, passedRun, SECRET } from './told.ts'
 
 let world: World
@@ -164,7 +165,7 @@ describe('a webhook', () => {
       })
     }
     expect(deliveries).toEqual([])
-    const { passed, attempt } = await told(world, `http://127.0.0.1:${await deadPort()}/hook`)
+    const { passed, attempt } = await told(world, `http://127.0.0.1:${await freePort()}/hook`)
     expect(await attempt()).toEqual({ failure: 'webhook: connect (ECONNREFUSED)' })
     expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'the webhook cannot be reached' })
   })

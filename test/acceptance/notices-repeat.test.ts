@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { duePulls, historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../orders/orders.ts'
+import { until } from '../until.ts'
 import { Client } from './client.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import {
@@ -126,6 +127,13 @@ describe('a notice in flight', () => {
     }
   }
 
+  /** So many statements wait for a lock. */
+  const untilWaiting = (most: number) =>
+    until(async () => {
+      const waiting = "pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      return (await count(waiting)) >= most
+    })
+
   it('is waited for by the same notice, at either process', async () => {
     const body = consumption({ orderId, used: 2 })
     const answers: Promise<string>[] = []
@@ -135,7 +143,8 @@ describe('a notice in flight', () => {
         answers.push(post({ body }, index).finally(() => answered++))
         await sleep(50)
       }
-      await sleep(500)
+      await untilWaiting(1)
+      await sleep(300)
       expect(answered, 'nobody was answered before there was an effect').toBe(0)
       expect(await noticesLike(String(orderId))).toBe(0)
     })
@@ -149,12 +158,14 @@ describe('a notice in flight', () => {
     const other = orderId + 7_000n
     await seedOrder(pool, { orderId: other, partnerId: Number(seller.partnerId), quantity: 3 })
     await whileHeld(async () => {
+      const heldAt = performance.now()
       for (let sent = 0; sent < 30; sent++) answers.push(send(originOf(0), seller, { body }))
       await sleep(200)
       const startedAt = performance.now()
       expect(await post({ body: consumption({ orderId: other }) })).toBe(success(seller))
       expect(performance.now() - startedAt).toBeLessThan(1_500)
-      await sleep(2_500)
+      // Longer than anybody waits for a connection, shorter than for a lock.
+      await sleep(Math.max(0, 2_400 - (performance.now() - heldAt)))
     })
     for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([200, success(seller)])
     expect(await movesOf(orderId)).toHaveLength(1)
@@ -166,7 +177,7 @@ describe('a notice in flight', () => {
     let second: Promise<string> | undefined
     await whileHeld(async () => {
       first = send(originOf(0), seller, { body })
-      await sleep(200)
+      await untilWaiting(1)
       second = post({ body }, 1)
       await sleep(200)
       await pool.query(

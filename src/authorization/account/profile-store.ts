@@ -18,7 +18,7 @@ export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avata
         where ${whose(key)}`,
   )
 
-export const setPhone = (db: Db, key: UserRowKey, phone: string, now: Date): Promise<number> =>
+export const setPhone = (db: Db, key: UserRowKey, phone: string | null, now: Date): Promise<number> =>
   db.exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${whose(key)}`)
 
 /** Something of the person changed that the profile itself does not hold. */

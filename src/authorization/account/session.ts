@@ -15,7 +15,7 @@ import { lockUser } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 const HOUR_S = 3_600
-/** Of one person: a row here, in the history, in the audit log each. */
+/** Sessions that one person may begin: each leaves a row here, in the history and in the audit log. */
 const SESSIONS_PER_HOUR = 600
 
 /** The browser session's cookie. */
@@ -49,7 +49,10 @@ export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
   readonly sid: string | undefined
 }
 
-/** Of an id_token in the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends before the old one goes. */
+/**
+ * Binds a sealed id_token to the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends
+ * before the old one goes.
+ */
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile, or has signed in too often. */

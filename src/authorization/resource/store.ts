@@ -78,7 +78,7 @@ const DescribedToken = z.object({
 })
 export type DescribedToken = z.infer<typeof DescribedToken>
 
-/** As `token`, for whoever does not ask about one scope. */
+/** Finds a token for whoever does not ask about one scope. */
 const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
   row: DescribedToken,
   key: ({ hash }) => hash.toString('latin1'),

@@ -51,7 +51,7 @@ create table micro_app_secret (
   created_at   timestamptz not null,
   ends_at      timestamptz,
   last_used_at timestamptz,
-  hashed_with  bytea, -- fingerprint of the SECRET_KEY that has hashed it: what an old key has hashed is counted
+  hashed_with  bytea not null, -- fingerprint of the SECRET_KEY that hashed it: what an old one hashed is counted
   primary key (app_key, secret_hash)
 );
 
@@ -68,6 +68,7 @@ create table user_profile (
   created_at     timestamptz not null,
   demo           boolean not null default false,
   valid_from     timestamptz, -- grants, sessions and remembered consents from before are over; null: none are
+  updated_at     timestamptz, -- when what apps are told last changed; null: not since created_at
   primary key (routing_key, cid, user_id)
 );
 create index user_profile_created on user_profile (created_at, cid, user_id);
@@ -201,19 +202,6 @@ create table used_challenge (
   expires_at     timestamptz not null
 );
 create index used_challenge_expiry on used_challenge (expires_at);
-
--- Sign-in at an OpenID provider of the platform (UPSTREAM_ISSUER): a browser that is on its way there and back.
-create table upstream_flow (
-  flow_hash    bytea primary key, -- of state, which works once
-  browser_hash bytea not null,    -- of the browser's cookie
-  purpose      text not null check (purpose in ('sign-in', 'sign-out')),
-  go_on        text not null,     -- where the browser goes afterwards
-  app          text not null,
-  max_age      int,
-  began_at     timestamptz not null,
-  expires_at   timestamptz not null
-);
-create index upstream_flow_expiry on upstream_flow (expires_at);
 
 -- OAuth: one consent is one user_grant, one authorization_code, and the tokens that come of it.
 create table user_grant (

@@ -268,7 +268,6 @@ export const OWNERS: Readonly<Record<string, string>> = {
   client_assertion: 'oidc',
   pushed_request: 'oidc',
   signing_key: 'oidc',
-  upstream_flow: 'upstream',
   browser_session: 'account',
   sign_in: 'account',
   password_link: 'account',

@@ -7,6 +7,7 @@ import {
   appendEvent,
   attemptsOf,
   endAttempt,
+  eventsAfter,
   eventsOfAttempt,
   insertAttempt,
 } from '../../src/sandbox/certification/attempt-store.ts'

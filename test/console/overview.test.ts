@@ -105,8 +105,8 @@ it('the home page shows jobs, calls and partners that are not called', async () 
     [61, null],
   ] as const) {
     await world.pool.query(
-      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, failure)
-       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', $4)`,
+      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause, failure)
+       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', 'schedule', $4)`,
       [filled.partner_id, world.clock.now(), minutes, failure],
     )
   }

@@ -62,6 +62,17 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     what: 'profile',
     table: 'user_profile',
     key: {},
-    shown: ['cid', 'user_id', 'name', 'gender', 'big_avatar_url', 'phone_number', 'status', 'created_at', 'valid_from'],
+    shown: [
+      'cid',
+      'user_id',
+      'name',
+      'gender',
+      'big_avatar_url',
+      'phone_number',
+      'status',
+      'created_at',
+      'updated_at',
+      'valid_from',
+    ],
   },
 ]

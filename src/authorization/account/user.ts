@@ -3,7 +3,8 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
-import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
+import { operation } from '../../platform/lib/json/input.ts'
 import { changePassport } from './contact-change.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
@@ -12,7 +13,6 @@ import { tellPerson } from './person-mail.ts'
 import { setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
-import { weaknessOf } from './weak-password.ts'
 import {
   maskedUser,
   type NewUser,
@@ -28,17 +28,11 @@ import {
   userFilter,
 } from './wire.ts'
 
-const WEAK = {
-  common: 'is among those that attackers try first: choose another one',
-  passport: 'is the passport: choose another one',
-} as const
-
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
 export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
   const user = { ...input, created_at: deps.clock.now() }
   const key = keyOf(user)
-  const weakness = await weaknessOf(password, user.passport)
-  if (weakness) throw new InvalidInput([{ field: 'password', problem: WEAK[weakness] }])
+  await refuseWeakInput(password, user.passport)
   const passwordHash = await hashPassword(password)
   await deps.db.tx(async (db) => {
     const { taken } = await isPassportTaken(db, user.passport)
@@ -68,8 +62,8 @@ export const updateUser = operation(
       const fields = given.flatMap(([name, value]) => (value === before[name as keyof User] ? [] : [name]))
       const after = { ...before, ...Object.fromEntries(given) }
       if (fields.length === 0) return maskedUser(before)
-      await updateProfile(db, key, after)
-      if (fields.includes('phone_number')) await setPhone(db, key, after.phone_number)
+      await updateProfile(db, key, after, deps.clock.now())
+      if (fields.includes('phone_number')) await setPhone(db, key, after.phone_number, deps.clock.now())
       if (fields.includes('passport')) {
         const changed = await changePassport(inside, key, after.passport, () => tellPerson(inside, key, 'mail_changed'))
         if (changed === 'taken') throw alreadyTaken({ passport: true, user_id: false })
@@ -161,7 +155,7 @@ const LAST_DIGITS = 4
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/** Those with this passport or phone number; a number with and without its leading +. */
+/** Users with this passport or phone number; a number with and without its leading +. */
 export async function findUsers({ db }: Deps, text: string, limit: number): Promise<FoundUser[]> {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')

@@ -11,7 +11,7 @@ import {
 import { hasInvisible } from '../../platform/lib/precis.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 
-/** As it is typed to sign in, to search: earlier releases took passports that none may have any more. */
+/** As it is typed to sign in, to search. */
 const passport = visibleLine(128)
 const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
 
@@ -106,7 +106,11 @@ export const upstreamQuery = z
 
 /** The answer of the provider; unusable is empty. */
 const ofProvider = z.string().max(200).optional().catch('')
-export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
+export const callbackQuery = z.object({
+  state: z.string().optional().catch(''),
+  code: z.string().optional().catch(''),
+  error: ofProvider,
+})
 
 /** Both identify one user, never one of the two alone (REFERENCE "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })

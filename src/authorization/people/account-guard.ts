@@ -4,7 +4,7 @@ import { AREA_A_HEADERS, failureAnswerOf } from '../../platform/lib/web/envelope
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
-import { limitPages } from '../../platform/throttle/index.ts'
+import { countOwnChange, limitPages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 
 const FORM_LIMIT = 16 * 1024
@@ -48,6 +48,7 @@ export async function accountGuard(
       const back = request.method === 'GET' ? request.url : page
       return goTo(`/sign-in?return_to=${encodeURIComponent(back)}`)
     }
+    if (request.method === 'POST') await countOwnChange(deps, person)
     const shown = { name: person.name, avatarUrl: person.avatarUrl }
     return handler({
       request,

@@ -6,8 +6,8 @@ import { type Db, sql } from './sql.ts'
  */
 
 /**
- * The durable jobs and their priorities: lower numbers run first. What people wait for comes before pulls, of which
- * partners can cause any number.
+ * Priorities of durable jobs; lower numbers run first. Work that people wait for comes before pulls, which partners can
+ * cause in any number.
  */
 const PRIORITIES = {
   purge: 0,
@@ -25,9 +25,6 @@ const PRIORITIES = {
   'pull-due': 20,
   // Their receivers are slow or away as they like: everything else goes first.
   'send-app-events': 30,
-  // Queued by builds before 2026-11-22.
-  'pull-product': 20,
-  'pull-prices': 20,
 } as const
 
 export type TaskName = keyof typeof PRIORITIES

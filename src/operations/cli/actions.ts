@@ -12,7 +12,7 @@ import type { CliContext } from './context.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
 import { askRemote, streamRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
-import { printableJson } from './text.ts'
+import { printableJson, printableLines } from './text.ts'
 
 const t = translator('en')
 
@@ -75,7 +75,8 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
       const { all, csv } = command.opts()
       if (all || csv) {
         const pages = pagesOf((page) => ask({ ...typed, ...page }))
-        return printAll(context, linesOf(action, csv ? 'csv' : 'ndjson', { t, now: systemClock.now() }, pages))
+        const lines = linesOf(action, csv ? 'csv' : 'ndjson', { t, now: systemClock.now() }, pages)
+        return printAll(context, lines, csv === true)
       }
       const output = await ask(typed).catch((error: unknown) => {
         throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
@@ -104,7 +105,7 @@ async function printFile({ remote, terminal, withDeps }: CliContext, action: Act
     for await (const part of parts) if (!terminal.stdout.write(part)) await once(terminal.stdout, 'drain')
   }
   if (remote) return write(await streamRemote(remote, { route: action.route, fields }))
-  return withDeps(async (deps) => write(action.respond?.(await action.perform(deps, fields), t).parts ?? []))
+  return withDeps(async (deps) => write(action.respond?.of(await action.perform(deps, fields), t).parts ?? []))
 }
 
 type Ask = (given: Values) => Promise<Values>
@@ -119,9 +120,15 @@ const onlyOne = (names: readonly string[]): readonly string[] => (names.length =
 
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
-/** Waits for a reader that is slower than the database. */
-async function printAll({ terminal }: CliContext, lines: AsyncIterable<string>): Promise<void> {
-  for await (const line of lines) {
-    if (!terminal.stdout.write(`${printableJson(line.trimEnd())}\n`)) await once(terminal.stdout, 'drain')
+/** Waits for a reader that is slower than the database. A file gets CSV as it is, a terminal what it only shows. */
+async function printAll(
+  { terminal: { stdout } }: CliContext,
+  lines: AsyncIterable<string>,
+  csv: boolean,
+): Promise<void> {
+  const shown = (line: string): string => {
+    if (!csv) return `${printableJson(line.trimEnd())}\n`
+    return stdout.isTTY ? `${printableLines(line.replace(/\r\n$/, ''))}\n` : line
   }
+  for await (const line of lines) if (!stdout.write(shown(line))) await once(stdout, 'drain')
 }

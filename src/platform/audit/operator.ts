@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
     masked: withoutAddresses,
     list: {
       rows: 'events',
+      exportRole: 'support',
       columns: [
         { name: 'at' },
         { name: 'actor', of: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
@@ -40,7 +41,10 @@ export const AUDIT_ACTIONS = [
     role: 'support',
     input: auditExport,
     run: async (deps: Deps, input) => ({ format: input.format, parts: exportAudit(deps, input) }),
-    respond: ({ format, parts }) => ({ name: `audit.${format}`, type: EXPORT_TYPES[format], parts }),
+    respond: {
+      types: Object.values(EXPORT_TYPES),
+      of: ({ format, parts }) => ({ name: `audit.${format}`, type: EXPORT_TYPES[format], parts }),
+    },
   }),
   action({
     route: 'GET /audit/verify',

@@ -3,7 +3,7 @@ import { systemClock } from '../../platform/lib/clock.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { rowsIn, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 import { aligned, printable, readable } from './text.ts'
 import { ownText } from './texts.ts'
 

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
 import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
-import { verifyAudit, verifyAuditInTime } from './verify.ts'
+import { verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
 
 /** Addresses are personal data. */
@@ -51,9 +51,7 @@ export const AUDIT_ACTIONS = [
     command: 'audit verify',
     role: 'support',
     input: verification,
-    // On the machine of the service it may take as long as it takes.
-    run: (deps: Deps, input) =>
-      deps.actor?.kind === 'cli' ? verifyAudit(deps, input) : verifyAuditInTime(deps, input),
+    run: verifyAuditInTime,
     verdict: ({ intact, unverifiable }) =>
       intact
         ? { tone: 'good', text: 'console.audit.intact' }

@@ -44,6 +44,7 @@ const partner = async (): Promise<bigint> => {
   const made = await createPartner(world.deps, newPartner.parse({ name: 'Audited' }))
   return made.partner_id
 }
+const TEAM = { name: 'A team', mail: 'owner@example.com' }
 const onApp =
   (method: string, path: string, body?: object): Prepare =>
   async () => {
@@ -135,6 +136,11 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     after: { hosts: ['new.example.com'] },
   }),
   'POST /admin/v1/apps/:app_key/approve': operator('app_approved', onApp('POST', '/approve')),
+  'POST /admin/v1/apps/:app_key/give': operator('app_given', async () => {
+    const { team_id } = await client.admin('POST', '/teams', TEAM)
+    return onApp('POST', '/give', { team_id })()
+  }),
+  'POST /admin/v1/teams': operator('team_created', async () => () => client.admin('POST', '/teams', TEAM)),
   'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
   'POST /admin/v1/apps/:app_key/rotate-webhook-secret': operator(
     'app_webhook_secret_rotated',
@@ -160,6 +166,10 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     },
     { sessions: 1 },
   ),
+  'POST /admin/v1/users/update': operator('user_updated', async () => {
+    const { cid, user_id } = await client.makeUser()
+    return () => client.admin('POST', '/users/update', { cid, user_id, name: 'Other' })
+  }),
   'POST /admin/v1/users/unblock': operator('user_unblocked', onUser('/unblock')),
   'POST /admin/v1/partners': operator(
     'partner_created',
@@ -360,21 +370,25 @@ describe.each(Object.entries(OPERATIONS))('%s', (_name, { event, actor, detail =
   })
 })
 
-const TABLES = ['micro_app', 'micro_app_secret', 'user_profile', 'user_credential', 'partner', 'partner_secret']
-const state = async () =>
-  Promise.all(
-    [
-      ...TABLES,
-      'partner_contact',
-      'user_grant',
-      'consent_decision',
-      'operator',
-      'operator_token',
-      'signing_key',
-      'password_link',
-      'user_totp',
-    ].map(async (table) => (await world.pool.query(`select t::text from ${table} t order by 1`)).rows),
-  )
+const TABLES = [
+  'micro_app',
+  'micro_app_secret',
+  'user_profile',
+  'user_credential',
+  'partner',
+  'partner_secret',
+  'partner_contact',
+  'user_grant',
+  'consent_decision',
+  'operator',
+  'operator_token',
+  'signing_key',
+  'password_link',
+  'user_totp',
+]
+const rowsOf = (table: string) =>
+  `(select coalesce(json_agg(t::text order by t::text), '[]') from ${table} t) as ${table}`
+const state = async () => (await world.pool.query(`select ${TABLES.map(rowsOf).join()}`)).rows[0]
 
 describe('the table of operations', () => {
   it('has every route with which operators change something', () => {

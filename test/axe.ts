@@ -12,6 +12,7 @@ const prepared = new WeakSet<BrowserContext>()
 
 /** Over the debugger, so the page's policy stays in force. */
 async function prepare(page: Page): Promise<void> {
+  await page.waitForLoadState()
   const context = page.context()
   if (!prepared.has(context)) await context.addInitScript({ content: SOURCE })
   prepared.add(context)

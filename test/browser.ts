@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import sparticuz from '@sparticuz/chromium'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 // Below node_modules, so `npm ci` clears it away and no other user of the machine can put a program there.
 const PLACE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
@@ -62,10 +62,14 @@ function restore(variables: Record<string, string | undefined>): void {
   }
 }
 
+/** Below the time-out of a test, so that the failure names what was waited for: only ends what hangs, on the busiest machine. */
+const PATIENT_MS = 300_000
+
 /** A real Chromium, from npm packages alone; works as root. */
 async function openBrowser(): Promise<Browser> {
   const folder = await unpack()
-  return chromium.launch({
+  const browser = await chromium.launch({
+    timeout: PATIENT_MS,
     executablePath: join(folder, 'chromium'),
     args: FLAGS,
     env: {
@@ -74,6 +78,8 @@ async function openBrowser(): Promise<Browser> {
       FONTCONFIG_PATH: join(folder, 'fonts'),
     },
   })
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENT_MS))
+  return browser
 }
 
 let shared: Promise<Browser> | undefined
@@ -83,4 +89,25 @@ export async function sharedBrowser(): Promise<Browser> {
   if (shared && !(await shared).isConnected()) shared = undefined
   shared ??= openBrowser()
   return shared
+}
+
+/**
+ * Does what leads to another page, and resolves when that page is all there. A click is done when the answer begins, a key
+ * before: who looks at the page then may see the one before, or half of the next.
+ */
+export async function toNextPage(page: Page, act: () => Promise<unknown>): Promise<void> {
+  await page.waitForLoadState() // or the page before would be taken for the next
+  await Promise.all([page.waitForEvent('load'), act()])
+}
+
+/** What is found on a page that may load itself anew meanwhile: then it is looked at once more. */
+export async function lookAt<Found>(page: Page, look: () => Promise<Found>): Promise<Found> {
+  for (;;) {
+    await page.waitForLoadState()
+    try {
+      return await look()
+    } catch (error) {
+      if (!/execution context was destroyed/i.test(String(error))) throw error
+    }
+  }
 }

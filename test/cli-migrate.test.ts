@@ -26,7 +26,7 @@ it('gatehouse migrate says what it applied, and what to do without it', async ()
     stderr: 'the schema of the database is older than this program; run: npm run migrate\n',
   })
   const first = await gatehouse(settings, 'migrate')
-  expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001_registry\napplied 0002_/) })
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001_platform\napplied 0002_/) })
   const { stdout } = await gatehouse(settings, 'migrate', '--json')
   expect(JSON.parse(stdout)).toEqual({ applied: [] })
   expect(await gatehouse(settings, 'demo', 'remove')).toMatchObject({
@@ -39,7 +39,7 @@ it('npm run migrate does the same', async () => {
   await emptyDatabase()
   const environment = { env: { ...process.env, ...settings } }
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'migrate'], environment)
-  expect(stdout).toContain('applied 0001_registry\n')
+  expect(stdout).toContain('applied 0001_platform\n')
   expect(await gatehouse(settings, 'migrate')).toEqual({
     code: 0,
     stdout: 'nothing to apply: the schema is current\n',

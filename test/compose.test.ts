@@ -50,6 +50,14 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('passes on what an installation sets of addresses, mail, the proxy and partners', () => {
+    const { environment = {} } = compose.services.gatehouse ?? {}
+    const ofPartners = Object.keys(settings.shape).filter((name) => name.startsWith('PARTNER_'))
+    const wanted = [...ofPartners, 'PUBLIC_URL', 'API_URL', 'TRUST_PROXY', 'SMTP_URL', 'MAIL_FROM']
+    const passedOn = wanted.filter((name) => environment[name]?.startsWith(`\${${name}:`))
+    expect(passedOn).toEqual(wanted)
+  })
+
   it('starts both again after a failure, and starts with settings that are left out', () => {
     for (const { restart } of Object.values(compose.services)) expect(restart).toBe('unless-stopped')
     const leftOut = Object.entries(compose.services.gatehouse?.environment ?? {}).map(([name, value]) => [

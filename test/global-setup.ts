@@ -119,6 +119,14 @@ export default async function setup(project: TestProject) {
   })
 }
 
+/** TEST_DATABASE_URL names a superuser of another server to test with, such as an older PostgreSQL. */
+const OTHER_SERVER = process.env.TEST_DATABASE_URL
+
+const startServer = (folder: string): Promise<{ databaseUrl: string; stop(): Promise<unknown> }> =>
+  OTHER_SERVER
+    ? Promise.resolve({ databaseUrl: OTHER_SERVER, stop: async () => {} })
+    : startEmbedded(folder, openLog({ level: 'error', pretty: false }), { settings: SHORT_LIVED })
+
 async function startIn(
   folder: string,
   project: TestProject,
@@ -129,11 +137,12 @@ async function startIn(
   const processesFolder = join(folder, 'processes')
   mkdirSync(processesFolder)
   project.provide('processesFolder', processesFolder)
-  const server = await startEmbedded(folder, openLog({ level: 'error', pretty: false }), { settings: SHORT_LIVED })
+  const server = await startServer(folder)
   const admin = new pg.Client({ connectionString: server.databaseUrl })
   await admin.connect()
+  await admin.query(`drop database if exists ${TEMPLATE}`) // of the run before, where the server is not ours
   await admin.query(`create database ${TEMPLATE}`)
-  await hashQuickly(admin)
+  if (!OTHER_SERVER) await hashQuickly(admin)
   await admin.end()
   const template = new URL(server.databaseUrl)
   template.pathname = TEMPLATE

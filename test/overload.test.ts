@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UNREAD_MS } from '../src/platform/lib/web/request-limit.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from './harness.ts'
 import { until } from './until.ts'
 
@@ -106,19 +107,29 @@ describe('whoever was refused and comes back at once', () => {
       await body.dump()
       return { statusCode, ms: performance.now() - began }
     }
-    const caller = new Agent({ connections: 1 })
-    const other = new Agent({ connections: 1 })
-    const letGo = await fill()
-    expect(await ask(caller)).toMatchObject({ statusCode: 503 })
-    const again = ask(caller)
-    const fresh = await ask(other)
-    await letGo()
-    const { statusCode, ms } = await again
+    const tried = async () => {
+      const caller = new Agent({ connections: 1 })
+      const other = new Agent({ connections: 1 })
+      const letGo = await fill()
+      const began = performance.now()
+      expect(await ask(caller)).toMatchObject({ statusCode: 503 })
+      const again = ask(caller)
+      const fresh = await ask(other)
+      await letGo()
+      const soon = performance.now() - began < UNREAD_MS
+      const { statusCode, ms } = await again
+      await Promise.all([caller.close(), other.close()])
+      return { soon, fresh, statusCode, ms, since: performance.now() - began }
+    }
+    // Where this process has to wait for the machine, the moment may be over before there is room.
+    const { fresh, statusCode, ms, since } = await until(async () => {
+      const found = await tried()
+      return found.soon && found
+    })
     expect(fresh.statusCode).toBe(503)
     expect(fresh.ms).toBeLessThan(ms)
-    expect(ms).toBeGreaterThan(100) // of 250, less what this process took to read the first answer
+    expect(since).toBeGreaterThan(UNREAD_MS - 10)
     expect(statusCode, 'by then there is room').toBeLessThan(500)
-    await Promise.all([caller.close(), other.close()])
   })
 })
 

@@ -1,5 +1,5 @@
 /**
- * Redirect URIs and what becomes of them (DECISIONS "Redirect URI").
+ * Redirect URIs and what becomes of them (REFERENCE "Redirect URI").
  * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` 20012 and
  * the others 20007 with the reason.
  */

@@ -159,10 +159,10 @@ describe('a form', () => {
 
   it('of tens of thousands of fields is read in no time, also where all have one name', async () => {
     for (const field of ['a&', 'a=%41&']) {
-      const began = performance.now()
+      const before = process.cpuUsage()
       const payload = field.repeat(Math.floor(65_000 / field.length))
       expect((await send({ url: '/sandbox/sign-in', payload, headers: FORM })).statusCode).toBe(400)
-      expect(performance.now() - began).toBeLessThan(1_000)
+      expect(process.cpuUsage(before).user / 1_000, 'milliseconds of processor time').toBeLessThan(1_000)
     }
   })
 

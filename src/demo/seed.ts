@@ -136,7 +136,7 @@ async function seedPeople(deps: Deps): Promise<void> {
   )
 }
 
-/** Also where an earlier build has filled the database with its demo; never where there is no demo. */
+/** Also where somebody has deleted it; never where there is no demo. */
 async function seedOidcApp(deps: Deps): Promise<void> {
   const { db, config } = deps
   const isDemo = (await DEMO_APPS.keys(db)).includes(DEMO_APP.appKey)

@@ -33,7 +33,7 @@ export interface Deps {
   /** Undefined unless traces are sent. */
   readonly tracing?: Tracing | undefined
   readonly rateLimiter: RateLimiter
-  /** Of users, partners' members and operators. */
+  /** Shared by all sign-ins: users, partners' members and operators. */
   readonly passwordSlots: ConcurrencyLimit
   readonly longReads: LongReads
   /** On whose behalf, for the audit log; the service's own if nobody is named. */

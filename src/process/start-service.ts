@@ -47,7 +47,6 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     level: config.LOG_LEVEL,
     pretty: config.NODE_ENV === 'development',
   })
-  for (const text of config.renamed) log.warn(text)
   await checkPorts(portsOf(config))
   const running: Running = {}
   const stop = async () => {
@@ -115,9 +114,8 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
     if (config.MIGRATE) await migrate(databaseUrl)
   } catch (error) {
     const { message } = error as Error
-    throw new Error(
-      `the database cannot be used: ${message}\ncheck DATABASE_URL, or unset it to use the embedded database`,
-    )
+    const remedy = DATABASE_URL ? '\ncheck DATABASE_URL, or unset it to use the embedded database' : ''
+    throw new Error(`the database cannot be used: ${message}${remedy}`)
   }
   return { databaseUrl, secretKey }
 }

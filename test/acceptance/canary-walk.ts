@@ -133,6 +133,13 @@ export async function walk(client: Client, canaries: Canaries): Promise<Walked> 
       },
     },
     { method: 'POST', path: '/admin/v1/users/block', query: {}, headers: admin, json: { cid, user_id: 'nobody' } },
+    {
+      method: 'POST',
+      path: '/admin/v1/users/update',
+      query: {},
+      headers: admin,
+      json: { cid, user_id, name: 'n', phone_number: PHONE },
+    },
     { method: 'POST', path: '/admin/v1/users/unblock', query: {}, headers: admin, json: { cid, user_id } },
     { method: 'GET', path: '/admin/v1/grants', query: { cid: String(cid), user_id }, headers: admin },
     {

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { envelopeOf } from './client.ts'
 import { type Answer, header } from './http.ts'
 
-/** The error table, copied: native status and message by rescode (DECISIONS "Errors of area A"). */
+/** The error table, copied: native status and message by rescode (REFERENCE "Errors of area A"). */
 export const ERROR_TABLE: Readonly<Record<number, readonly [nativeStatus: number, message: RegExp]>> = {
   20001: [401, /^Bad client credentials/],
   20002: [401, /^Client authentication failed$/],
@@ -45,7 +45,7 @@ export function expectedStatus({ rescode, mode = '200', status, nativeStatus }: 
   return nativeStatus ?? ERROR_TABLE[rescode]?.[0] ?? 0
 }
 
-/** Headers of every answer of area A (DECISIONS "Answers of area A"). */
+/** Headers of every answer of area A (REFERENCE "Answers of area A"). */
 export function expectHeaders(answer: Answer): void {
   expect(header(answer, 'cache-control')).toBe('no-store')
   expect(header(answer, 'referrer-policy')).toBe('no-referrer')

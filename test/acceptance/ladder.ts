@@ -2,7 +2,7 @@ import type { Failure } from './expectations.ts'
 import { type Call, queryOf } from './http.ts'
 
 /**
- * The tables "order of checks" of DECISIONS are ladders: of two failures at once, the earlier row answers. A test breaks a
+ * The tables "order of checks" of the REFERENCE are ladders: of two failures at once, the earlier row answers. A test breaks a
  * request that is right in every way, in one place or in two.
  */
 export interface Draft {

@@ -153,10 +153,10 @@ describe('what is made of it', () => {
     expect(stdout).toContain('SUCCESS')
   })
 
-  it('OPERATIONS has a row for each metric of ours', async () => {
+  it('SETTINGS has a row for each metric of ours', async () => {
     const helps = [...(await metrics()).matchAll(/^# HELP (gatehouse_\S+) (.*)$/gm)]
     expectRows(
-      '.github/OPERATIONS.md',
+      '.github/SETTINGS.md',
       'metrics',
       helps.map(([, name, help]) => rowOf(`\`${name}\``, help)),
     )

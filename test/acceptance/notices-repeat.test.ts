@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { duePulls, historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../orders/orders.ts'
+import { until } from '../until.ts'
 import { Client } from './client.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import {
@@ -126,6 +127,13 @@ describe('a notice in flight', () => {
     }
   }
 
+  /** So many statements wait for a lock. */
+  const untilWaiting = (most: number) =>
+    until(async () => {
+      const waiting = "pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      return (await count(waiting)) >= most
+    })
+
   it('is waited for by the same notice, at either process', async () => {
     const body = consumption({ orderId, used: 2 })
     const answers: Promise<string>[] = []
@@ -135,7 +143,8 @@ describe('a notice in flight', () => {
         answers.push(post({ body }, index).finally(() => answered++))
         await sleep(50)
       }
-      await sleep(500)
+      await untilWaiting(1)
+      await sleep(300)
       expect(answered, 'nobody was answered before there was an effect').toBe(0)
       expect(await noticesLike(String(orderId))).toBe(0)
     })
@@ -166,7 +175,7 @@ describe('a notice in flight', () => {
     let second: Promise<string> | undefined
     await whileHeld(async () => {
       first = send(originOf(0), seller, { body })
-      await sleep(200)
+      await untilWaiting(1)
       second = post({ body }, 1)
       await sleep(200)
       await pool.query(

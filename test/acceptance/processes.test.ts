@@ -47,7 +47,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
       for (const answer of answers) dataOf(answer)
       return answeringPids(running).size === 3
     }
-    for (let bursts = 0; bursts < 20 && !(await burst()); bursts++);
+    await until(burst)
     expect([...answeringPids(running)].sort()).toEqual(serverPids(running).sort())
     const leases = () => service.query('select worker_id from worker_lease')
     await until(async () => (await leases()).length > 0)

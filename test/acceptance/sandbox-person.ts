@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { toNextPage } from '../browser.ts'
 import { signInAs, visit } from '../sandbox/browse.ts'
 import { firstLineOf, loadOf, watchForFirstLine } from './sandbox-moments.ts'
 
@@ -34,7 +35,6 @@ export class Person {
     this.page = page
     this.#context = context
     this.#office = office
-    page.setDefaultTimeout(120_000)
     page.on('pageerror', (error) => this.complaints.push(String(error)))
     page.on('console', (message) => {
       if (/content security policy/i.test(message.text())) this.complaints.push(message.text())
@@ -118,6 +118,7 @@ export class Person {
         ),
     )
     const [tab] = await Promise.all([this.#context.waitForEvent('page'), this.page.click('.waiting .demo a')])
+    await tab.waitForLoadState()
     await fillIn(tab, about)
     await tab.close()
   }
@@ -130,7 +131,7 @@ export class Person {
       const name = String(await box.getAttribute('value'))
       if ((await box.isChecked()) !== names.includes(name)) await box.setChecked(names.includes(name))
     }
-    await tab.click('#mistakes form button')
+    await toNextPage(tab, () => tab.click('#mistakes form button'))
     await tab.waitForSelector('#said[role=status]')
     await tab.close()
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterEach, beforeAll, expect, it } from 'vitest'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 import { signatureOf } from '../signer.ts'
 import { until } from '../until.ts'
@@ -68,12 +68,12 @@ async function arrive(): Promise<Person> {
 /** A call without its line feed is pasted, and named; a right one is sent. */
 async function passSignatureTool(person: Person): Promise<void> {
   const { page } = person
-  await page.click('li[aria-current=step] a.button')
+  await toNextPage(page, () => page.click('li[aria-current=step] a.button'))
   const date = new Date().toUTCString()
   const wrong = signatureOf({ path: TOOL, date, secret: PARTNER.clientSecret, newline: '' })
   await page.fill('#date', date)
   await page.fill('#authorization', `MWS ${PARTNER.clientId}:${canaries.guard('signature pasted', wrong)}`)
-  await page.click('#paste button[type=submit]')
+  await toNextPage(page, () => page.click('#paste button[type=submit]'))
   await page.waitForSelector('#verdict.bad')
   expect(await page.locator('#verdict .mistakes code').allTextContents()).toEqual(['newline-missing'])
   await person.look()
@@ -81,7 +81,7 @@ async function passSignatureTool(person: Person): Promise<void> {
   expect(sent.text).toContain('"code":200')
   await page.waitForSelector('#verdict.good')
   await person.look()
-  await page.click('.next a.button')
+  await toNextPage(page, () => page.click('.next a.button'))
 }
 
 /** Everything is filled in; the addresses answer; the run begins. */
@@ -92,8 +92,7 @@ async function chooseFunctions(person: Person): Promise<string> {
     .locator('input[name=functions]:not(:checked)')
     .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value')))
   expect(left, 'all but the extra tests, which nobody has to pass').toEqual(['robustness'])
-  await page.click('button[value=check]')
-  await page.waitForSelector('#preflight .preflight')
+  await toNextPage(page, () => page.click('button[value=check]'))
   expect(await page.locator('#preflight .preflight').count()).toBeGreaterThan(10)
   expect(await page.locator('#preflight .mark.bad').count()).toBe(0)
   await person.look()
@@ -131,7 +130,7 @@ async function pass(person: Person, runId: string, steps: number): Promise<void>
   await page.waitForSelector('#acceptance .success')
   expect(await page.locator('#acceptance .told li').count()).toBe(2)
   await person.look()
-  await page.click('#acceptance a[href^="/sandbox/verify/"]')
+  await toNextPage(page, () => page.click('#acceptance a[href^="/sandbox/verify/"]'))
   await page.waitForSelector('.verify .success')
   const { pathname } = new URL(page.url())
   expect(await page.textContent('.verify dl')).toContain('Lakeside Tickets')
@@ -149,12 +148,11 @@ async function pass(person: Person, runId: string, steps: number): Promise<void>
     expect(office.to(contact)[0]).toMatchObject({ user: 'gate' })
     expect(office.to(contact)[0]?.mail.text).toContain(`${system.origin}${pathname}`)
   }
-  await page.click('a[href="/sandbox/history"]')
-  await page.waitForSelector('.runs')
+  await toNextPage(page, () => page.click('a[href="/sandbox/history"]'))
   expect(await page.locator('.runs > li').count()).toBe(1)
   expect(await page.textContent('.runs > li')).toMatch(/Test run 1\s+passed[\s\S]*?(\d+) of \1 steps passed/)
   await person.look()
-  await page.click('.runs a[href$="/report"]')
+  await toNextPage(page, () => page.click('.runs a[href$="/report"]'))
   await page.waitForSelector('.report .success')
   await person.look()
 }

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../until.ts'
 import { startBusyVisitors } from './busy-visitors.ts'
 import { serverPids } from './process-ids.ts'
-import { type System, startSystem } from './system.ts'
+import { ADMIN_TOKEN, type System, startSystem } from './system.ts'
 
 /** SIGTERM while somebody holds a connection open. */
 
@@ -27,27 +27,33 @@ async function connected(bytes: string): Promise<Socket> {
   return socket
 }
 
+/** A connection whose request has begun. */
+async function asking(bytes: string): Promise<Socket> {
+  const socket = await connected(bytes)
+  const isBegun = async () => {
+    const answer = await fetch(`${system.origin}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+    const [, count] = /^gatehouse_http_requests_in_progress (\d+)$/m.exec(await answer.text()) ?? []
+    return Number(count) > 1 // this one too
+  }
+  await until(isBegun)
+  return socket
+}
+
 async function stopped(): Promise<{ code: number | null | undefined; seconds: number }> {
   const began = performance.now()
   const code = await system.processes[0]?.stop()
   return { code, seconds: (performance.now() - began) / 1000 }
 }
 
-async function untilDraining(): Promise<void> {
-  for (let waited = 0; waited < 100; waited++) {
-    const answer = await fetch(`${system.origin}/readyz`, { headers: { connection: 'close' } })
-    if (answer.status === 503) return
-    await sleep(20)
-  }
-  throw new Error('still ready two seconds after SIGTERM')
-}
+const untilDraining = () =>
+  until(async () => (await fetch(`${system.origin}/readyz`, { headers: { connection: 'close' } })).status === 503)
 
 describe('a shutdown', () => {
   it('lets a request in flight finish and ends with its answer, not with the grace, whoever else is connected; loses no request of 64 busy connections', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_DELAY_S: '2', SHUTDOWN_GRACE_S: '30' })
     const endVisitors = startBusyVisitors(system.origin)
     const [openedAhead, headersWithoutEnd] = [await connected(''), await connected('GET / HTTP/1.1\r\nHos')]
-    const inFlight = await connected(`${FORM}passport=`)
+    const inFlight = await asking(`${FORM}passport=`)
     const answer = once(inFlight, 'data')
     const end = stopped()
     await sleep(2_800) // beyond SHUTDOWN_DELAY_S
@@ -103,7 +109,7 @@ describe('a shutdown', () => {
 
   it('cuts a body that never ends after SHUTDOWN_GRACE_S, and still ends in order', async () => {
     system = await startSystem({ DEMO: 'off', SHUTDOWN_GRACE_S: '2' })
-    const socket = await connected(`${FORM}passport=`)
+    const socket = await asking(`${FORM}passport=`)
     const { code, seconds } = await stopped()
     socket.destroy()
     expect(code).toBe(0)

@@ -36,6 +36,40 @@ describe('/admin/v1/users', () => {
     expect(world.logged()).not.toContain(ALICE.phone_number)
   })
 
+  it('changes what is given alone, answers masked, and names only the fields in the audit log', async () => {
+    const key = { cid: 1, user_id: 'edited' }
+    await call('POST', '/users', { ...ALICE, ...key, passport: 'edited@example.com' })
+    const changes = { name: 'Zoë', gender: '1', phone_number: null, passport: 'Other@example.com' }
+    const changed = await call('POST', '/users/update', { ...key, ...changes })
+    expect(changed).toMatchObject({
+      status: 200,
+      data: { name: 'Z***', passport: 'Other@example.com', big_avatar_url: '' },
+    })
+    expect(await call('GET', '/users/1/edited?reason=a%20test')).toMatchObject({
+      data: { ...changes, big_avatar_url: ALICE.big_avatar_url, status: 'active' },
+    })
+    const { rows } = await world.pool.query("select detail, actor from audit_event where event = 'user_updated'")
+    expect(rows).toEqual([{ detail: { fields: ['passport', 'phone_number', 'name', 'gender'] }, actor: 'operator' }])
+    const told = await world.pool.query(
+      `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+       where t.identifier = 'send-person-mail'`,
+    )
+    expect(told.rows).toMatchObject([{ payload: { kind: 'mail_changed', userId: 'edited' } }])
+    expect(await call('POST', '/users/update', { ...key, ...changes })).toMatchObject({ status: 200 })
+    expect((await world.pool.query("select 1 from audit_event where event = 'user_updated'")).rowCount).toBe(1)
+    const { name, password } = { ...ALICE, name: 'x' }
+    expect(await call('POST', '/users/update', { ...key, passport: ALICE.passport, name })).toMatchObject({
+      status: 400,
+      data: { problems: [{ field: 'passport', problem: 'is already taken' }] },
+    })
+    for (const bad of [{}, { name: '' }, { password }, { status: 'blocked' }, { gender: null }, { passport: null }])
+      expect(await call('POST', '/users/update', { ...key, ...bad }), JSON.stringify(bad)).toMatchObject({
+        status: 400,
+      })
+    expect(await call('GET', '/users/1/edited?reason=a%20test')).toMatchObject({ data: changes })
+    expect(await call('POST', '/users/update', { cid: 1, user_id: 'none', name })).toMatchObject({ status: 404 })
+  })
+
   it('shows personal data with a reason, to support and above, and keeps both', async () => {
     const [viewer, support] = await Promise.all(
       (['viewer', 'support'] as const).map(async (role) => createOperator(world.deps, { name: role, role, days: 1 })),
@@ -104,6 +138,7 @@ describe('/admin/v1/users', () => {
     ['POST', '/users'],
     ['POST', '/users/block'],
     ['POST', '/users/unblock'],
+    ['POST', '/users/update'],
   ] as const)('lets only operators in: %s %s', async (method, path) => {
     const body = method === 'POST' ? {} : undefined
     expect(await call(method, path, body, 'wrong-token')).toMatchObject({ status: 401, rescode: 20015 })

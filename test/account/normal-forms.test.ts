@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { hash } from '@node-rs/argon2'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findUsers } from '../../src/authorization/account/index.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
 import { createUser, listUsers } from '../../src/authorization/account/user.ts'
-import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { createOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
-import { statementsOf } from '../../src/platform/db/migrate.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
-import { normalName } from '../../src/platform/lib/precis.ts'
 import { Person } from '../console/person.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { joined, PASSWORD } from '../members/people.ts'
@@ -152,88 +148,4 @@ it('clientIds, addresses of members and names of operators are taken in fullwidt
   const answer = await person.post('/console/sign-in', { name: 'ｏｌｇａ', password: password.normalize('NFC') })
   expect([answer.status, answer.location]).toEqual([303, expect.stringContaining('/console/authenticator')])
   expect(() => createOperator.input.parse({ name: 'ol\u200bga', role: 'admin' })).toThrow()
-})
-
-describe('migration 0100', () => {
-  const [read = '', , change = ''] = statementsOf(readFileSync('migrations/0100_passport_normal_form.sql', 'utf8'))
-
-  it('gives passports of earlier releases their normal form; of equal ones the first keeps its look-alikes out', async () => {
-    const typed = [
-      'old jose\u0301',
-      'ｏｌｄ　ｗａｎｇ',
-      'old taken',
-      'ｏld taken',
-      'tw\u00edn',
-      'twi\u0301n',
-      'ｔwi\u0301n',
-      'plain',
-      'ol\u200bd',
-      'double  space',
-      'de\u0301 x',
-      'ｄe\u0301 x',
-    ]
-    const password = await hash('a long password', { memoryCost: 1024, timeCost: 1 })
-    for (const [n, passport] of typed.entries()) {
-      const key = [routingKeyOf(8, `m${n}`), 8, `m${n}`]
-      await world.pool.query(
-        `insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, status, created_at)
-         values ($1, $2, $3, 'N', '0', '', 'active', now())`,
-        key,
-      )
-      await world.pool.query(
-        'insert into user_credential (routing_key, cid, user_id, passport, password_hash) values ($1, $2, $3, $4, $5)',
-        [...key, passport, password],
-      )
-    }
-    const client = await world.pool.connect()
-    try {
-      await client.query(read)
-      await client.query(change)
-      await client.query('drop table normal_passport')
-    } finally {
-      client.release()
-    }
-    const { rows } = await world.pool.query(
-      'select passport, passport_shown from user_credential where cid = 8 order by substr(user_id, 2)::int',
-    )
-    const kept = (passport: string) => ({ passport, passport_shown: null })
-    const moved = (passport: string) => ({ passport: normalName(passport), passport_shown: passport })
-    expect(rows.slice(0, 10)).toEqual([
-      moved('old jose\u0301'),
-      moved('ｏｌｄ　ｗａｎｇ'),
-      kept('old taken'),
-      kept('ｏld taken'),
-      kept('tw\u00edn'),
-      kept('twi\u0301n'),
-      kept('ｔwi\u0301n'),
-      kept('plain'),
-      kept('ol\u200bd'),
-      moved('double  space'),
-    ])
-    expect(rows.filter(({ passport }) => passport === 'd\u00e9 x').length).toBe(1)
-    // Whoever has one of them signs in as before.
-    expect(await Promise.all(typed.map((passport) => signsIn(passport)))).toEqual(typed.map(() => true))
-    expect(await signsIn('old jos\u00e9')).toBe(true)
-  })
-
-  it('maps what normalName maps', async () => {
-    const codes = [
-      0xa0,
-      0x1680,
-      0x202f,
-      0x205f,
-      0x3000,
-      ...Array.from({ length: 0xffee - 0xff00 }, (_, n) => 0xff01 + n),
-    ]
-    const characters = codes.map((code) => String.fromCharCode(code))
-    const mapping = /translate\(passport,([\s\S]+?)\s*\), ' \+'/.exec(read)?.[1] ?? ''
-    const { rows } = await world.pool.query(
-      `select array_agg(normalize(translate(c, ${mapping}), NFC) order by n) as mapped
-       from unnest($1::text[]) with ordinality as given (c, n)`,
-      [characters],
-    )
-    expect(rows[0].mapped).toEqual(
-      characters.map((character) => (character === '\uffa0' ? character : normalName(character))),
-    )
-  })
 })

@@ -9,7 +9,7 @@ import { createUser } from '../../src/authorization/account/user.ts'
 import { registerPages, sendErrorPage, sendPage } from '../../src/platform/lib/web/page.ts'
 import { RescodeError, tooManyRequests } from '../../src/platform/lib/web/rescode.ts'
 import { violations } from '../axe.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, tabTo, visit } from '../sandbox/browse.ts'
 import { ALICE } from './people.ts'
@@ -177,10 +177,7 @@ describe('the sign-in page', () => {
     const page = await open(`${origin}/sign-in`, look)
     const attempt = async () => {
       await page.fill('#password', 'wrong-password')
-      const answered = page.waitForResponse((response) => response.request().method() === 'POST')
-      await page.keyboard.press('Enter')
-      await answered
-      await page.waitForLoadState()
+      await toNextPage(page, () => page.keyboard.press('Enter'))
     }
     await page.fill('#passport', 'alice')
     await attempt()
@@ -196,7 +193,7 @@ describe('the sign-in page', () => {
     await attempt()
     await attempt()
     expect(await page.getByRole('alert').textContent()).toContain('Please try again in 15 minutes.')
-    await page.click('text=中文')
+    await toNextPage(page, () => page.click('text=中文'))
     expect(await page.getAttribute('html', 'lang')).toBe('zh-CN')
     expect(await page.textContent('h1')).toBe('登录')
   })

@@ -5,7 +5,7 @@ import { buildApp } from '../../src/app.ts'
 import { Client, pkcePair, type User } from '../acceptance/client.ts'
 import { injectWire, queryOf } from '../acceptance/http.ts'
 import { violations } from '../axe.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { StandardApp, tokensOf } from '../oidc/app.ts'
@@ -76,16 +76,19 @@ async function signIn(
   await page.goto(origin + path)
   await page.fill('#passport', passport)
   await page.fill('#password', password)
-  await page.click('form[action="/sign-in"] button')
+  await toNextPage(page, () => page.click('form[action="/sign-in"] button'))
 }
 
 /** Adds a passkey as a person does. */
 async function addPasskey(name = 'Laptop'): Promise<void> {
   await signIn(user)
   await page.fill('#passkey-name', name)
-  await page.click('form[data-passkey] button')
+  await toNextPage(page, () => page.click('form[data-passkey] button'))
   await page.waitForSelector(`.passkey input[value="${name}"]`)
 }
+
+/** Goes to a page that leaves by itself, perhaps before it is all there: with the passkey which its field offers. */
+const pass = (address: string) => page.goto(address, { waitUntil: 'commit' })
 
 /** What the browser would send, held back. */
 async function heldAnswer(): Promise<{ readonly body: string; readonly path: string }> {
@@ -95,7 +98,7 @@ async function heldAnswer(): Promise<{ readonly body: string; readonly path: str
       await route.abort()
     })
   })
-  await page.goto(`${origin}/sign-in`)
+  await pass(`${origin}/sign-in`)
   const answer = await sent // offered by the field of the username, and taken at once
   await page.unroute('**/sign-in/passkey')
   return answer
@@ -113,12 +116,12 @@ describe('a passkey', () => {
       { isResidentCredential: true, rpId: 'localhost' },
     ])
     await page.fill('.passkey input[name=name]', 'Phone, blue')
-    await page.click('form[action$="/rename"] button')
+    await toNextPage(page, () => page.click('form[action$="/rename"] button'))
     await page.waitForSelector('.passkey input[value="Phone, blue"]')
     expect(await violations(page)).toEqual([])
     await shoot('security-passkey')
-    await page.click('form[action$="/remove"] button')
-    await page.waitForFunction(() => !document.querySelector('.passkey'))
+    await toNextPage(page, () => page.click('form[action$="/remove"] button'))
+    expect(await page.locator('.passkey').count()).toBe(0)
     const { rows } = await world.pool.query(`select event from audit_event where user_id = $1`, [user.user_id])
     const events = rows.map(({ event }) => event)
     expect(events).toEqual(expect.arrayContaining(['user_passkey_added', 'user_passkey_removed']))
@@ -130,7 +133,7 @@ describe('a passkey', () => {
     const { verifier, challenge } = pkcePair()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
     const request = rp.request({ ...pkce, redirect_uri: `${origin}/arrived`, acr_values: PHR, state: 'state1' })
-    await page.goto(`${origin}/oauth2/authorize?${queryOf(request)}`)
+    await pass(`${origin}/oauth2/authorize?${queryOf(request)}`)
     await page.waitForSelector('button[value=approve]')
     await page.click('button[value=approve]')
     await page.waitForURL('**/arrived?**')
@@ -158,16 +161,16 @@ describe('a passkey', () => {
 
   it('suffices where an authenticator is demanded after a password', async () => {
     await addPasskey()
-    const [made, secret] = [page.click('form[action$="/authenticator"] button'), page.textContent('#secret')]
-    await made
-    const code = new TOTP({ secret: (await secret) ?? '', period: 30 }).generate({
+    await toNextPage(page, () => page.click('form[action$="/authenticator"] button'))
+    const secret = (await page.textContent('#secret')) ?? ''
+    const code = new TOTP({ secret, period: 30 }).generate({
       timestamp: world.clock.now().getTime(),
     })
     await page.fill('#code', code)
-    await page.click('form[action$="/confirm"] button')
+    await toNextPage(page, () => page.click('form[action$="/confirm"] button'))
     await page.waitForSelector('.codes')
     await context.clearCookies()
-    await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
+    await pass(`${origin}/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in`)
     await page.waitForURL('**/account/security/sign-in')
   })
 
@@ -213,11 +216,11 @@ describe('the steps of a sign-in, after its page is shown', () => {
 
   it('are two fields with an authenticator where the username is known, as from an app: password and code', async () => {
     await signIn(user)
-    await page.click('form[action$="/authenticator"] button')
+    await toNextPage(page, () => page.click('form[action$="/authenticator"] button'))
     const secret = (await page.textContent('#secret')) ?? ''
     const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
     await page.fill('#code', show())
-    await page.click('form[action$="/confirm"] button')
+    await toNextPage(page, () => page.click('form[action$="/confirm"] button'))
     await page.waitForSelector('.codes')
     for (const [hint, fields] of [
       [`&login_hint=${user.passport}`, 2],
@@ -228,7 +231,7 @@ describe('the steps of a sign-in, after its page is shown', () => {
       await begin(hint)
       if (!hint) await type('#passport', user.passport)
       await type('#password', user.password)
-      await tap('form[action="/sign-in"] button')
+      await toNextPage(page, () => tap('form[action="/sign-in"] button'))
       await page.waitForSelector('#code')
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('code')
       await type('#code', show())
@@ -331,12 +334,12 @@ describe('the pages', () => {
     await signIn(user)
     await page.waitForSelector('form[action$="/authenticator"]')
     await checked('security')
-    await page.click('form[action$="/authenticator"] button')
+    await toNextPage(page, () => page.click('form[action$="/authenticator"] button'))
     const secret = (await page.textContent('#secret')) ?? ''
     await checked('authenticator')
     const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
     await page.fill('#code', show())
-    await page.keyboard.press('Enter')
+    await toNextPage(page, () => page.keyboard.press('Enter'))
     await page.waitForSelector('.codes')
     await checked('recovery-codes')
     world.clock.advance(60)

@@ -151,7 +151,7 @@ describe('a password that everybody tries first', () => {
       await expect(client.makeUser({ password })).rejects.toThrow('password is among those that attackers try first')
     }
     await expect(client.makeUser({ passport: 'somebody special', password: 'Somebody special' })).rejects.toThrow(
-      'password is the passport',
+      'password is what one signs in with',
     )
   })
 })

@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
+import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { browsing } from '../sandbox/browse.ts'
 
@@ -26,7 +27,7 @@ async function signIn(page: Page, { passport, password }: User) {
   await page.goto(`${origin}/sign-in?return_to=%2Faccount%2Fprofile`)
   await page.fill('#passport', passport)
   await page.fill('#password', password)
-  await page.click('form[action="/sign-in"] button')
+  await toNextPage(page, () => page.click('form[action="/sign-in"] button'))
 }
 
 /** Everything that the browser has kept, also as what it may be an encoding of. */
@@ -48,8 +49,7 @@ describe('on a shared computer', () => {
     await page.waitForURL('**/account/profile')
     for (const path of ['/account', '/account/security', '/account/data']) await page.goto(origin + path)
     const before = await context.cookies()
-    await page.click('form[action="/sign-out"] button')
-    await page.waitForURL(`${origin}/**`)
+    await toNextPage(page, () => page.click('form[action="/sign-out"] button'))
     expect((await context.cookies()).map(({ name }) => name).filter((name) => /session|step/.test(name))).toEqual([])
     const kept = await keptBy(context, page)
     for (const personal of PERSONAL(user)) expect(kept).not.toContain(personal)
@@ -82,7 +82,7 @@ describe('on a shared computer', () => {
     for (const personal of PERSONAL(user)) expect(kept).not.toContain(personal)
     const step = (await context.cookies()).find(({ name }) => name.includes('second_step'))
     expect(step?.expires).toBe(-1)
-    await page.click('text=Sign in as somebody else')
+    await toNextPage(page, () => page.click('text=Sign in as somebody else'))
     expect(await page.inputValue('#passport')).toBe('')
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { SECTIONS } from '../../src/operations/console/sections/index.ts'
 import { createOperator, setOperatorPassword } from '../../src/operations/operators/index.ts'
 import { violations } from '../axe.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
@@ -38,7 +38,6 @@ afterEach(async () => {
 
 async function open(look: Look): Promise<Page> {
   const page = await (await visit(browser, look)).newPage()
-  page.setDefaultTimeout(120_000)
   page.on('console', (message) => {
     if (/content security policy/i.test(message.text())) complaints.push(message.text())
   })
@@ -108,24 +107,28 @@ describe('the keyboard', () => {
     await page.keyboard.type(PASSWORD)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/console/authenticator')
-    await page.locator('main button').first().press('Enter')
+    await toNextPage(page, () => page.locator('main button').first().press('Enter'))
     const secret = (await page.locator('#secret').textContent()) ?? ''
     await picture(page, 'console-authenticator', as)
     await page.locator('#code').focus()
     await page.keyboard.type(codeOf(world, secret))
     await page.keyboard.press('Enter')
+    const keptCodes = page.getByRole('link', { name: 'I have kept them' })
+    await keptCodes.waitFor()
+    await picture(page, 'console-recovery-codes', as)
+    await keptCodes.press('Enter')
     await page.waitForURL(`${origin}/console`)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     expect(await page.locator(':focus').textContent()).toContain('Skip to content')
     await page.goto(`${origin}/console/apps/${filled.app_key}`)
-    await page.getByRole('link', { name: 'Suspend' }).press('Enter')
-    await page.getByRole('button', { name: 'Suspend' }).press('Enter')
-    await page.waitForURL('**?done=1')
+    await toNextPage(page, () => page.getByRole('link', { name: 'Suspend' }).press('Enter'))
+    await toNextPage(page, () => page.getByRole('button', { name: 'Suspend' }).press('Enter'))
+    expect(page.url()).toMatch(/\?done=1$/)
     expect(await page.getByRole('status').textContent()).toContain('Done')
-    await page.getByRole('link', { name: 'Approve' }).press('Enter')
-    await page.getByRole('button', { name: 'Approve' }).press('Enter')
-    await page.waitForURL('**?done=1')
+    await toNextPage(page, () => page.getByRole('link', { name: 'Approve' }).press('Enter'))
+    await toNextPage(page, () => page.getByRole('button', { name: 'Approve' }).press('Enter'))
+    expect(page.url()).toMatch(/\?done=1$/)
     await page.goto(`${origin}/console/operators`)
     expect(await page.locator('h1').textContent()).toBe('Your role does not allow this')
     await picture(page, 'console-role', as)

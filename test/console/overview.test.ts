@@ -4,7 +4,7 @@ import { settingInForce } from '../../src/platform/config/in-force.ts'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
-import { addressOf, type Filled, fill } from './filled.ts'
+import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
 /** What a viewer finds out: about one order, by searching, of the settings, at first sight. */
@@ -29,6 +29,18 @@ it('an order shows its states and calls in one list', async () => {
 })
 
 describe('the search', () => {
+  it('finds micro-apps and partners by name, and people for support alone', async () => {
+    const query = encodeURIComponent(HOSTILE.slice(0, 20).toUpperCase())
+    const found = async (who: Person) => (await who.get(`/console/search?q=${query}`)).text
+    const ofViewer = await found(viewer)
+    expect(ofViewer).toContain(`href="/console/apps/${filled.app_key}"`)
+    expect(ofViewer).toContain(`href="/console/partners/${filled.partner_id}"`)
+    await world.pool.query("update user_profile set name = 'Zhang Wei'")
+    expect((await viewer.get('/console/search?q=zhang')).text).toContain('Nothing was found')
+    const support = (await signedIn(world, 'support')).person
+    expect((await support.get('/console/search?q=zhang')).location).toMatch('/console/users/user?cid=7')
+  })
+
   it('leads to the one page that fits, or shows those that do', async () => {
     expect((await viewer.get('/console/search?q=88001')).location).toBe('/console/orders/88001')
     expect((await viewer.get(`/console/search?q=${filled.app_key}`)).location).toBe(`/console/apps/${filled.app_key}`)
@@ -92,8 +104,8 @@ it('the home page shows jobs, calls and partners that are not called', async () 
     [61, null],
   ] as const) {
     await world.pool.query(
-      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, failure)
-       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', $4)`,
+      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause, failure)
+       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', 'schedule', $4)`,
       [filled.partner_id, world.clock.now(), minutes, failure],
     )
   }

@@ -32,6 +32,17 @@ it('a user’s page offers what the role allows', async () => {
   expect(await offered('admin')).toEqual(['accesses', 'reset-password', 'export', 'erase'])
 })
 
+it('a form that begins empty changes what is filled in, and never writes a mask', async () => {
+  const form = await as('editor').get(at('update'))
+  expect(form.text).not.toMatch(/<input id="name"[^>]* value="[^"]/)
+  const done = await as('editor').submit(at('update'), { name: '', gender: '1' })
+  expect(done.status).toBe(303)
+  const { rows } = await world.pool.query('select name, gender from user_profile')
+  expect(rows).toEqual([{ name: HOSTILE, gender: '1' }])
+  expect((await as('editor').submit(at('update'))).status).toBe(400)
+  expect((await as('support').get(at('update'))).status).toBe(403)
+})
+
 describe('the access ledger', () => {
   it('is shown page by page, newest hour first, and each look is kept', async () => {
     await world.pool.query(

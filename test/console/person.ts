@@ -120,6 +120,6 @@ export async function signedIn(world: World, role: Role) {
   const secret = /id="secret">([A-Z2-7]+)</.exec(made.text)?.[1] ?? ''
   const form_mark = /name="form_mark" value="([^"]+)"/.exec(made.text)?.[1] ?? ''
   const done = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
-  if (done.status !== 303) throw new Error(`no authenticator: ${done.status} ${done.text}`)
+  if (done.status !== 200) throw new Error(`no authenticator: ${done.status} ${done.text}`)
   return { person, name, secret }
 }

@@ -94,11 +94,29 @@ describe('an operator', () => {
     expect(wrong.text).not.toContain(secret)
     const before = person.cookie
     const right = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
-    expect(right.location).toBe('/console')
+    const codes = right.text.match(/(?:[a-z2-9]{4}-){3}[a-z2-9]{4}/g) ?? []
+    expect(codes).toHaveLength(10)
     expect(person.cookie).not.toBe(before)
     expect((await new Person(world, before).get('/console')).status).toBe(302)
-    expect((await person.get('/console')).text).toContain('lin')
+    expect((await person.get('/console')).text).toContain('href="/console/own-sign-in"><strong>lin<')
     expect((await person.get('/console/authenticator')).location).toBe('/console')
+  })
+
+  it('makes new recovery codes with a code, and signs in with one of them', async () => {
+    const { person, name, secret } = await signedIn(world, 'viewer')
+    world.clock.advance(30)
+    expect((await person.get('/console/own-sign-in')).text).toContain('Left: 10.')
+    const form_mark = await person.mark('/console/own-sign-in')
+    const wrong = await person.post('/console/own-sign-in', { code: '000000', form_mark })
+    expect([wrong.status, wrong.text.includes('role="alert"')]).toEqual([403, true])
+    const made = await person.post('/console/own-sign-in', { code: codeOf(world, secret), form_mark })
+    const [code = ''] = made.text.match(/(?:[a-z2-9]{4}-){3}[a-z2-9]{4}/) ?? []
+    const back = await new Person(world).post('/console/sign-in', { name, password: PASSWORD, code })
+    expect(back.location).toBe('/console')
+    expect((await person.get('/console/own-sign-in')).text).toContain('Left: 9.')
+    const first = await adminTokenHolder(world)
+    expect((await first.get('/console/own-sign-in')).status).toBe(404)
+    expect((await first.get('/console')).text).not.toContain('/console/own-sign-in')
   })
 
   it('comes back to the page that was asked for, and to no other host', async () => {

@@ -63,6 +63,12 @@ const statement = (notes: readonly Note[]) =>
 const serialized: Batched<Note, Written> = { row: Written, key: ({ name }) => name, duplicates: 'serialize', statement }
 const shared: Batched<Note, Written> = { ...serialized, duplicates: 'share' }
 
+/** What writes waits from now on, until the function is called that this resolves with. */
+async function hold(): Promise<() => Promise<unknown>> {
+  await admin.query('begin; lock table note in share mode')
+  return () => admin.query('commit')
+}
+
 const write = (db: Db, name: string, divisor = 1): Promise<Written[]> => db.batch(serialized, { name, divisor })
 const transactionsOf = (answers: readonly Written[][]): Set<string | undefined> =>
   new Set(answers.map(([written]) => written?.transaction))
@@ -87,12 +93,14 @@ describe('requests of one moment', () => {
 
   it('wait together while enough batches are at work', async () => {
     const db = dbWith({ items: 200, batches: 1 })
-    const slow = db.batch(serialized, { name: 'slow', divisor: 1, seconds: 0.3 })
+    const letGo = await hold()
+    const slow = write(db, 'slow')
     const later: Promise<Written[]>[] = []
     for (let index = 0; index < 5; index++) {
       await new Promise((resolve) => setTimeout(resolve, 20))
       later.push(write(db, `later ${index}`))
     }
+    await letGo()
     expect(transactionsOf(await Promise.all(later)).size).toBe(1)
     expect(transactionsOf(await Promise.all([...later, slow])).size).toBe(2)
   })
@@ -133,11 +141,12 @@ describe('a queue', () => {
 
   it('has a length: who comes after that is refused at once', async () => {
     const db = dbWith({ items: 1, batches: 1, length: 2 })
-    const first = slow(db, 0.5)
+    const letGo = await hold()
+    const first = write(db, 'slow')
     await new Promise((resolve) => setTimeout(resolve, 50))
     const waiting = [write(db, 'a'), write(db, 'b')]
     await expect(write(db, 'c')).rejects.toThrow(Overloaded)
-    expect((await names()).length, 'the first is still at work').toBe(0)
+    await letGo()
     await Promise.all([first, ...waiting])
     expect(await names()).toEqual(['slow', 'a', 'b'])
   })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, pendingMigrations, QUEUE_VERSION, statementsOf } from '../../src/platform/db/migrate.ts'
 import { openPool } from '../../src/platform/db/pool.ts'
 import { dbOf } from '../../src/platform/db/sql.ts'
@@ -32,6 +32,18 @@ describe('migrations', () => {
     const names = applied.flat()
     expect(names.length).toBeGreaterThanOrEqual(3)
     expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('refuse the tables of a version before 1.0.0, and say what to do', async () => {
+    const other = await freshDatabase()
+    onTestFinished(() => other.drop())
+    const client = new pg.Client({ connectionString: other.url })
+    await client.connect()
+    await client.query(`update migration set name = '0001_registry' where name = '0001_platform'`)
+    await client.end()
+    await expect(migrate(other.url)).rejects.toThrow(
+      'its tables were made by a version before 1.0.0, which cannot be upgraded: use an empty database (or another DATA_DIR)',
+    )
   })
 
   it('change nothing when run again', async () => {

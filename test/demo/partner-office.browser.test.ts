@@ -15,7 +15,7 @@ import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { newOrder, newRefund } from '../../src/ticketing/orders/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { violations } from '../axe.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
@@ -173,7 +173,7 @@ describe('the back office in a browser', () => {
         }),
       )
       await page.goto(demo.url)
-      await page.click('button')
+      await toNextPage(page, () => page.click('button'))
       expect((await answer).status()).toBe(403)
       await page.context().unroute(demo.url)
     }

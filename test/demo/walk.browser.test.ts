@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type System, startSystem } from '../acceptance/system.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { until } from '../until.ts'
 
 /** What a stranger does after `npm start`, in a real browser without JavaScript. SCREENSHOTS=folder keeps pictures. */
@@ -52,7 +52,7 @@ async function picture(page: Page, name: string): Promise<void> {
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(demoUrl())
-  await page.click('a[href="/sign-in"]')
+  await toNextPage(page, () => page.click('a[href="/sign-in"]'))
   await page.fill('input[name=passport]', 'alice')
   await page.fill('input[name=password]', 'alice-password')
 }
@@ -70,9 +70,9 @@ describe.each<[Size, Language]>([['phone', 'en'], ['desktop', 'zh-CN'], ...(FOLD
       const { page, context } = await visitor(size, language)
       await signIn(page)
       await picture(page, `sign-in-${size}-${language}`)
-      await page.click('button[type=submit]')
+      await toNextPage(page, () => page.click('button[type=submit]'))
       await picture(page, `consent-${size}-${language}`)
-      await page.click('button[value=approve]')
+      await toNextPage(page, () => page.click('button[value=approve]'))
       expect(new URL(page.url()).origin).toBe(demoUrl())
       expect(await page.textContent('#name')).toBe('爱丽丝 Alice')
       expect(await page.textContent('#phone')).toBe('13800000001')
@@ -112,10 +112,10 @@ describe('the demo micro-app', () => {
   it('refreshes, and reads again with the new token', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await signIn(page)
-    await page.click('button[type=submit]')
-    await page.click('button[value=approve]')
+    await toNextPage(page, () => page.click('button[type=submit]'))
+    await toNextPage(page, () => page.click('button[value=approve]'))
     const ticket = await page.textContent('#ticket')
-    await page.click('form[action="/refresh"] button')
+    await toNextPage(page, () => page.click('form[action="/refresh"] button'))
     expect(await page.textContent('#phone')).toBe('13800000001')
     expect(await page.textContent('#ticket')).toMatch(/^[0-9a-f]{32}$/)
     expect(await page.textContent('#ticket')).not.toBe(ticket)
@@ -126,18 +126,18 @@ describe('the demo micro-app', () => {
   it('signs in with OpenID Connect too, and out everywhere', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await page.goto(demoUrl())
-    await page.click('a[href="/oidc/sign-in"]')
+    await toNextPage(page, () => page.click('a[href="/oidc/sign-in"]'))
     await page.fill('input[name=passport]', 'bob')
     await page.fill('input[name=password]', 'bob-password')
-    await page.click('button[type=submit]')
-    await page.click('button[value=approve]')
+    await toNextPage(page, () => page.click('button[type=submit]'))
+    await toNextPage(page, () => page.click('button[value=approve]'))
     const claims = JSON.parse((await page.textContent('#claims')) ?? '')
     expect(claims).toMatchObject({ sub: '1-10002', aud: 'demo-oidc', name: '鲍勃 Bob', phone_number: '+8613800000002' })
-    await page.click('form[action="/oidc/sign-out"] button')
-    await page.click('button[value=sign-out]')
+    await toNextPage(page, () => page.click('form[action="/oidc/sign-out"] button'))
+    await toNextPage(page, () => page.click('button[value=sign-out]'))
     expect(page.url()).toBe(`${demoUrl()}/`)
     expect(await page.isVisible('a[href="/oidc/sign-in"]')).toBe(true)
-    await page.click('a[href="/oidc/sign-in"]')
+    await toNextPage(page, () => page.click('a[href="/oidc/sign-in"]'))
     expect(await page.isVisible('input[name=password]')).toBe(true)
     await context.close()
   })
@@ -145,11 +145,11 @@ describe('the demo micro-app', () => {
   it('is told by OpenID Connect of a refusal', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await page.goto(demoUrl())
-    await page.click('a[href="/oidc/sign-in"]')
+    await toNextPage(page, () => page.click('a[href="/oidc/sign-in"]'))
     await page.fill('input[name=passport]', 'alice')
     await page.fill('input[name=password]', 'alice-password')
-    await page.click('button[type=submit]')
-    await page.click('button[value=refuse]')
+    await toNextPage(page, () => page.click('button[type=submit]'))
+    await toNextPage(page, () => page.click('button[value=refuse]'))
     expect(await page.textContent('#oidc-failed')).toContain('access_denied')
     await context.close()
   })
@@ -157,8 +157,8 @@ describe('the demo micro-app', () => {
   it('never shows its secret or a whole token', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await signIn(page)
-    await page.click('button[type=submit]')
-    await page.click('button[value=approve]')
+    await toNextPage(page, () => page.click('button[type=submit]'))
+    await toNextPage(page, () => page.click('button[value=approve]'))
     const html = await page.content()
     expect(html).not.toContain('demo-secret')
     expect(html).toMatch(/ghat_[A-Za-z0-9_-]{6}…/)
@@ -171,8 +171,8 @@ describe('the demo micro-app', () => {
     const addresses: string[] = []
     page.on('request', (request) => addresses.push(request.url()))
     await signIn(page)
-    await page.click('button[type=submit]')
-    await page.click('button[value=refuse]')
+    await toNextPage(page, () => page.click('button[type=submit]'))
+    await toNextPage(page, () => page.click('button[value=refuse]'))
     expect(await page.isVisible('#refused')).toBe(true)
     const callback = addresses.find((address) => address.includes('/callback'))
     expect([...new URL(callback ?? '').searchParams.keys()]).toEqual(['state'])

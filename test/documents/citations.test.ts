@@ -12,8 +12,10 @@ const HOME: Readonly<Record<string, string>> = {
   ARCHITECTURE: '.github/ARCHITECTURE.md',
   CONTRIBUTING: '.github/CONTRIBUTING.md',
   DECISIONS: '.github/DECISIONS.md',
+  REFERENCE: '.github/REFERENCE.md',
   OPERATIONS: '.github/OPERATIONS.md',
   SECURITY: '.github/SECURITY.md',
+  SETTINGS: '.github/SETTINGS.md',
 }
 const ROWS = /\b(A[1-3]|A4 and A5) rows? (\d+)(?:[–-](\d+))?/g
 const TRAP = /\btrap (\d+)\b/g
@@ -23,8 +25,8 @@ const README = /\b((?:src|test)\/[\w/-]+\.md)\b/g
 const VAGUE = /\((?:source|README), |\((?:spec|decisions)[,:] |\bdecisions\.md\b|\btraps \d+|\bissue \d{1,2}\b/g
 
 /** The rows of a section's table, by the number in their first cell. */
-function numbersUnder(heading: string): Set<number> {
-  const [, after = ''] = read(HOME.DECISIONS ?? '').split(new RegExp(`^#+ ${heading}$`, 'm'))
+function numbersUnder(document: string, heading: string): Set<number> {
+  const [, after = ''] = read(document).split(new RegExp(`^#+ ${heading}$`, 'm'))
   const [section = ''] = after.split(/^#/m, 1)
   return new Set([...section.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number)))
 }
@@ -47,12 +49,12 @@ interface Citation {
 function citationsIn(source: string): Citation[] {
   const text = unwrapped(source)
   const rows = [...text.matchAll(ROWS)].map(([found, table, first, last = first]) => {
-    const known = numbersUnder(`${table}: order of checks`)
+    const known = numbersUnder('.github/REFERENCE.md', `${table}: order of checks`)
     return { text: found, isThere: between(Number(first), Number(last)).every((row) => known.has(row)) }
   })
   const traps = [...text.matchAll(TRAP)].map(([found, number]) => ({
     text: found,
-    isThere: numbersUnder('Traps').has(Number(number)),
+    isThere: numbersUnder('.github/DECISIONS.md', 'Traps').has(Number(number)),
   }))
   const named = [...text.matchAll(HEADING)].map(([found, name = '', heading = '']) => ({
     text: found,
@@ -92,8 +94,8 @@ it.each<[string, boolean]>([
   ['/** A3 row 3 */', false],
   ['// trap 13', true],
   ['// trap 99', false],
-  ['/** DECISIONS "Payloads" */', true],
-  ['/** (DECISIONS\n * "Order of checks of\n * a signed call") */', true],
+  ['/** REFERENCE "Payloads" */', true],
+  ['/** (REFERENCE\n * "Order of checks of\n * a signed call") */', true],
   ['/** DECISIONS "Nothing of the kind" */', false],
   ['/** src/demo/README.md */', true],
   ['/** src/demo/GONE.md */', false],

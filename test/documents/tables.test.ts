@@ -3,14 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { OAUTH_CHECKS } from '../../src/authorization/oauth/check-sequences.ts'
 import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
-import { MICRO_APP_FIELDS } from '../../src/authorization/registry/micro-app-fields.ts'
-import { ALL_ACTIONS, fieldsOf, hintOf, labelOf } from '../../src/operations/actions/index.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
-import type { Fields, RecordField } from '../../src/platform/db/record-fields.ts'
 import type { CheckSequence, FailureRow } from '../../src/platform/lib/failure.ts'
 import { LIST_LIMITS } from '../../src/platform/lib/json/shape.ts'
-import { translator } from '../../src/platform/lib/web/locale.ts'
 import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
@@ -22,7 +18,6 @@ import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { LENIENT_FIELDS } from '../../src/ticketing/interfaces/read-answer.ts'
 import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
-import { PARTNER_FIELDS } from '../../src/ticketing/partners/fields.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
@@ -32,7 +27,7 @@ import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
 
-const DECISIONS = '.github/DECISIONS.md'
+const REFERENCE = '.github/REFERENCE.md'
 type FailureTable = Readonly<Record<string, FailureRow>>
 const CONTRIBUTING = '.github/CONTRIBUTING.md'
 
@@ -47,18 +42,18 @@ function defaultOf(name: string): string {
   return text === '' ? '' : `\`${text}\``
 }
 
-describe('OPERATIONS', () => {
+describe('SETTINGS', () => {
   it('has a row for each setting, as the schema describes it', () => {
     const expected = Object.entries(settings.shape).map(([name, schema]) =>
       rowOf(`\`${name}\``, defaultOf(name), schema.description),
     )
-    expectRows('.github/OPERATIONS.md', 'settings', expected)
+    expectRows('.github/SETTINGS.md', 'settings', expected)
   })
 })
 
-describe('DECISIONS', () => {
+describe('REFERENCE', () => {
   it('names the fields that a product must have', () => {
-    const [, listed = ''] = /required are ([\s\S]*?)\. Of a product without/.exec(read(DECISIONS)) ?? []
+    const [, listed = ''] = /required are ([\s\S]*?)\. Of a product without/.exec(read(REFERENCE)) ?? []
     const named = listed.replace(/\s*\([^)]*\)/g, '').split(/,\s+|\s+and\s+/)
     const answer = INTERFACES.find(({ name }) => name === 'product-pull')?.answer as z.ZodObject<{
       body: z.ZodArray<z.ZodObject>
@@ -73,7 +68,7 @@ describe('DECISIONS', () => {
     const rows = Object.entries(RESCODES).map(([rescode, { name, status, message }]) =>
       rowOf(rescode, name, status, message),
     )
-    expectRows(DECISIONS, 'rescodes', rows)
+    expectRows(REFERENCE, 'rescodes', rows)
   })
 
   it.each([
@@ -86,12 +81,12 @@ describe('DECISIONS', () => {
     const rows = Object.entries<CheckSequence[number]>(OAUTH_CHECKS[endpoint])
       .filter(([row]) => Number(row) >= first)
       .map(([row, { check, failures }]) => rowOf(row, check, rescodesOf(failures).join('; ')))
-    expectRows(DECISIONS, `checks of ${endpoint}`, rows)
+    expectRows(REFERENCE, `checks of ${endpoint}`, rows)
   })
 
   it('has a row for each field of a product that is read leniently', () => {
     expectRows(
-      DECISIONS,
+      REFERENCE,
       'soft fields',
       Object.entries(LENIENT_FIELDS).map(([name, kept]) => rowOf(name, kept)),
     )
@@ -101,14 +96,14 @@ describe('DECISIONS', () => {
     const rows = Object.entries(LIST_LIMITS).map(([name, { most, about }]) =>
       rowOf(name, most.toLocaleString('en'), about),
     )
-    expectRows(DECISIONS, 'lists', rows)
+    expectRows(REFERENCE, 'lists', rows)
   })
 
   it('has a row for each interface of partners', () => {
     const rows = INTERFACES.map(({ name, title, defaultPath, encrypted }) =>
       rowOf(name, title, defaultPath, encrypted ? 'yes' : ''),
     )
-    expectRows(DECISIONS, 'interfaces', rows)
+    expectRows(REFERENCE, 'interfaces', rows)
   })
 
   it('has a row for each field that is not in all requests', () => {
@@ -118,7 +113,7 @@ describe('DECISIONS', () => {
         .filter(({ required, when }) => !required && when === undefined)
         .map(({ path }) => rowOf(entry.name, path, conditionOf(docsAnchor(entry.name, 'request', path), 'en'))),
     )
-    expectRows(DECISIONS, 'sent fields', rows)
+    expectRows(REFERENCE, 'sent fields', rows)
   })
 
   it('has a row for each code of their answers', () => {
@@ -134,7 +129,7 @@ describe('DECISIONS', () => {
     expected.delete('300') // known to every interface
     const rows = [...expected.values()].sort(([one], [other]) => Number(one) - Number(other))
     expectRows(
-      DECISIONS,
+      REFERENCE,
       'codes',
       rows.map((cells) => rowOf(...cells)),
     )
@@ -194,45 +189,6 @@ describe('the README of the signature tool', () => {
   it('has a row for each mistake that it names, and no other', () => expectRows(path, 'mistakes', rows(MISTAKES)))
 
   it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
-})
-
-describe('DECISIONS about the registry', () => {
-  const en = translator('en')
-  /** What a person would write for the value of a new one that is given none. */
-  const atFirst = ({ created }: RecordField): string => {
-    if (!created) return 'set later'
-    const parsed = created.safeParse(undefined)
-    if (!parsed.success) return 'required'
-    return parsed.data === undefined ? 'made' : `\`${JSON.stringify(parsed.data)}\``
-  }
-
-  const actionsWith = (what: string, name: string) =>
-    ALL_ACTIONS.filter(({ id }) => [`${what}_create`, `${what}_update`].includes(id)).flatMap((action) =>
-      fieldsOf(action)
-        .filter((field) => field.name === name)
-        .map((field) => ({ action, field })),
-    )
-  const optionOf = (what: string, name: string): string => `--${actionsWith(what, name)[0]?.field.flag}`
-  const helpOf = (what: string, name: string): string => {
-    const [found] = actionsWith(what, name)
-    if (!found) throw new Error(`no action has ${name}`)
-    return hintOf(en, found.action, name) ?? labelOf(en, found.action, name)
-  }
-
-  it.each<[string, Fields]>([
-    ['app', MICRO_APP_FIELDS],
-    ['partner', PARTNER_FIELDS],
-  ])('has a row for each field of: %s', (what, fields) => {
-    const rows = Object.entries(fields).map(([name, field]) =>
-      rowOf(
-        `\`${name}\``,
-        `\`${optionOf(what, name)}\``,
-        atFirst(field),
-        (field.changed ? '' : 'at creation: ') + helpOf(what, name),
-      ),
-    )
-    expectRows(DECISIONS, `fields of ${what}`, rows)
-  })
 })
 
 describe('the README of the headless API', () => {

@@ -1,15 +1,32 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT, read } from './document.ts'
 
-it('the workflow runs .ci/run, may only read, and pins its actions', () => {
-  const { permissions, jobs } = parse(read('.github/workflows/ci.yml'))
+const { permissions, jobs } = parse(read('.github/workflows/ci.yml'))
+
+it('the workflow may only read', () => {
   expect(permissions).toEqual({ contents: 'read' })
-  const { ci } = jobs
-  expect(ci).toMatchObject({ 'runs-on': 'ubuntu-latest', 'timeout-minutes': 90 })
-  const steps: readonly { uses?: string; run?: string }[] = ci.steps
+  expect(Object.keys(jobs)).toEqual(['ci', 'postgres'])
+})
+
+it.each([
+  ['ci', '.ci/run', 90],
+  ['postgres', '.ci/postgres', 60],
+])('its job %s runs %s, and pins its actions', (name, program, minutes) => {
+  const job = jobs[name]
+  expect(job).toMatchObject({ 'runs-on': 'ubuntu-latest', 'timeout-minutes': minutes })
+  const steps: readonly { uses?: string; run?: string }[] = job.steps
   for (const { uses } of steps) if (uses) expect(uses).toMatch(/^actions\/[\w-]+@[0-9a-f]{40}$/)
-  expect(steps.flatMap(({ run }) => run ?? [])).toEqual(['.ci/run'])
-  accessSync(`${ROOT}.ci/run`, constants.X_OK)
+  expect(steps.flatMap(({ run }) => run?.split(' ', 1) ?? [])).toEqual([program])
+  accessSync(`${ROOT}${program}`, constants.X_OK)
+})
+
+it('tests run on each PostgreSQL that OPERATIONS names', () => {
+  const [, oldest, newest] =
+    /PostgreSQL (\d+) or later, tested with \d+ to (\d+)/.exec(read('.github/OPERATIONS.md')) ?? []
+  const { version } = jobs.postgres.strategy.matrix
+  expect([version[0], version.at(-1)]).toEqual([Number(oldest), Number(newest)])
+  for (const folder of read('.ci/postgres').match(/test\/[\w/.]+/g) ?? [])
+    expect(existsSync(`${ROOT}${folder}`)).toBe(true)
 })

@@ -4,7 +4,7 @@ import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
 import { CHECK_SEQUENCES, checkText, type Endpoint, refusingCheckOf } from '../../src/operations/explain/steps.ts'
 import { cellsOf, read } from '../documents/document.ts'
 
-/** The rows of the sequences of checks, as DECISIONS has them and as `gatehouse explain` tells them. */
+/** The rows of the sequences of checks, as the REFERENCE has them and as `gatehouse explain` tells them. */
 
 const TITLES: Readonly<Record<Endpoint, string>> = {
   A1: '### A1: order of checks',
@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<Endpoint, string>> = {
 const WITHOUT = ['user not signed in', 'user refuses']
 
 function rowsOf(title: string): string[][] {
-  const after = read('.github/DECISIONS.md').split(title)[1] ?? ''
+  const after = read('.github/REFERENCE.md').split(title)[1] ?? ''
   const table = /\| Row \| Failure \| rescode \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(after)?.[1] ?? ''
   return table.trimEnd().split('\n').map(cellsOf)
 }
@@ -29,7 +29,7 @@ const OF_DATA: Failures = RESOURCE_FAILURES
 describe.each(Object.entries(CHECK_SEQUENCES))('the sequence of checks of %s', (endpoint, sequence) => {
   const documented = rowsOf(TITLES[endpoint as Endpoint]).filter(([, check = '']) => !withoutFailure(check))
 
-  it('has the rows of DECISIONS, word for word', () => {
+  it('has the rows of the REFERENCE, word for word', () => {
     const told = Object.entries(sequence).map(([row, { check }]) => [row, check])
     const own = endpoint === 'A3' ? told.filter(([row]) => Number(row) > 8) : told
     expect(own).toEqual(documented.map(([row, check]) => [row, check]))

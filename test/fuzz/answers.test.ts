@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (let place = 0; place < PARTNERS; place++) {
     sellers.push(await makeSeller(client, { base_url: `${partner.url}/${place}` }))
   }
-}, 120_000)
+})
 afterAll(async () => {
   await system.stop()
   await partner.close()

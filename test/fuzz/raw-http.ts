@@ -18,7 +18,7 @@ export interface RawAnswer {
   readonly body: string
 }
 
-const ANSWER_WITHIN_MS = 20_000
+const ANSWER_WITHIN_MS = 120_000
 /** Of a body that was refused the service reads so much, so that the answer arrives; then it closes the connection. */
 const READ_AT_MOST = 4 * 1_048_576
 

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../../src/platform/lib/log.ts'
 import { openSampledLog } from '../../src/platform/lib/sampled-log.ts'
+import { until } from '../until.ts'
 
 function sampledTo(everyMs: number, level = 'info') {
   const lines: Record<string, unknown>[] = []
@@ -14,14 +14,14 @@ const refusal = (kind: string, fields = {}) =>
 
 describe('a sampled log', () => {
   it('writes the first line of each kind, and how many were left out when the time is over', async () => {
-    const { sampled, lines } = sampledTo(100)
+    const { sampled, lines } = sampledTo(1_000)
     for (let n = 0; n < 1_000; n++) sampled.write(refusal('a', { n }))
     sampled.write(refusal('b'))
     expect(lines).toMatchObject([
       { kind: 'a', n: 0, msg: 'refused' },
       { kind: 'b', msg: 'refused' },
     ])
-    for (let waited = 0; lines.length < 3 && waited < 100; waited++) await sleep(50)
+    await until(() => lines.length >= 3)
     expect(lines[2]).toMatchObject({ kind: 'a', leftOut: 999, level: 30 })
     sampled.write(refusal('a', { n: 'again' }))
     expect(lines[3]).toMatchObject({ kind: 'a', n: 'again' })

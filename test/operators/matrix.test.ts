@@ -109,6 +109,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app rotate-webhook-secret': ['none'],
   'app events': ['none'],
   'user show': ['--cid', '1', '--user-id', 'none'],
+  'user update': ['--cid', '1', '--user-id', 'none', '--name', 'X'],
   'user accesses': ['--cid', '1', '--user-id', 'none'],
   'user factors': ['--cid', '1', '--user-id', 'none'],
   'user sessions': ['--cid', '1', '--user-id', 'none'],

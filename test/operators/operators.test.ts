@@ -60,6 +60,19 @@ describe('an operator', () => {
     ])
   })
 
+  it('has no password that attackers try first, and not its name', async () => {
+    await call('POST', '/operators', ADMIN_TOKEN, { name: 'the-operator-of-ours', role: 'viewer' })
+    for (const [password, problem] of [
+      ['1QAZ2wsx3edc', 'is among those that attackers try first: choose another one'],
+      ['The-Operator-Of-Ours', 'is what one signs in with: choose another one'],
+    ]) {
+      const refused = await call('POST', '/operators/the-operator-of-ours/password', ADMIN_TOKEN, { password })
+      expect(refused).toMatchObject({ status: 400, data: { problems: [{ field: 'password', problem }] } })
+    }
+    const row = "select password_hash from operator where name = 'the-operator-of-ours'"
+    expect((await world.pool.query(row)).rows).toEqual([{ password_hash: null }])
+  })
+
   it('has a name of its own', async () => {
     await call('POST', '/operators', ADMIN_TOKEN, { name: 'twin', role: 'viewer' })
     const again = await call('POST', '/operators', ADMIN_TOKEN, { name: 'TWIN', role: 'viewer' })

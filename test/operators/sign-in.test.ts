@@ -7,8 +7,10 @@ import {
   enrolTotp,
   findOperatorSession,
   OperatorSignInRefused,
+  renewRecoveryCodes,
   resetTotp,
   setOperatorPassword,
+  showOperator,
   signInOperator,
 } from '../../src/operations/operators/index.ts'
 import { endOperatorSession } from '../../src/operations/operators/session.ts'
@@ -48,7 +50,7 @@ async function enrolled() {
   const { secret } = await enrolTotp(world.deps, pending)
   const full = await confirmTotp(world.deps, pending, { code: codeOf(secret), address })
   world.clock.advance(60)
-  return { secret, session: full, first: session }
+  return { secret, ...full, first: session }
 }
 
 describe('the first sign-in', () => {
@@ -70,6 +72,44 @@ describe('the first sign-in', () => {
   it('cannot replace an authenticator that counts already', async () => {
     const { session } = await enrolled()
     await expect(enrolTotp(world.deps, await sessionOf(session))).rejects.toThrow(OperatorSignInRefused)
+  })
+})
+
+describe('a recovery code', () => {
+  it('signs in once, however many ask at once, in any spelling, and the audit log says so', async () => {
+    const { codes } = await enrolled()
+    expect(new Set(codes).size).toBe(10)
+    const [first = '', second = ''] = codes
+    const answers = await Promise.allSettled([signIn(name, first), signIn(name, first), signIn(name, first)])
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    await expect(signIn(name, first)).rejects.toThrow(OperatorSignInRefused)
+    expect(await signIn(name, ` ${second.replaceAll('-', '').toUpperCase()}`)).toMatchObject({ pending: false })
+    expect(await showOperator(world.deps, { name })).toMatchObject({ recovery_codes: 8 })
+    const { rows } = await world.pool.query(
+      "select detail from audit_event where target = $1 and event = 'operator_signed_in' order by at desc limit 1",
+      [`operator:${name}`],
+    )
+    expect(rows).toEqual([{ detail: { pending: false, by: 'recovery code' } }])
+    const kept = await world.pool.query('select c::text from operator_recovery_code c')
+    expect(JSON.stringify(kept.rows)).not.toContain(first)
+  })
+
+  it('is nobody else’s, and none of before the authenticator was reset or the codes were made anew', async () => {
+    const theirs = await enrolled()
+    const owner = name
+    name = `person${++serial}`
+    await createOperator(world.deps, { name, role: 'support', days: 1 })
+    await setOperatorPassword(world.deps, { name, password: PASSWORD })
+    const { codes, session, secret } = await enrolled()
+    await expect(signIn(name, theirs.codes[0])).rejects.toThrow(OperatorSignInRefused)
+    const typed = { code: codeOf(secret), address }
+    const renewed = await renewRecoveryCodes(world.deps, await sessionOf(session), typed)
+    await expect(renewRecoveryCodes(world.deps, await sessionOf(session), typed)).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name, codes[0])).rejects.toThrow(OperatorSignInRefused)
+    expect(await signIn(name, renewed[0])).toMatchObject({ pending: false })
+    await resetTotp(world.deps, { name: owner })
+    expect(await showOperator(world.deps, { name: owner })).toMatchObject({ recovery_codes: 0 })
+    expect(await signIn(owner, theirs.codes[0])).toMatchObject({ pending: true })
   })
 })
 

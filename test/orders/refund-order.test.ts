@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { statementsOf } from '../../src/platform/db/migrate.ts'
 import { parseInput } from '../../src/platform/lib/json/input.ts'
 import { applyRefundResult } from '../../src/ticketing/orders/refund-result.ts'
 import { refundByPlatform } from '../../src/ticketing/orders/refunded-message.ts'
@@ -8,7 +6,7 @@ import { newRefundedMessage } from '../../src/ticketing/orders/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { fakeSeller, html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
-import { historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from './orders.ts'
+import { historyOf, recordOf, waitingJobs } from './orders.ts'
 
 const { world, seller, close } = await worldWithSeller()
 afterAll(close)
@@ -586,93 +584,4 @@ describe('refundByPlatform', () => {
     expect(await jobsOf()).toEqual([])
     expect(seller.calls.map(({ body }) => body.refundSerialNo)).toEqual([refundId, refundId])
   })
-})
-
-describe('orders from before the tickets of a code were counted', () => {
-  type Code = readonly [voucher: string, quantity: number, state: string]
-  type Refund = readonly [quantity: number, ...vouchers: string[]]
-  const A = (state: string): Code => ['A', 3, state]
-  const B = (state: string): Code => ['B', 3, state]
-
-  it.each<[string, [number, number, number], Code[], Refund[], string[]]>([
-    ['one code', [3, 1, 1], [['A', 3, 'used']], [], ['A unused 1+1']],
-    ['one code, nothing left', [3, 1, 2], [['A', 3, 'refunded']], [], ['A used 1+2']],
-    ['one code that is void', [3, 1, 0], [['A', 3, 'void']], [], ['A void 1+0']],
-    [
-      'codes for one ticket',
-      [2, 1, 1],
-      [
-        ['a', 1, 'used'],
-        ['b', 1, 'refunded'],
-      ],
-      [],
-      ['a used 0+0', 'b refunded 0+0'],
-    ],
-    ['marked with the first ticket', [6, 1, 0], [A('used'), B('unused')], [], ['A unused 1+0', 'B unused 0+0']],
-    ['both marked', [6, 3, 0], [A('used'), B('used')], [], ['A unused 0+0', 'B unused 0+0']],
-    ['both marked, most used', [6, 5, 0], [A('used'), B('used')], [], ['A unused 2+0', 'B unused 2+0']],
-    ['one of them used', [6, 3, 0], [A('used'), B('unused')], [], ['A used 3+0', 'B unused 0+0']],
-    ['some of a code refunded', [6, 0, 1], [A('unused'), B('unused')], [[1, 'A']], ['A unused 0+1', 'B unused 0+0']],
-    [
-      'some of a code refunded in parts, the other used',
-      [6, 3, 2],
-      [A('unused'), B('used')],
-      [
-        [1, 'A'],
-        [1, 'A'],
-      ],
-      ['A unused 0+2', 'B used 3+0'],
-    ],
-    [
-      'some of a code refunded, the other marked',
-      [6, 0, 2],
-      [A('unused'), B('refunded')],
-      [[1, 'A']],
-      ['A unused 0+1', 'B unused 0+1'],
-    ],
-    [
-      'some of two codes refunded',
-      [6, 0, 4],
-      [A('unused'), B('unused')],
-      [[4, 'A', 'B']],
-      ['A unused 0+1', 'B unused 0+1'],
-    ],
-    ['a code for one beside it', [4, 2, 0], [A('used'), ['c', 1, 'used']], [], ['A unused 1+0', 'c used 0+0']],
-    ['nothing left', [6, 3, 3], [A('used'), B('refunded')], [[3]], ['A used 3+0', 'B refunded 0+3']],
-    ['nothing left, all marked used', [6, 4, 2], [A('used'), B('used')], [[2, 'A']], ['A used 1+2', 'B used 3+0']],
-  ])(
-    'are counted as far as it is certain: %s',
-    async (_what, [quantity, used, refunded], codesBefore, refunds, after) => {
-      const old = newId()
-      await seedOrder(world.pool, { orderId: old, quantity })
-      await world.pool.query('update ticket_order set used_quantity = $2, refunded_quantity = $3 where order_id = $1', [
-        String(old),
-        used,
-        refunded,
-      ])
-      for (const [voucher, tickets, state] of codesBefore) {
-        await world.pool.query('insert into voucher (order_id, voucher, quantity, state) values ($1, $2, $3, $4)', [
-          String(old),
-          ...[voucher, tickets, state],
-        ])
-      }
-      for (const [at, [tickets, ...vouchers]] of refunds.entries()) {
-        await seedRefund(world.pool, {
-          refundId: `${old}-${at}`,
-          orderId: old,
-          state: 'refunded',
-          quantity: tickets,
-          vouchers,
-        })
-      }
-      const [, ...counting] = statementsOf(readFileSync('migrations/0110_voucher_counts.sql', 'utf8'))
-      for (const statement of counting) await world.pool.query(statement)
-      const { rows } = await world.pool.query(
-        `select voucher || ' ' || state || ' ' || used_quantity || '+' || refunded_quantity as shown from voucher
-       where order_id = $1 order by voucher`,
-        [String(old)],
-      )
-      expect(rows.map(({ shown }) => shown)).toEqual(after)
-    },
-  )
 })

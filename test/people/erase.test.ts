@@ -63,6 +63,7 @@ async function makePerson() {
        null, false, null, $2, $3)`,
     person,
   )
+  await browser.send('POST', '/developer/terms', {})
   return { user, browser, tokens, consented }
 }
 
@@ -79,6 +80,8 @@ const ROWS = {
   refused_requests: 1,
   app_events: 0,
   deletion_requests: 0,
+  team_members: 1,
+  developers: 1,
   sessions: 1,
   sign_ins: 1,
   contact_changes: 1,

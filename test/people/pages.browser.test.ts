@@ -7,6 +7,7 @@ import { type App, Client, dataOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { browsing, fits, LOOKS, type Look, tabTo } from '../sandbox/browse.ts'
 
@@ -56,8 +57,8 @@ async function signIn(context: BrowserContext, { passport, password }: User, pat
   const page = await tab(context, `${origin}${path}`)
   await page.fill('#passport', passport)
   await page.fill('#password', password)
-  await page.click('button[type=submit]')
-  await page.waitForURL(`${origin}${path}`)
+  await toNextPage(page, () => page.click('button[type=submit]'))
+  expect(page.url()).toBe(`${origin}${path}`)
   return page
 }
 
@@ -91,7 +92,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.keyboard.press('Enter')
     expect(await page.textContent('details')).toContain('Sunny Day Trips loses access to your account at once')
     await tabTo(page, 'details button')
-    await page.keyboard.press('Enter')
+    await toNextPage(page, () => page.keyboard.press('Enter'))
     await page.getByRole('status').waitFor()
     expect(await page.getByRole('status').textContent()).toBe('Sunny Day Trips no longer has access to your account.')
     expectFailure(await client.userInfo(token), { rescode: 20009 })
@@ -103,12 +104,12 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     const rows = page.locator('section[aria-labelledby=sessions] li')
     expect(await rows.count()).toBe(2)
     expect(await rows.first().textContent()).toMatch(/Chrome on Linux\s*this browser/)
-    await rows.nth(1).locator('button').click()
+    await toNextPage(page, () => rows.nth(1).locator('button').click())
     await page.getByRole('status').waitFor()
     expect(await rows.count()).toBe(1)
     await client.signedIn(user, app)
     await page.reload()
-    await page.click('text=Sign out everywhere else')
+    await toNextPage(page, () => page.click('text=Sign out everywhere else'))
     await page.getByText('You were signed out everywhere else.').waitFor()
     expect(await rows.count()).toBe(1)
     expect(await page.textContent('section[aria-labelledby=sign-ins]')).toContain('Wrong password')

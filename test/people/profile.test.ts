@@ -7,6 +7,7 @@ import { Client, type User } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { hook, type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 
 /** What people change of their profile; a new address or number is proved first, with a real mail server and hook. */
@@ -81,6 +82,32 @@ const page = async (browser: Browser) =>
   visibleText((await browser.open('/account/profile?ui_locales=en')).text).replace(/\s+/g, ' ')
 
 describe('name, picture and gender', () => {
+  it('tell apps when they were changed last (updated_at), as a new number does', async () => {
+    const user = await newPerson()
+    const rp = await StandardApp.make(client)
+    const { access_token } = await rp.tokens(client.newBrowser(), user)
+    const told = async () => Number(bodyOf(await rp.userInfo(access_token)).updated_at)
+    const now = () => Math.floor(world.clock.now().getTime() / 1000)
+    const made = await told()
+    expect(made).toBe(now())
+    world.clock.advance(100)
+    const browser = await signedIn(user)
+    await browser.send('POST', '/account/profile', { name: 'Ann' })
+    expect(await told()).toBe(now())
+    world.clock.advance(100)
+    await browser.send('POST', '/account/profile', { name: 'Ann' })
+    await ask(browser, 'phone', '+8613900000077')
+    expect(await told()).toBe(made + 100)
+    await runJobs()
+    await confirm(browser, 'phone', hooked().data.code)
+    expect(await told()).toBe(now())
+    world.clock.advance(100)
+    await ask(browser, 'mail', `dated${serial}@example.com`)
+    await runJobs()
+    await confirm(browser, 'mail', codeTo(`dated${serial}@example.com`))
+    expect(await told()).toBe(now())
+  })
+
   it('are changed by the person, shown to apps at once, and kept in the audit log without what they are', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)

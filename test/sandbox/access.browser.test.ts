@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signatureOf } from '../signer.ts'
 import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
@@ -35,7 +36,7 @@ const authorization = (newline: string) =>
 async function paste(page: Page, newline: string): Promise<void> {
   await page.fill('#date', date())
   await page.fill('#authorization', authorization(newline))
-  await page.click('#paste button[type=submit]')
+  await toNextPage(page, () => page.click('#paste button[type=submit]'))
 }
 
 /** Pictures of the pages as they are met first, in the light. */
@@ -57,7 +58,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'sign-in-failed', look)
     await signInAs(page, partner)
     await looksRight(page, 'home', look)
-    await page.click('li[aria-current=step] a.button')
+    await toNextPage(page, () => page.click('li[aria-current=step] a.button'))
     await looksRight(page, 'signature-empty', look)
     await paste(page, '')
     expect(await page.locator('#verdict .mistakes code').allTextContents()).toEqual(['newline-missing'])
@@ -65,7 +66,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await paste(page, '\n')
     await page.click('#snippets details:nth-of-type(3) summary')
     await looksRight(page, 'signature-passed', look)
-    await page.click('#snippets a[href="/sandbox/starters"]')
+    await toNextPage(page, () => page.click('#snippets a[href="/sandbox/starters"]'))
     await looksRight(page, 'starters', look)
     await page.goto(`${origin}/sandbox`)
     await looksRight(page, 'home-passed', look)
@@ -104,7 +105,7 @@ describe('the signature tool', () => {
     expect(await page.inputValue('#date')).toBe('typed')
     expect(await page.evaluate(() => 'same' in globalThis)).toBe(true)
     expect(await violations(page)).toEqual([])
-    await page.click('.calls li:last-child a')
+    await toNextPage(page, () => page.click('.calls li:last-child a'))
     await page.waitForSelector('#verdict.bad')
     await send('\n')
     await page.waitForSelector('.calls li:nth-child(3)')
@@ -132,9 +133,9 @@ describe('without JavaScript', () => {
     expect(await page.textContent('#verdict h2')).toContain('签名正确')
     expect(await page.textContent('.success')).toContain('联调测试已开放')
     expect(await page.locator('.copy').count()).toBe(0)
-    await page.click('footer a[lang=en]')
+    await toNextPage(page, () => page.click('footer a[lang=en]'))
     expect(await page.textContent('#verdict h2')).toContain('This signature is correct')
-    await page.click('.signed-in button')
+    await toNextPage(page, () => page.click('.signed-in button'))
     expect(new URL(page.url()).pathname).toBe('/sandbox/sign-in')
   })
 
@@ -144,7 +145,8 @@ describe('without JavaScript', () => {
     expect(await page.textContent('#send')).toContain('No calls received yet.')
     const headers = { date: date(), authorization: authorization('') }
     await world.app.inject({ method: 'POST', url: PATH, headers })
-    await page.click('a.button[href="/sandbox/signature"]') // what is in noscript has no text for the browser driver
+    // What is in noscript has no text for the browser driver.
+    await toNextPage(page, () => page.click('a.button[href="/sandbox/signature"]'))
     expect(await page.textContent('.calls')).toContain('newline-missing')
     expect(await page.textContent('#verdict')).toContain('The line feed between path and Date is missing.')
     expect(await page.textContent('#verdict .when')).toMatch(/ UTC$/)
@@ -169,8 +171,8 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab') // over the address, which members have
     await page.keyboard.type(partner.client_secret)
-    await page.keyboard.press('Enter')
-    await page.waitForURL(`${origin}/sandbox/signature`)
+    await toNextPage(page, () => page.keyboard.press('Enter'))
+    expect(page.url()).toBe(`${origin}/sandbox/signature`)
     const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim())
     await page.keyboard.press('Tab') // the brand
     await page.keyboard.press('Tab')
@@ -185,8 +187,7 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type(authorization('\n'))
     for (let stops = 0; stops < 3; stops++) await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/test=\d+/)
+    await toNextPage(page, () => page.keyboard.press('Enter'))
     expect(await page.textContent('#verdict h2')).toContain('This signature is correct')
   })
 })

@@ -9,6 +9,7 @@ import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { MANY_CONNECTIONS } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
+import { until } from '../until.ts'
 import { call, itself, type Who } from './caller.ts'
 import { junitProblems } from './junit.ts'
 import { type Lab, openLab, SIMPLE, SIMPLE_STEPS } from './lab.ts'
@@ -97,11 +98,18 @@ describe('a run over the headless API', () => {
 
   it('lets so many of a partner wait at once, and no more', async () => {
     const run = await begin()
-    const waiting = Array.from({ length: 25 }, () => call(lab, 'GET', `/runs/${run}/events?wait=2`))
+    const refused: Awaited<ReturnType<typeof call>>[] = []
+    const waiting = Array.from({ length: 25 }, async () => {
+      const answer = await call(lab, 'GET', `/runs/${run}/events?wait=30`)
+      if (answer.status === 429) refused.push(answer)
+      return answer
+    })
+    await until(() => refused.length === 5)
+    await start(run, 'product-pull') // its first line ends the waits
     const answers = await Promise.all(waiting)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-    const refused = answers.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(5)
+    await follow(run)
     expect(refused[0]?.headers.get('retry-after')).toBe('2')
     expect((await call(lab, 'GET', `/runs/${run}/events?wait=0.1`)).status).toBe(200)
   })

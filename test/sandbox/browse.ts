@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
-import { sharedBrowser } from '../browser.ts'
+import { lookAt, sharedBrowser, toNextPage } from '../browser.ts'
 
 /** How pages are looked at: sizes, languages, colour schemes, and pictures where SCREENSHOTS names a folder. */
 
@@ -63,7 +63,6 @@ export function browsing(): Browsing {
 
   const tab: Browsing['tab'] = async (context, address) => {
     const page = await context.newPage()
-    page.setDefaultTimeout(120_000)
     // Chromium reports what the Content-Security-Policy blocked on the console.
     page.on('console', (message) => {
       if (/content security policy/i.test(message.text())) complaints.push(message.text())
@@ -79,11 +78,12 @@ export function browsing(): Browsing {
 export async function signInAs(page: Page, partner: { client_id: string; client_secret: string }): Promise<void> {
   await page.fill('#client_id', partner.client_id)
   await page.fill('#password', partner.client_secret)
-  await page.click('button[type=submit]')
+  await toNextPage(page, () => page.click('button[type=submit]'))
 }
 
 /** Presses Tab until what the selector names has the focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
+  await page.waitForLoadState()
   for (let stops = 0; stops < 150; stops++) {
     if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return
     await page.keyboard.press('Tab')
@@ -97,8 +97,8 @@ export async function fits(page: Page): Promise<boolean> {
   const tooWide: number[] = []
   for (const width of new Set([size.width, 320, SIZES.phone.width, SIZES.desktop.width])) {
     if (width !== size.width) await page.setViewportSize({ width, height: size.height })
-    const fitting = await page.evaluate(
-      () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+    const fitting = await lookAt(page, () =>
+      page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
     )
     if (!fitting) tooWide.push(width)
   }

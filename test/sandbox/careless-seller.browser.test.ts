@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { violationsInBothSchemes } from '../axe.ts'
+import { lookAt, toNextPage } from '../browser.ts'
 import { type SignedHeaders, signedHeaders } from '../signer.ts'
 import { browsing, fits, type Look, picture, signInAs, tabTo } from './browse.ts'
 import { type Lab, openLab } from './lab.ts'
@@ -66,7 +67,7 @@ async function arrive(look: Look): Promise<Walk> {
   })
   const seen = async (name: string) => {
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
-    if (look.locale === 'zh-CN') expect(await englishOn(page), name).toEqual([])
+    if (look.locale === 'zh-CN') expect(await lookAt(page, () => englishOn(page)), name).toEqual([])
     if (look.javaScriptEnabled !== false && ONLY_HERE.includes(name)) {
       expect(await violationsInBothSchemes(page), name).toEqual([])
     }
@@ -91,9 +92,10 @@ async function press(page: Page, selector: string): Promise<void> {
 async function passSignatureTool({ lab, page, seen }: Walk): Promise<void> {
   // With JavaScript the page looks by itself, and has no such link.
   const lookAgain = async (): Promise<void> => {
-    if (await page.locator('#send a.button').isVisible()) await page.click('#send a.button')
+    const link = page.locator('#send a.button')
+    if (await link.isVisible()) await toNextPage(page, () => link.click())
   }
-  await page.click('li[aria-current=step] a.button')
+  await toNextPage(page, () => page.click('li[aria-current=step] a.button'))
   await send(lab, TOOL, '{}', fullUrlSigned(lab, TOOL))
   await lookAgain()
   await page.waitForSelector('#verdict .mistakes code')
@@ -102,7 +104,7 @@ async function passSignatureTool({ lab, page, seen }: Walk): Promise<void> {
   await send(lab, TOOL, '{}')
   await lookAgain()
   await page.waitForSelector('#verdict.good')
-  await page.click('.next a.button')
+  await toNextPage(page, () => page.click('.next a.button'))
 }
 
 async function chooseFunctions({ lab, page, seen }: Walk): Promise<void> {
@@ -115,7 +117,7 @@ async function chooseFunctions({ lab, page, seen }: Walk): Promise<void> {
   await page.waitForSelector('#field-base_url-problem')
   await seen('functions-problem')
   await page.fill('#field-base_url', lab.sellerUrl)
-  await page.click('button[value=check]')
+  await toNextPage(page, () => page.click('button[value=check]'))
   await page.waitForSelector('#preflight .preflight')
   expect(await page.locator('#preflight .mark.bad').count()).toBe(0)
   await seen('preflight')
@@ -180,6 +182,7 @@ async function goThroughSteps(walk: Walk): Promise<void> {
   const consumption = await stepName(page)
   await page.click(all)
   await page.waitForSelector('#now form[action$="/accept"]')
+  await page.waitForLoadState()
   expect(await stepName(page)).not.toBe(consumption)
   expect(await page.locator('#steps li .mark.good').count()).toBe(await page.locator('#steps li').count())
 }
@@ -189,7 +192,7 @@ async function beAccepted({ page, seen, origin }: Walk): Promise<void> {
   await page.click(accept)
   await page.waitForSelector('#now [role=alert]')
   await seen('not-accepted')
-  await page.click('#acceptance a[href$="#contacts"]')
+  await toNextPage(page, () => page.click('#acceptance a[href$="#contacts"]'))
   for (const role of ['product', 'business']) {
     await tabTo(page, `[id="field-contact.${role}.name"]`)
     await page.keyboard.type('林工')
@@ -203,9 +206,10 @@ async function beAccepted({ page, seen, origin }: Walk): Promise<void> {
   await page.click('li[aria-current=step] a.button')
   await press(page, accept)
   await page.waitForSelector('#acceptance .success')
+  await page.waitForLoadState()
   expect(await page.locator('#acceptance .told li').count()).toBe(2)
   await seen('accepted')
-  await page.click('#acceptance a[href^="/sandbox/verify/"]')
+  await toNextPage(page, () => page.click('#acceptance a[href^="/sandbox/verify/"]'))
   await page.waitForSelector('.verify .success')
   expect(await page.textContent('main')).toContain('Lab')
   await seen('verify')

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { browsing, fits, LOOKS, type Look, picture } from './browse.ts'
 
@@ -44,9 +45,9 @@ const DESKTOP: Look = { size: 'desktop', locale: 'en' }
 it('the search works without JavaScript and leads to the field', async () => {
   const page = await open('/sandbox/docs', { ...DESKTOP, javaScriptEnabled: false })
   await page.fill('#q', 'credentialType')
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**/sandbox/docs?q=credentialType')
-  await page.click('.found a')
+  await toNextPage(page, () => page.keyboard.press('Enter'))
+  expect(page.url()).toMatch(/\/sandbox\/docs\?q=credentialType$/)
+  await toNextPage(page, () => page.click('.found a'))
   await page.waitForURL('**/sandbox/docs#**credentialType')
   expect(await page.locator('tr:target').count()).toBe(1)
 })

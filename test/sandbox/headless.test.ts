@@ -16,7 +16,7 @@ import { SIMPLE_STEPS } from './lab.ts'
 let system: System
 let folder: string
 beforeAll(async () => {
-  system = await startSystem({ SANDBOX_WAIT_S: '20' })
+  system = await startSystem()
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-headless-'))
 })
 afterAll(async () => {
@@ -171,18 +171,19 @@ describe('gatehouse sandbox', () => {
   })
 
   it('gives up after --timeout', async () => {
+    // The second step waits.
     const wish = [
       '--function',
-      'product-pull,pay-at-once,refund-at-once',
+      'product-pull,pay-at-once,refund-at-once,product-change',
       '--product',
       'DEMO-OPEN',
       '--timeout',
-      '12',
+      '15',
       '--overwrite',
     ]
     const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish)
     expect(stdout).toMatch(
-      /waiting until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot finished after 12 s \(--timeout\)\nNOT PASSED\n$/,
+      /waiting until \S+ for your call to POST \/mtp\/api\/deal\/change\/notice: .*\nnot finished after 15 s \(--timeout\)\nNOT PASSED\n$/,
     )
     expect(code).toBe(1)
   })

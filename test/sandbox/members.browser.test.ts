@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type JobWorker, startWorker } from '../../src/operations/jobs/worker.ts'
 import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
@@ -70,21 +71,21 @@ async function linkTo(address: string, mails: number): Promise<string> {
 async function invite(page: Page, mail: string, role: 'owner' | 'developer'): Promise<void> {
   await page.fill('#mail', mail)
   await page.check(`input[name=role][value=${role}]`)
-  await page.click('form.invite button')
-  await page.waitForURL(/\?done=invited$/)
+  await toNextPage(page, () => page.click('form.invite button'))
+  expect(page.url()).toMatch(/\?done=invited$/)
 }
 
 async function choosePassword(page: Page, password: string, again = password): Promise<void> {
   await page.fill('#password', password)
   await page.fill('#password_again', again)
-  await page.click('main button[type=submit]')
+  await toNextPage(page, () => page.click('main button[type=submit]'))
 }
 
 async function signInMember(page: Page, mail: string, password = PASSWORD): Promise<void> {
   await page.fill('#mail', mail)
   await page.fill('#password', password)
-  await page.click('main button[type=submit]')
-  await page.waitForURL((url) => url.pathname !== '/sandbox/sign-in')
+  await toNextPage(page, () => page.click('main button[type=submit]'))
+  expect(new URL(page.url()).pathname).not.toBe('/sandbox/sign-in')
 }
 
 describe.each(LOOKS)('looked at as %j', (look) => {
@@ -114,22 +115,22 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await page.goto(link)
     await looksRight(page, 'join-used', look)
 
-    await other.click('header nav a[href="/sandbox/members"]')
+    await toNextPage(other, () => other.click('header nav a[href="/sandbox/members"]'))
     await invite(other, developer, 'developer')
     await other.click('.members li:nth-child(2) summary')
     await looksRight(other, 'members', look)
 
     await other.goto(`${origin}/sandbox/secret`)
-    await other.click('form[action$="/rotate"] button')
+    await toNextPage(other, () => other.click('form[action$="/rotate"] button'))
     const made = String(await other.textContent('#made'))
     expect(made).toMatch(/^ghcs_[0-9A-Za-z]{49}$/)
     await looksRight(other, 'secret', look)
     seller.on('/alive', refusal(300), ok({}))
-    await other.click('form[action$="/switch"] button')
+    await toNextPage(other, () => other.click('form[action$="/switch"] button'))
     await other.getByRole('alert').waitFor()
     await looksRight(other, 'secret-failed', look)
     expect(await other.content()).not.toContain(made)
-    await other.click('form[action$="/switch"] button')
+    await toNextPage(other, () => other.click('form[action$="/switch"] button'))
     await other.waitForURL(/\?done=switched$/)
     await looksRight(other, 'secret-switched', look)
 
@@ -155,7 +156,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await other.waitForURL(/\/sandbox\/forgotten/)
     await looksRight(other, 'forgotten', look)
     await other.fill('#mail', mail.toUpperCase())
-    await other.click('main button[type=submit]')
+    await toNextPage(other, () => other.click('main button[type=submit]'))
     await other.getByRole('status').waitFor()
     await looksRight(other, 'forgotten-sent', look)
     await other.goto(await linkTo(mail, 2))
@@ -174,17 +175,17 @@ it('works without JavaScript, with the keyboard', async () => {
   const page = await open(`${origin}/sandbox/members`, { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false })
   await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
   await page.fill('#mail', mail)
-  await page.keyboard.press('Enter')
-  await page.waitForURL(/\?done=invited$/)
+  await toNextPage(page, () => page.keyboard.press('Enter'))
+  expect(page.url()).toMatch(/\?done=invited$/)
   await page.goto(await linkTo(mail, 1))
   await page.locator('#password:focus').waitFor()
   await page.keyboard.type(PASSWORD)
   await page.keyboard.press('Tab')
   await page.keyboard.type(PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForURL(`${origin}/sandbox`)
+  await toNextPage(page, () => page.keyboard.press('Enter'))
+  expect(page.url()).toBe(`${origin}/sandbox`)
   await page.goto(`${origin}/sandbox/secret`)
-  await page.click('form[action$="/rotate"] button')
+  await toNextPage(page, () => page.click('form[action$="/rotate"] button'))
   expect(await page.textContent('#made')).toMatch(/^ghcs_/)
 })
 

@@ -191,6 +191,19 @@ describe('sessions end at once', () => {
 })
 
 describe('a link', () => {
+  it('sets no password that attackers try first, nor the address or clientId, and still works after that', async () => {
+    const { token } = await invited(world, partner, OWNER)
+    for (const [password, text] of [
+      ['1QAZ2wsx3edc', 'This password is among those that attackers try first'],
+      [OWNER.toUpperCase(), 'The password must not be what you sign in with'],
+      [partner.client_id, 'The password must not be what you sign in with'],
+    ] as const) {
+      const page = await join(token, password)
+      expect([page.statusCode, page.body.includes(text)], password).toEqual([400, true])
+    }
+    expect((await join(token)).statusCode).toBe(303)
+  })
+
   it('is only shown by GET, which changes nothing, and leaves no trace', async () => {
     const { token } = await invited(world, partner, OWNER)
     for (let opened = 0; opened < 3; opened++) {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
 import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { type Lab, openLab } from './lab.ts'
 
@@ -36,7 +37,7 @@ const looksRight = async (page: Page, name: string, look: Look) => {
 }
 
 const press = async (page: Page, action: string) => {
-  await page.click(`form[action$="${action}"] button`)
+  await toNextPage(page, () => page.click(`form[action$="${action}"] button`))
   await page.waitForSelector('#result')
 }
 
@@ -47,9 +48,9 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await press(page, '/pay')
     await looksRight(page, 'play-result', look)
     await press(page, '/refund')
-    await page.click('a[href="/sandbox/play"]')
+    await toNextPage(page, () => page.click('a[href="/sandbox/play"]'))
     await looksRight(page, 'play', look)
-    await page.click('.playing a[href*="/play/orders/"]')
+    await toNextPage(page, () => page.click('.playing a[href*="/play/orders/"]'))
     await looksRight(page, 'play-order', look)
   })
 
@@ -64,7 +65,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
           return top >= 0 && top + 60 < innerHeight
         })
     expect(await seen('#body')).toBe(true)
-    await page.click('.card form button')
+    await toNextPage(page, () => page.click('.card form button'))
     await page.waitForSelector('#result')
     for (const part of ['#result-title', '#result h2 .mark', '#result pre.body']) {
       await expect.poll(() => seen(part), { message: part }).toBe(true)
@@ -76,12 +77,12 @@ describe.each(LOOKS)('looked at as %j', (look) => {
   it('a body that is no JSON, and a failed check, are told accessibly', async () => {
     const page = await open('/sandbox/play/order-query', look)
     await page.fill('#body', '{"body": {"orderId": 1,}}')
-    await page.click('.card form button')
+    await toNextPage(page, () => page.click('.card form button'))
     await page.waitForSelector('#body-problem')
     await looksRight(page, 'play-problem', look)
     await page.fill('#body', '{"body": {"orderId": 1}}')
     await page.check('input[value="signature"]')
-    await page.click('.card form button')
+    await toNextPage(page, () => page.click('.card form button'))
     await page.waitForSelector('#result')
     await looksRight(page, 'play-forged', look)
   })
@@ -95,7 +96,7 @@ it('works without scripts, and with the keyboard alone', async () => {
   expect(await page.isChecked('input[value="signature"]')).toBe(true)
   await page.keyboard.press('ArrowUp')
   for (const _ of ['expected answer', 'the button']) await page.keyboard.press('Tab')
-  await page.keyboard.press('Enter')
+  await toNextPage(page, () => page.keyboard.press('Enter'))
   await page.waitForSelector('#result')
   expect(await page.textContent('#result-title')).toContain('All checks passed')
 })

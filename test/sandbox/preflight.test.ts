@@ -9,6 +9,7 @@ import { type InterfacePreflight, type PreflightCheck, preflight } from '../../s
 import { probe } from '../../src/sandbox/portal/preflight/probe.ts'
 import { verdict } from '../../src/sandbox/portal/preflight/verdict.ts'
 import { INTERFACES, type InterfaceName } from '../../src/ticketing/interfaces/index.ts'
+import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { DISGUISES } from '../outbound/disguises.ts'
 import { AUTHORITY, ISSUED, SELF_SIGNED } from './certificates.ts'
@@ -200,15 +201,8 @@ describe('a URL that is not called', () => {
 })
 
 describe('a connection that does not come about', () => {
-  const closedPort = async () => {
-    const server = createTcpServer()
-    const port = await listening(server)
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
-
   it('is told by its kind: nobody listens, no such name, no TLS', async () => {
-    const refused = await one(`http://127.0.0.1:${await closedPort()}/`)
+    const refused = await one(`http://127.0.0.1:${await freePort()}/`)
     expect(checkOf(refused, 'answers')).toMatchObject({
       outcome: 'failed',
       detail: expect.stringContaining('ECONNREFUSED'),
@@ -250,7 +244,7 @@ describe('a connection that does not come about', () => {
 
   it('in production reads alike and takes as long whether it was blocked, refused or has no name', async () => {
     const told = await Promise.all(
-      ['http://10.0.0.1/', `http://127.0.0.1:${await closedPort()}/`, 'http://nowhere.invalid/'].map(async (url) => {
+      ['http://10.0.0.1/', `http://127.0.0.1:${await freePort()}/`, 'http://nowhere.invalid/'].map(async (url) => {
         const started = performance.now()
         const { checks, outcome } = await one(url, production())
         return { checks, outcome, slow: performance.now() - started > 3_400 }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
 import { storeReport } from '../../src/sandbox/reports/report.ts'
 import type { StoredReport } from '../../src/sandbox/reports/store.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, picture, visit } from './browse.ts'
@@ -74,7 +74,7 @@ describe('the verify page', () => {
       await page.getByLabel('Report (JSON)').fill(content)
       await page.keyboard.press('Tab')
       await page.keyboard.insertText(kept.signature)
-      await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+      await toNextPage(page, () => page.keyboard.press('Enter'))
       return page.getByRole('heading', { level: 1 }).textContent()
     }
     expect(await asked(JSON.stringify(JSON.parse(kept.content), null, 2))).toBe('The report is genuine')

@@ -9,6 +9,7 @@ import { registerPages } from '../../src/platform/lib/web/page.ts'
 import { preflight } from '../../src/sandbox/portal/preflight/index.ts'
 import { findPartner } from '../../src/ticketing/partners/partner.ts'
 import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
@@ -215,7 +216,7 @@ describe('what partners send', () => {
       ['Order create', NASTY],
     ] as const) {
       await page.goto(`${origin}/sandbox/traffic`)
-      await line(page, which).click()
+      await toNextPage(page, () => line(page, which).click())
       await page.waitForLoadState('networkidle')
       expect(await page.title()).toBe(`${which} – Gatehouse`)
       expect(await page.locator('pre svg, pre img, article script').count()).toBe(0)
@@ -224,7 +225,7 @@ describe('what partners send', () => {
       )
     }
     await page.goto(`${origin}/sandbox/traffic?direction=in&outcome=failed`)
-    await line(page, 'Product change notice').last().click()
+    await toNextPage(page, () => line(page, 'Product change notice').last().click())
     expect(await page.title()).toBe('Product change notice – Gatehouse')
     expect(dialogs).toEqual([])
   })
@@ -262,8 +263,8 @@ describe('times', () => {
 describe('the way through', () => {
   it('from a wrong field to its meaning, which is marked', async () => {
     const page = await signedIn('/sandbox/traffic', DESKTOP)
-    await line(page, 'Product pull').click()
-    await page.getByRole('link', { name: 'body[0].useDateMode' }).click()
+    await toNextPage(page, () => line(page, 'Product pull').click())
+    await toNextPage(page, () => page.getByRole('link', { name: 'body[0].useDateMode' }).click())
     expect(new URL(page.url()).hash).toBe('#product-pull.answer.body.useDateMode')
     const row = page.locator('tr:target')
     expect(await row.textContent()).toContain('valid n days from the booked date')
@@ -296,7 +297,7 @@ describe('the way through', () => {
 
   it('shows what the signature was made over, and what is wrong with it', async () => {
     const page = await signedIn('/sandbox/traffic?outcome=failed', DESKTOP)
-    await line(page, 'The line feed between path and Date is missing').click()
+    await toNextPage(page, () => line(page, 'The line feed between path and Date is missing').click())
     const text = (await page.textContent('article')) ?? ''
     expect(text).toContain('path-of-another-environment')
     expect(text).toContain('POST /rhone/mtp/api/deal/change/notice\n')
@@ -311,7 +312,7 @@ describe('the way through', () => {
     const page = await context.newPage()
     await page.goto(`${origin}/sandbox/traffic`)
     await signInAs(page, { client_id: 'seller-7001', client_secret: seller.secret })
-    await line(page, 'Heartbeat').click()
+    await toNextPage(page, () => line(page, 'Heartbeat').click())
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  */
 export const LAST_RELEASE = {
   commit: '5fdb307917eff39193a9200d1c9269cf5bf60c75',
-  lastMigration: '0130_sign_in_code_asked',
+  lastMigration: '0005_operations',
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

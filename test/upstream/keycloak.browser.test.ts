@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Client, pkcePair } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
-import { sharedBrowser } from '../browser.ts'
+import { sharedBrowser, toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { StandardApp } from '../oidc/app.ts'
 
@@ -42,7 +42,6 @@ describe.skipIf(KEYCLOAK_URL === undefined)('a Keycloak', () => {
     keepTime()
     context = await (await sharedBrowser()).newContext({ locale: 'en' })
     const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
     return page
   }
 
@@ -51,8 +50,8 @@ describe.skipIf(KEYCLOAK_URL === undefined)('a Keycloak', () => {
     const user = page.locator('#username')
     if (await user.isVisible()) await user.fill('petra') // not where it asks the same person again
     await page.fill('#password', 'petra-password')
-    await page.click('#kc-login')
-    await page.waitForURL((url) => url.origin === HOME)
+    await toNextPage(page, () => page.click('#kc-login'))
+    expect(new URL(page.url()).origin).toBe(HOME)
   }
 
   it('brings a person, by name, and has them sign out there too', async () => {

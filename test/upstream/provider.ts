@@ -41,6 +41,8 @@ export class TestProvider {
   #keys: Awaited<ReturnType<typeof newKey>>[] = []
   /** Signs although it is not published. */
   forger: Awaited<ReturnType<typeof newKey>> | undefined
+  /** Takes a code as often as it comes, which no provider should. */
+  takesCodesAgain = false
   #serial = 0
 
   private constructor(server: Server) {
@@ -130,7 +132,7 @@ export class TestProvider {
       .map(decodeURIComponent)
     if (id !== CLIENT_ID || secret !== CLIENT_SECRET) return void json(response, { error: 'invalid_client' }, 401)
     const found = this.#codes.get(form.get('code') ?? '')
-    this.#codes.delete(form.get('code') ?? '')
+    if (!this.takesCodesAgain) this.#codes.delete(form.get('code') ?? '')
     if (!found || !form.get('code_verifier')) return void json(response, { error: 'invalid_grant' }, 400)
     const now = Math.floor(Date.now() / 1000)
     const claims = {

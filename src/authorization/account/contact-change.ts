@@ -80,7 +80,7 @@ const typed = z.object({ kind: z.enum(['phone', 'mail']), code: z.string().max(4
 /** `ended`: nothing was asked for, or it is over. `taken`: another account has the address. */
 type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
 
-/** Of simultaneous calls with a right code exactly one succeeds; no more than five wrong ones are answered. */
+/** Exactly one of simultaneous calls with a right code succeeds; no more than five wrong ones are answered. */
 export const confirmContact = operation(
   typed,
   (deps: Deps, { kind, code }: z.output<typeof typed>, session: SignedIn): Promise<Confirmed> =>
@@ -100,25 +100,34 @@ export const confirmContact = operation(
 )
 
 async function changePhone(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
-  await store.setPhone(deps.db, session, value)
+  await store.setPhone(deps.db, session, value, deps.clock.now())
   await recordChange(deps, session, 'phone_changed')
   return 'done'
 }
 
-/** The old address is told, and links that were sent there end. */
 async function changeMail(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
-  const { db } = deps
   const { routingKey, cid, userId } = session
   const key = { routingKey, cid, userId }
+  return changePassport(deps, key, value, () => recordChange(deps, key, 'mail_changed'))
+}
+
+/** Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person. */
+export async function changePassport(
+  { db, clock }: Deps,
+  key: UserRowKey,
+  value: string,
+  tell: () => Promise<void>,
+): Promise<'done' | 'ended' | 'taken'> {
   const before = await passportOf(db, key)
   const known = before === undefined ? undefined : await findCredential(db, before)
   if (!known) return 'ended'
   if ((await isPassportTaken(db, value)).taken) return 'taken'
-  await recordChange(deps, key, 'mail_changed')
-  await endLinks(db, key, deps.clock.now())
+  await tell()
+  await endLinks(db, key, clock.now())
+  await store.setUpdated(db, key, clock.now())
   await store.deleteCredential(db, key)
   const inserted = await insertCredential(db, key, storedPassport(value), known.passwordHash)
-  if (inserted === 0) throw new Error('another account got this address at the same moment')
+  if (inserted === 0) throw new Error('another account got this passport at the same moment')
   return 'done'
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /**
- * The demo's users. They are marked when they are created; migration 0023 marked those of earlier builds. Credentials are read
+ * The demo's users. They are marked when they are created. Credentials are read
  * apart from profiles: they are found by passport, and may lie on another shard.
  */
 
@@ -36,7 +36,7 @@ interface DemoUser {
 }
 
 interface UnmarkedUsers {
-  /** That of all of them. */
+  /** One cid for all of them. */
   readonly cid: number
   readonly users: readonly { readonly passport: string; readonly user_id: string }[]
 }

@@ -1,7 +1,6 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import type { Credential } from './passport-store.ts'
-import type { Weakness } from './weak-password.ts'
 
 /** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
 export class SignInRefused extends Error {
@@ -36,17 +35,6 @@ export class PasswordRefused extends Error {
   constructor(reason: PasswordRefused['reason']) {
     super(reason)
     this.reason = reason
-  }
-}
-
-/** Nobody may have this password. */
-export class WeakPassword extends Error {
-  override readonly name = 'WeakPassword'
-  readonly weakness: Weakness
-
-  constructor(weakness: Weakness) {
-    super(`weak password: ${weakness}`)
-    this.weakness = weakness
   }
 }
 

@@ -1,9 +1,8 @@
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
-import { randomBytes } from '../../platform/lib/crypto/opaque-token.ts'
+import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { AMR } from './amr.ts'
 import * as store from './factor-store.ts'
@@ -64,46 +63,28 @@ export async function confirmTotp(
   if ((await store.confirmStep(deps.db, key, found, step, deps.clock.now())) === 0) return undefined
   await deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, 'totp_added')
-  return newRecoveryCodes(deps, key)
+  return setNewRecoveryCodes(deps, key)
 }
-
-/** As it is compared; people type spaces, hyphens and capitals. */
-const typedCode = (typed: string): string => typed.replaceAll(/[\s-]/g, '').toLowerCase()
-
-/** Whether this looks like a recovery code, and not like one of an authenticator. */
-export const isRecoveryCode = (typed: string): boolean => RECOVERY_CODE.test(typedCode(typed))
 
 /** What a code proved, as `amr` has it; undefined if it is wrong or was used. Of simultaneous uses exactly one succeeds. */
 export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): Promise<readonly string[] | undefined> {
-  const code = typedCode(typed)
-  if (RECOVERY_CODE.test(code)) {
-    return (await store.spendRecoveryCode(deps.db, key, hashOf(key, code), deps.clock.now())) > 0
-      ? AMR.recoveryCode
-      : undefined
+  if (isRecoveryCode(typed)) {
+    const hash = hashOfRecoveryCode(ownerOf(key), typed)
+    return (await store.spendRecoveryCode(deps.db, key, hash, deps.clock.now())) > 0 ? AMR.recoveryCode : undefined
   }
   const found = await store.findTotp(deps.db, key)
-  const step = found && stepOf(deps, key, found, code)
+  const step = found && stepOf(deps, key, found, typed)
   if (!found || step === undefined) return undefined
   return (await store.spendStep(deps.db, key, found, step)) > 0 ? AMR.totp : undefined
 }
 
-/** Without letters and digits that look alike. */
-const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
-const CODES = 10
-const CODE_LETTERS = 16
-const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CODE_LETTERS}}$`)
-
-const newCode = (): string => [...randomBytes(CODE_LETTERS)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('')
-
-/** Without a key, so that codes outlive a change of SECRET_KEY: nobody can guess 80 random bits. */
-const hashOf = ({ cid, userId }: UserRowKey, code: string): Buffer => sha256(`recovery code\n${cid}:${userId}\n${code}`)
+const ownerOf = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
 
 /** Ten recovery codes in place of those of before. */
-async function newRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly string[]> {
-  const codes = Array.from({ length: CODES }, newCode)
-  const hashes = codes.map((code) => hashOf(key, code))
+async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly string[]> {
+  const { codes, hashes } = newRecoveryCodes(ownerOf(key))
   await store.replaceRecoveryCodes(deps.db, key, hashes, deps.clock.now())
-  return codes.map((code) => code.replaceAll(/(.{4})(?!$)/g, '$1-'))
+  return codes
 }
 
 /** The person asks for other recovery codes; undefined without an authenticator in force. */
@@ -113,7 +94,7 @@ export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonl
     const { totpSince } = await store.findFactors(db, key)
     if (totpSince === null) return undefined
     await recordChange({ ...deps, db }, key, 'recovery_codes_made')
-    return newRecoveryCodes({ ...deps, db }, key)
+    return setNewRecoveryCodes({ ...deps, db }, key)
   })
 
 /** The person removes the authenticator. */

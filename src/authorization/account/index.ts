@@ -22,11 +22,11 @@ export {
   blockUser,
   countSessionsOfUser,
   createUser,
-  endSessionsOfUser,
   findUsers,
   listUsers,
   lockExistingUser,
   showUser,
   unblockUser,
+  updateUser,
 } from './user.ts'
 export { maskedUser, routingKeyOf, type UserKey, userKey } from './wire.ts'

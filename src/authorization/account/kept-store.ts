@@ -5,7 +5,7 @@ import { DAY_S, MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 
 const SIGN_IN_DAYS = 90
 
-/** A session says itself when it ends. */
+/** Sessions carry their own `expires_at`. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'used_challenge', key: ['challenge_hash'], column: 'expires_at', keptS: () => MARGIN_S },
@@ -62,6 +62,17 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     what: 'profile',
     table: 'user_profile',
     key: {},
-    shown: ['cid', 'user_id', 'name', 'gender', 'big_avatar_url', 'phone_number', 'status', 'created_at', 'valid_from'],
+    shown: [
+      'cid',
+      'user_id',
+      'name',
+      'gender',
+      'big_avatar_url',
+      'phone_number',
+      'status',
+      'created_at',
+      'updated_at',
+      'valid_from',
+    ],
   },
 ]

@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { countWithin } from '../../platform/throttle/index.ts'
 import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './passkey-store.ts'
@@ -25,6 +26,9 @@ import type { SignInOrigin } from './wire.ts'
 /** A sign-in page may stay open for so long, seconds. */
 const CHALLENGE_S = 3_600
 const MOST = 20
+const HOUR_S = 3_600
+/** Nobody guesses a key, so failures lock nobody out: those beyond are refused without a row. */
+const FAILURES_KEPT_PER_HOUR = 12
 
 /** Loaded with the first passkey. */
 const webauthn = () => import('@simplewebauthn/server')
@@ -150,7 +154,10 @@ export async function signInWithPasskey(
   const { cid, userId, publicKey } = found
   const refuse = async (problem: string): Promise<never> => {
     deps.metrics.signInFailures.inc({ kind: 'passport' })
-    await recordSignIn(deps, found, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
+    const bound = { kind: 'passkey-failed', name: `${cid}:${userId}`, most: FAILURES_KEPT_PER_HOUR } as const
+    if (!(await countWithin(deps, HOUR_S, [bound]))) {
+      await recordSignIn(deps, found, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
+    }
     throw new SignInRefused()
   }
   const proved = await verify(deps, response, publicKey)

@@ -3,11 +3,13 @@ import type { z } from 'zod'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
+import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
 import { inMinutes, type Translate, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
-import { PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
+import { countOwnChange } from '../../platform/throttle/index.ts'
+import { PasswordRefused, SignInRefused } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
@@ -21,8 +23,6 @@ const REFUSALS = {
   link_expired: ['password.link_expired', 410],
   link_used: ['password.link_used', 410],
 } as const
-
-const WEAK = { common: 'password.common', passport: 'password.is_passport' } as const
 
 interface Shown {
   readonly token?: string
@@ -98,7 +98,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       } catch (error) {
         if (!(error instanceof WeakPassword)) throw error
         const { passport } = await openPasswordLink(deps, token)
-        return show(request, reply.code(400), { token, passport, alert: t(WEAK[error.weakness]) })
+        return show(request, reply.code(400), { token, passport, alert: t(error.text) })
       }
     }),
   )
@@ -107,6 +107,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const session = await findSession(deps, cookie.read(request))
     if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
     if (!(await isFresh(deps, session))) return askToSignIn(reply, PASSWORD_PATH, true)
+    await countOwnChange(deps, session)
     const form = ownPasswordForm.safeParse(request.body)
     const alert = problemOf(form, t)
     if (!form.success || alert) return show(request, reply.code(400), { alert })
@@ -115,7 +116,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       await changePassword(acting, session, { current, password, address: request.ip })
       return show(request, reply, { done: true })
     } catch (error) {
-      if (error instanceof WeakPassword) return show(request, reply.code(400), { alert: t(WEAK[error.weakness]) })
+      if (error instanceof WeakPassword) return show(request, reply.code(400), { alert: t(error.text) })
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })

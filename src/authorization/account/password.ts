@@ -4,17 +4,17 @@ import type { Deps } from '../../platform/deps.ts'
 import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { signInLimits } from '../../platform/throttle/index.ts'
 import { forgetCodeGuesses } from './code-guesses.ts'
-import { noSuchUser, PasswordRefused, SignInRefused, WeakPassword } from './errors.ts'
+import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import { passkeysOf } from './passkey-store.ts'
 import * as store from './password-store.ts'
 import { recordChange } from './person-mail.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
-import { weaknessOf } from './weak-password.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
 
 /** Path of the page; a link adds `?token=…`. */
@@ -72,7 +72,7 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
  * succeeds; the others throw PasswordRefused. Throws WeakPassword, and the link stays usable. Returns the names of the passkeys, which still sign in.
  */
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
-  await refuseWeak(password, (await openPasswordLink(deps, token)).passport)
+  await refuseWeakPassword(password, (await openPasswordLink(deps, token)).passport)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   return deps.db.tx(async (db) => {
@@ -83,11 +83,6 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
     await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, kind: 'password_reset' })
     return (await passkeysOf(db, link)).map(({ name }) => name)
   })
-}
-
-async function refuseWeak(password: string, passport: string): Promise<void> {
-  const weakness = await weaknessOf(password, passport)
-  if (weakness) throw new WeakPassword(weakness)
 }
 
 /** What the person signs in with, as it was typed. */
@@ -110,7 +105,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     const { address, current, password } = change
     const passport = await store.passportOf(deps.db, session)
     if (passport === undefined) throw new SignInRefused()
-    await refuseWeak(password, passport)
+    await refuseWeakPassword(password, passport)
     const limits = await signInLimits(deps, { ...accountOf(passport), address, device: undefined })
     const until = await limits.exhausted()
     if (until) throw new SignInRefused(until)

@@ -9,6 +9,7 @@ import { findNamedSession, sessionIdOf } from './own-sessions.ts'
 import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
 import { deleteSession } from './session-store.ts'
 import { findUser } from './store.ts'
+import { endSessionsOfUser } from './user.ts'
 import { routingKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** What operators see of a person's browser sessions and sign-ins. Each look is in the audit log. */
@@ -28,7 +29,7 @@ const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps
     return see(inside, key)
   })
 
-/** Those that work, newest first, 200 at most. */
+/** Sessions that work, newest first, 200 at most. */
 const listSessions = operation(userKey, (deps: Deps, user: UserKey) =>
   look(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
     sessions: (await sessionsOfUser(db, key, clock.now())).map(({ sessionHash, ...session }) => ({
@@ -65,4 +66,9 @@ const listSignIns = operation(signInsFilter, (deps: Deps, { cid, user_id, ...pag
 )
 
 /** What operators do about the sessions of a person. */
-export const PERSON_SESSIONS = { list: listSessions, end: endSession, signIns: listSignIns }
+export const PERSON_SESSIONS = {
+  list: listSessions,
+  end: endSession,
+  endAll: endSessionsOfUser,
+  signIns: listSignIns,
+}

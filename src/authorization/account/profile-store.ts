@@ -11,14 +11,19 @@ const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
 const edited = user.pick({ name: true, gender: true, big_avatar_url: true })
 export type EditedProfile = z.output<typeof edited>
 
-export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avatar_url }: EditedProfile) =>
+export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avatar_url }: EditedProfile, now: Date) =>
   db.exec(
-    sql`update user_profile set name = ${name}, gender = ${gender}, big_avatar_url = ${big_avatar_url}
+    sql`update user_profile set name = ${name}, gender = ${gender}, big_avatar_url = ${big_avatar_url},
+                                updated_at = ${now}
         where ${whose(key)}`,
   )
 
-export const setPhone = (db: Db, key: UserRowKey, phone: string): Promise<number> =>
-  db.exec(sql`update user_profile set phone_number = ${phone} where ${whose(key)}`)
+export const setPhone = (db: Db, key: UserRowKey, phone: string | null, now: Date): Promise<number> =>
+  db.exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${whose(key)}`)
+
+/** Something of the person changed that the profile itself does not hold. */
+export const setUpdated = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
+  db.exec(sql`update user_profile set updated_at = ${now} where ${whose(key)}`)
 
 /** The credential of the person goes, to come again under another passport, which may lie on another shard. */
 export const deleteCredential = (db: Db, key: UserRowKey): Promise<number> =>

@@ -51,7 +51,7 @@ const editProfile = operation(
       const next = { ...before, ...Object.fromEntries(edited.map(({ column, value }) => [column, value])) }
       if (fields.includes('avatar') && !/^https:/i.test(next.big_avatar_url)) return false
       if (fields.length === 0) return true
-      await store.updateProfile(db, session, next)
+      await store.updateProfile(db, session, next, deps.clock.now())
       const { routingKey, cid, userId } = session
       const actor = asPerson(deps.actor, session)
       await recordAudit(

@@ -12,12 +12,13 @@ import {
   everyKey,
   type Keys,
 } from '../../platform/lib/crypto/keys.ts'
+import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
 import { AMR } from './amr.ts'
 import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
-import { confirmTotp, enrolTotp, isRecoveryCode, spendFactor } from './factors.ts'
+import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { endSession } from './session.ts'
 import { limitedAttempt, openSession } from './sign-in.ts'

@@ -6,11 +6,16 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { countWithin } from '../../platform/throttle/index.ts'
 import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './session-store.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
+
+const HOUR_S = 3_600
+/** Sessions that one person may begin: each leaves a row here, in the history and in the audit log. */
+const SESSIONS_PER_HOUR = 600
 
 /** The browser session's cookie. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
@@ -39,10 +44,13 @@ export interface SignedIn extends UserRowKey {
 /** What the platform's OpenID provider has said of a sign-in. */
 export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & { readonly idToken: string }
 
-/** Of an id_token in the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends before the old one goes. */
+/**
+ * Binds a sealed id_token to the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends
+ * before the old one goes.
+ */
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
-/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
+/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile, or has signed in too often. */
 export async function startSession(
   deps: Deps,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
@@ -53,6 +61,9 @@ export async function startSession(
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
+  const bound = { kind: 'session', name: `${cid}:${userId}`, most: SESSIONS_PER_HOUR } as const
+  const tooMany = await countWithin(deps, HOUR_S, [bound])
+  if (tooMany) throw new SignInRefused(tooMany)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
   const proof = amr === AMR.password ? null : amr
   const said = upstream && {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { countOwnChange } from '../../platform/throttle/index.ts'
 import { findFactors } from './factor-store.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import type { SignInOrigin } from './wire.ts'
@@ -31,7 +32,7 @@ export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean)
 
 /**
  * The session of a sensitive action, if its person has signed in within the last quarter of an hour, with all that it needs. Otherwise undefined:
- * the answer, which asks to sign in again and then shows `path`, is sent.
+ * the answer, which asks to sign in again and then shows `path`, is sent. What a form asks for is counted.
  */
 export async function freshSession(
   deps: Deps,
@@ -40,7 +41,10 @@ export async function freshSession(
   path: string,
 ): Promise<SignedIn | undefined> {
   const session = await findSession(deps, sessionCookie(deps.config).read(request))
-  if (session && (await isFresh(deps, session))) return session
+  if (session && (await isFresh(deps, session))) {
+    if (request.method === 'POST') await countOwnChange(deps, session)
+    return session
+  }
   askToSignIn(reply, path, session !== null)
   return undefined
 }

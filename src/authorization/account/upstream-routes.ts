@@ -1,13 +1,14 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
+import { secondsUntil } from '../../platform/lib/clock.ts'
 import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
-import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
+import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
-import { beginFlow, CALLBACK, endFlow, type Provider, SIGNED_OUT, UpstreamFailure } from '../upstream/index.ts'
+import { beginFlow, CALLBACK, openFlow, type Provider, SIGNED_OUT, UpstreamFailure } from '../upstream/index.ts'
 import { SignInRefused } from './errors.ts'
 import { preparePages } from './forms-guard.ts'
 import { PASSWORD_PATH } from './password.ts'
@@ -35,7 +36,6 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   await preparePages(app, config)
   const go = (reply: FastifyReply, to: string) => reply.headers(AREA_A_HEADERS).redirect(to, 303)
 
-  /** Each way to the provider is kept until the browser is back, so strangers can only begin so many. */
   const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
     const { return_to, login_hint, app: said = '', confirm } = signInQuery.parse(request.query)
@@ -45,8 +45,9 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     // With a new sign-in comes when it was: only then is it known that there was one. Both mean a new one (OIDC Core §3.1.2.1).
     const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
     const maxAge = anew === undefined ? (max_age ?? null) : 0
+    const proof = beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: asker, maxAge })
+    if (!proof) throw invalidRequest('the request is too long to sign in with')
     try {
-      const proof = await beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: asker, maxAge })
       const wishes = { prompt: anew, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
       return go(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))
     } catch (error) {
@@ -60,14 +61,15 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     return go(reply, `${SIGN_IN}?${new URLSearchParams({ return_to: goOn })}`)
   })
 
-  app.get(CALLBACK, { config: { answersHead: false } }, async (request, reply) => {
+  const ofCallback = { onRequest: limitRate(app, { ...limit, kind: 'answer of the provider' }) }
+  app.get(CALLBACK, { config: { answersHead: false }, ...ofCallback }, async (request, reply) => {
     const { state, code, error } = callbackQuery.parse(request.query)
     // A language link of the page below.
     if ([state, code, error].every((value) => value === undefined))
       return go(reply, `${SIGN_IN}?${queryOf(request.url)}`)
-    const began = await endFlow(deps, 'sign-in', mark.read(request), state)
+    const began = openFlow(deps, 'sign-in', mark.read(request), state)
     if (!began) return refuse(request, reply, new UpstreamFailure('not_begun', 'no such sign-in of this browser'), '')
-    const { flow, proof } = began
+    const { flow, proof, hash, expiresAt } = began
     const again = new URLSearchParams({
       return_to: flow.goOn,
       ...(flow.app ? { app: flow.app } : {}),
@@ -76,7 +78,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     try {
       const proven = await upstream.prove(queryOf(request.raw.url ?? ''), proof, flow)
       const acting = { ...deps, actor: actorOf(request, 'user') }
-      const arrival = { from: originOf(request), formerSession: cookie.read(request) }
+      const arrival = { from: originOf(request), formerSession: cookie.read(request), hash, expiresAt }
       cookie.set(reply, await signInFromUpstream(acting, proven, arrival))
       return go(reply, flow.goOn)
     } catch (error) {
@@ -85,13 +87,14 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   })
 
   app.get(SIGNED_OUT, async (request, reply) => {
-    const ended = await endFlow(deps, 'sign-out', mark.read(request), callbackQuery.parse(request.query).state)
-    return go(reply, ended?.flow.goOn ?? '/')
+    const began = openFlow(deps, 'sign-out', mark.read(request), callbackQuery.parse(request.query).state)
+    return go(reply, began?.flow.goOn ?? '/')
   })
 
   /** `again`: where the person tries once more; empty: where they began, which nobody knows. */
   function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, again: string, appName = '') {
     const isOver = thrown instanceof SignInRefused
+    if (isOver && thrown.retryAt) throw tooManyRequests(secondsUntil(thrown.retryAt, deps.clock.now()))
     const error = isOver ? new UpstreamFailure('not_begun', 'the person was erased meanwhile') : thrown
     if (!(error instanceof UpstreamFailure)) throw error
     const { reason, message } = error

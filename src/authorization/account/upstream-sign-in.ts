@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { NO_PASSWORD } from '../../platform/lib/crypto/password.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { beginFlow, type Proven, type UpstreamDeps, UpstreamFailure, type UpstreamPerson } from '../upstream/index.ts'
+import { spendChallenge } from './passkey-store.ts'
 import { insertCredential, storedPassport } from './passport-store.ts'
 import { endOwnSession, endSession, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
@@ -17,18 +18,26 @@ interface Arrival {
   readonly from: SignInOrigin
   /** The id of the session that this sign-in replaces. */
   readonly formerSession?: string | undefined
+  /** Hash of the way to the provider and back, whose first answer is noted. */
+  readonly hash: Buffer
+  readonly expiresAt: Date
 }
 
 /**
  * Opens a session and returns its id. Somebody who has never been here is created, of any number at once one time; of
- * somebody who has, the profile becomes what the provider says. Throws SignInRefused where they are being erased.
+ * somebody who has, the profile becomes what the provider says. Throws SignInRefused where they are being erased, and
+ * UpstreamFailure for the second answer to one sign-in.
  */
-export async function signInFromUpstream(deps: Deps, proven: Proven, { from, formerSession }: Arrival) {
+export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Arrival) {
+  const { from, formerSession, hash, expiresAt } = arrival
   const { person, amr, acr } = proven
   const key = { routingKey: routingKeyOf(person.cid, person.user_id), cid: person.cid, userId: person.user_id }
   const session = await deps.db.tx(async (db) => {
     const inside = { ...deps, db }
-    if (!(await createPerson(inside, key, person))) await updateProfile(db, key, person.profile)
+    if ((await spendChallenge(db, hash, expiresAt)) === 0) {
+      throw new UpstreamFailure('not_begun', 'this sign-in was answered before')
+    }
+    if (!(await createPerson(inside, key, person))) await updateProfile(db, key, person.profile, deps.clock.now())
     await recordSignIn(inside, key, 'succeeded', { from, method: 'provider', detail: { amr, acr } })
     return startSession(inside, key, from, amr, proven)
   })
@@ -66,8 +75,8 @@ export async function endSessionThere(
 ): Promise<string> {
   const idToken = await endOwnSession(deps, session)
   if (idToken === undefined || !deps.upstream) return goOn
-  const { state } = await beginFlow(deps, 'sign-out', mark, { goOn, app: '', maxAge: null })
-  const there = await deps.upstream.signOutUrl(state, idToken)
+  const proof = beginFlow(deps, 'sign-out', mark, { goOn, app: '', maxAge: null })
+  const there = proof && (await deps.upstream.signOutUrl(proof.state, idToken))
   if (there !== undefined) return there
   if (goOn === '/' || !goOn.startsWith('/')) return goOn
   return `/sign-in?${new URLSearchParams({ return_to: goOn, confirm: '1' })}`

@@ -3,12 +3,12 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import type { UpstreamPerson } from '../upstream/index.ts'
 
 /** What the provider says replaces what was kept; what it does not say stays. */
-export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['profile']): Promise<number> =>
+export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['profile'], now: Date): Promise<number> =>
   db.exec(
     sql`update user_profile u
         set name = coalesce(said.name, u.name), gender = coalesce(said.gender, u.gender),
             big_avatar_url = coalesce(said.avatar, u.big_avatar_url),
-            phone_number = coalesce(said.phone, u.phone_number)
+            phone_number = coalesce(said.phone, u.phone_number), updated_at = ${now}
         from (values (${said.name ?? null}::text, ${said.gender ?? null}::text, ${said.big_avatar_url ?? null}::text,
                       ${said.phone_number ?? null}::text)) as said (name, gender, avatar, phone)
         where u.routing_key = ${key.routingKey} and u.cid = ${key.cid} and u.user_id = ${key.userId}

@@ -3,13 +3,16 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
-import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { changePassport } from './contact-change.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
+import { tellPerson } from './person-mail.ts'
+import { setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
-import { weaknessOf } from './weak-password.ts'
 import {
   maskedUser,
   type NewUser,
@@ -18,22 +21,18 @@ import {
   type ShowUserInput,
   showUserInput,
   type User,
+  type UserChanges,
   type UserFilter,
   type UserKey,
+  userChanges,
   userFilter,
 } from './wire.ts'
-
-const WEAK = {
-  common: 'is among those that attackers try first: choose another one',
-  passport: 'is the passport: choose another one',
-} as const
 
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
 export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
   const user = { ...input, created_at: deps.clock.now() }
   const key = keyOf(user)
-  const weakness = await weaknessOf(password, user.passport)
-  if (weakness) throw new InvalidInput([{ field: 'password', problem: WEAK[weakness] }])
+  await refuseWeakInput(password, user.passport)
   const passwordHash = await hashPassword(password)
   await deps.db.tx(async (db) => {
     const { taken } = await isPassportTaken(db, user.passport)
@@ -45,6 +44,34 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   })
   return user
 })
+
+/**
+ * Changes what is given of a user, and returns the user, masked. A passport in use is bad input (20007). Whoever signed in with
+ * an address that was replaced is told there. Throws 20007 (404).
+ */
+export const updateUser = operation(
+  userChanges,
+  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }: UserChanges): Promise<User> =>
+    deps.db.tx(async (db) => {
+      const inside = { ...deps, db }
+      const key = keyOf({ cid, user_id })
+      await lockExistingUser(db, key)
+      const before = await store.findUser(db, key)
+      if (!before) throw noSuchUser()
+      const given = Object.entries({ passport, phone_number, ...profile }).filter(([, value]) => value !== undefined)
+      const fields = given.flatMap(([name, value]) => (value === before[name as keyof User] ? [] : [name]))
+      const after = { ...before, ...Object.fromEntries(given) }
+      if (fields.length === 0) return maskedUser(before)
+      await updateProfile(db, key, after, deps.clock.now())
+      if (fields.includes('phone_number')) await setPhone(db, key, after.phone_number, deps.clock.now())
+      if (fields.includes('passport')) {
+        const changed = await changePassport(inside, key, after.passport, () => tellPerson(inside, key, 'mail_changed'))
+        if (changed === 'taken') throw alreadyTaken({ passport: true, user_id: false })
+      }
+      await recordAudit(inside, { event: 'user_updated', ...key, detail: { fields } })
+      return maskedUser(after)
+    }),
+)
 
 /** A page of the users that the filter asks for, oldest first. */
 export const listUsers = operation(
@@ -128,7 +155,7 @@ const LAST_DIGITS = 4
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/** Those with this passport or phone number; a number with and without its leading +. */
+/** Users with this passport or phone number; a number with and without its leading +. */
 export async function findUsers({ db }: Deps, text: string, limit: number): Promise<FoundUser[]> {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')

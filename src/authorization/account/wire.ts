@@ -11,7 +11,7 @@ import {
 import { hasInvisible } from '../../platform/lib/precis.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 
-/** As it is typed to sign in, to search: earlier releases took passports that none may have any more. */
+/** As it is typed to sign in, to search. */
 const passport = visibleLine(128)
 const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
 
@@ -106,9 +106,13 @@ export const upstreamQuery = z
 
 /** The answer of the provider; unusable is empty. */
 const ofProvider = z.string().max(200).optional().catch('')
-export const callbackQuery = z.object({ state: ofProvider, code: z.string().optional().catch(''), error: ofProvider })
+export const callbackQuery = z.object({
+  state: z.string().optional().catch(''),
+  code: z.string().optional().catch(''),
+  error: ofProvider,
+})
 
-/** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
+/** Both identify one user, never one of the two alone (REFERENCE "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
 
@@ -135,6 +139,21 @@ export const newUser = z.strictObject({
   status: z.enum(['active', 'blocked']).default('active'),
 })
 export type NewUser = z.output<typeof newUser>
+
+const { name, passport: changedPassport, big_avatar_url, gender, phone_number } = newUser.shape
+/** What operators change of a user; what is not given stays. */
+export const userChanges = userKey
+  .extend({
+    passport: changedPassport.optional(),
+    name: name.optional(),
+    gender: gender.unwrap().optional(),
+    big_avatar_url: big_avatar_url.optional(),
+    phone_number: phone_number.unwrap().optional(),
+  })
+  .refine(({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
+    message: 'give at least one field to change',
+  })
+export type UserChanges = z.output<typeof userChanges>
 
 /** A user as kept and shown to operators. */
 export const user = z.object({

@@ -38,7 +38,7 @@ const queueSending = (db: Deps['db'], appKey: string): Promise<number> => {
   return enqueue(db, 'send-app-events', { appKey }, { key, queue, maxAttempts: MAX_ATTEMPTS })
 }
 
-/** The same for every attempt, as is the id. */
+/** One body for every attempt, as for the id. */
 const bodyOf = ({ type, created_at, app_key, cid, user_id, reason, all_ended }: AppEvent): string =>
   JSON.stringify({
     type,

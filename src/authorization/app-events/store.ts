@@ -34,7 +34,7 @@ export const insertEvent = async (db: Db, event: NewAppEvent, now: Date): Promis
 const columns = sql.part`routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, state, attempts, last_error,
   created_at, sent_at`
 
-/** Those that were tried least come first, so that one which is always refused does not hold up the others. */
+/** Events that were tried least come first, so that one which is always refused does not hold up the others. */
 export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<AppEvent[]> =>
   db.listWithCustomPlan(
     appEvent,

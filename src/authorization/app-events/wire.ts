@@ -37,7 +37,7 @@ export const appEvent = z.object({
 })
 export type AppEvent = z.output<typeof appEvent>
 
-/** Of which app, and which page of its events. */
+/** Which app, and which page of its events. */
 export const appEventFilter = z.strictObject({
   app_key: filterText(64),
   ...pageInput(z.tuple([momentKey, z.uuid()])),

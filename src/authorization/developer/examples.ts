@@ -4,7 +4,7 @@ import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 
 /** Values of examples, by the field's name. Parameters without one are left out of examples. */
 
-/** Of RFC 7636, appendix B. */
+/** Taken from RFC 7636, appendix B. */
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 
 const BOTH = {
@@ -67,7 +67,7 @@ const STANDARD: Readonly<Record<string, unknown>> = {
   kty: 'RSA',
 }
 
-/** Of a request: nothing that only an answer or a special request holds. */
+/** Fields that no usual request sends: only an answer or a special request holds them. */
 const NOT_SENT = ['request_uri', 'token_type', 'id_token']
 
 /** What takes the place of the demo's values where it is not seeded. */

@@ -68,7 +68,7 @@ export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): s
 
 /** A finished program that signs people in once it knows the issuer, a client id and a secret. */
 interface Program {
-  /** Of its settings, and of its texts in the locales. */
+  /** Names its settings, and its texts in the locales. */
   readonly id: string
   readonly name: string
   /** Below the program's own address. */

@@ -8,7 +8,7 @@ const MOST = 10_000
 
 const allowedApp = z.object({
   app_key: z.string(),
-  /** Of the grants that hold; empty where none does. */
+  /** Scopes of the grants that hold; empty where none does. */
   scopes: z
     .string()
     .nullable()

@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
   readonly redirectUrl: URL
   /** Empty where the dialect can do without. */
   readonly state: string
-  /** Of both dialects (src/platform/lib/scope.ts). */
+  /** Names of both dialects (src/platform/lib/scope.ts). */
   readonly scopes: readonly string[]
   /** PKCE (RFC 7636), S256 only; null when the app does not use it. */
   readonly codeChallenge: string | null

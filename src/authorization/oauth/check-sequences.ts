@@ -1,7 +1,7 @@
 import type { CheckSequence } from '../../platform/lib/failure.ts'
 
 /**
- * The sequences of checks of A1 to A3, row by row (DECISIONS; `npm run documents` writes those of A2 and A3), and in which row
+ * The sequences of checks of A1 to A3, row by row (REFERENCE; `npm run documents` writes those of A2 and A3), and in which row
  * each failure is refused: what `gatehouse explain` tells, and what the documents of the API list.
  */
 

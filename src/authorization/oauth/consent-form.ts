@@ -39,7 +39,7 @@ export function signConsentForm({ keys, clock }: Deps, query: string, sessionHas
 }
 
 export interface VerifiedForm {
-  /** Of the grant too, if it is approved. */
+  /** The grant gets this id too, if the form is approved. */
   readonly formId: string
   readonly shownAt: Date
   /** Whether it was shown to this session. If not it decides nothing, and is shown again. */

@@ -41,7 +41,7 @@ interface Undecided {
 export interface DecidedRequest<Request extends AuthorizationRequest> {
   readonly request: Request
   readonly code: string | undefined
-  /** Those of the form. */
+  /** Parameters of the form. */
   readonly parameters: Parameters
 }
 

@@ -52,7 +52,7 @@ const ASKED = (one: CodeExchange) => sql.part`
   ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
-/** The same, with the sign-in behind the grant. */
+/** The grant with the sign-in behind it. */
 const GRANT_WITH_SIGN_IN = sql.part`lateral (
   select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid, acr, amr from user_grant
   where routing_key = asked.routing_key and grant_id = c.grant_id offset 0)`

@@ -111,7 +111,7 @@ function prepare(
   return { exchange, accessToken, refreshToken }
 }
 
-/** Row 10, for a code of which the purge has left at most what recognises a replay, or that never was. */
+/** Row 10: the code's row is gone (purged), or never existed. */
 async function whyNotFound(
   deps: Deps,
   caller: TokenCaller,

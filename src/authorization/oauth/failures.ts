@@ -1,7 +1,7 @@
 import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
 
 /**
- * Every way in which A1–A3 refuse, by name (DECISIONS "Errors of area A"): what the caller is told of it, and the only place in this
+ * Every way in which A1–A3 refuse, by name (REFERENCE "Errors of area A"): what the caller is told of it, and the only place in this
  * room that knows a rescode. Failures that a caller must not tell from one another share a row.
  */
 

@@ -30,7 +30,7 @@ export const listGrants = operation(
   },
 )
 
-/** Of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
+/** Live grants of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
 export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
   if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
   const { cid, user_id: userId } = whose

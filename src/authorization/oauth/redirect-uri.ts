@@ -1,6 +1,6 @@
 import { hasResponseParameters } from '../registry/index.ts'
 
-/** Where the answer of the authorization page may go (DECISIONS "Redirect URI"). */
+/** Where the answer of the authorization page may go (REFERENCE "Redirect URI"). */
 
 /** The fields of a micro-app that decide which redirect URIs it may use. */
 export interface RedirectRules {

@@ -131,7 +131,7 @@ export const accessTokenScopes = async (
   return row?.scopes
 }
 
-/** The same row, read without a change. */
+/** Reads the row without a change. */
 export const findRefresh = (
   db: Db,
   routingKey: number,

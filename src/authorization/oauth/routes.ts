@@ -69,7 +69,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
         return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE_PATH}?${query}`, 303)
       }
       const { redirectUri, state } = decided.request
-      // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
+      // Both on consent, `state` alone on refusal (REFERENCE "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
       return reply.headers(AREA_A_HEADERS).redirect(withResponseParameters(redirectUri, answer), 303)
     },

@@ -8,9 +8,9 @@ const facts = z.object({
   cid: z.number(),
   user_id: z.string(),
   scopes: z.array(z.string()),
-  /** Of a code, when it was exchanged; of a refresh token, when it was replaced. */
+  /** When a code was exchanged, or a refresh token replaced. */
   used_at: z.date().nullable(),
-  /** Of its grant. */
+  /** When its grant was revoked. */
   revoked_at: z.date().nullable(),
 })
 /** What an issued token belongs to. */
@@ -27,7 +27,7 @@ const TABLES = {
 
 const MAX_TOKENS = 20
 
-/** The tokens that its beginning allows: of one routing key, which a few people share, those that end in that second. */
+/** Tokens that could start with this prefix: they share the routing key and the second of their expiry. */
 export const tokensWithPrefix = (
   db: Db,
   kind: keyof typeof TABLES,

@@ -15,7 +15,7 @@ const LONGEST_URL = 8 * 1024
 /** Query parameters of one request, each given at most once. */
 export type Parameters = ReadonlyMap<string, string>
 
-/** The parameters of a request URL (always the query string: DECISIONS "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
+/** The parameters of a request URL (always the query string: REFERENCE "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
 export function readParameters(url: string): Parameters {
   if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
@@ -35,10 +35,10 @@ export function required(parameters: Parameters, name: string): string {
   return value
 }
 
-/** Seconds (DECISIONS "Endpoints of area A"). */
+/** Seconds (REFERENCE "Endpoints of area A"). */
 export const CODE_LIFETIME_S = 300
 
-/** data of a successful token response (DECISIONS "Answers of area A"). */
+/** data of a successful token response (REFERENCE "Answers of area A"). */
 export const tokenSetShape = z.object({
   access_token: z.string(),
   /** Whole seconds left at the moment of the answer. */
@@ -61,7 +61,7 @@ export interface TokenCaller {
 export interface IssuedTokens {
   readonly accessToken: OpaqueToken
   readonly refreshToken: OpaqueToken
-  /** Of the access token; names of both dialects (src/platform/lib/scope.ts). */
+  /** Scopes of the access token; names of both dialects (src/platform/lib/scope.ts). */
   readonly scopes: readonly string[]
   readonly grantId: string
   readonly issuedAt: Date

@@ -80,7 +80,7 @@ const USERINFO = {
   ...failuresOf(RESOURCE_FAILURES, ['app_not_approved', 'user_blocked', 'token_lacks_scope']),
 }
 
-/** Of a redirect back to the app. */
+/** Parameters of a redirect back to the app. */
 const authorizationResponse = z.object({
   code: z.string().optional(),
   state: z.string().optional(),

@@ -146,7 +146,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   })
 }
 
-/** Of a request that is too long nobody knows who asks: a page. */
+/** Nobody knows who asks by a request that is too long: it gets a page. */
 function readQuery({ raw }: FastifyRequest): Query {
   const url = raw.url ?? ''
   if (url.length > LONGEST_URL) throw oidcFailure('request_too_long')
@@ -158,7 +158,9 @@ interface ShownForm {
   readonly parameters: Parameters
 }
 
-/** Of a form that was left open: whether its request wants a more recent sign-in than the one that came before the form. */
+/**
+ * Whether the request of a form that was left open wants a more recent sign-in than the one that came before the form.
+ */
 function isSignInTooOld({ clock }: OidcDeps, { shownAt, parameters }: ShownForm): boolean {
   const prompt = parameters.get('prompt') ?? ''
   const wantsRecent = parameters.has('max_age') || /\b(login|select_account)\b/.test(prompt)

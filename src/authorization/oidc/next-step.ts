@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { isSubject } from '../../platform/lib/subject.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { issueCode, rememberedScopes } from '../oauth/index.ts'
@@ -47,7 +47,8 @@ export async function nextAuthorizationStep(
 
   const asked = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
   const fresh = asked && isAuthenticatedSince(session, signedInSince)
-  const otherPerson = session !== null && request.expectedSub !== undefined && !isSubject(request.expectedSub, session)
+  const otherPerson =
+    session !== null && request.expectedSub !== undefined && request.expectedSub !== subjectOf(session)
   if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
     // Whoever has just signed in as somebody else would be sent round in circles.
     if (silent || (asked && otherPerson)) throw refused('login_required')

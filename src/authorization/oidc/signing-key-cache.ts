@@ -11,7 +11,7 @@ import { ALGS, type Alg, type SealedKey, sealingContext } from './signing-key-st
 export interface Signer {
   readonly kid: string
   readonly key: SignKeyObjectInput
-  /** Of every JWT that it signs: base64url, with the full stop. */
+  /** Header of every JWT that it signs: base64url, with the full stop. */
   readonly header: string
 }
 
@@ -52,7 +52,7 @@ export class SigningKeys {
   }
 
   /**
-   * Of every key that a client may need to verify an id_token; the first ones are made here. Read each time: a key that
+   * Every key that a client may need to verify an id_token; the first ones are made here. Read each time: a key that
    * another process signs with from now on has to be among them.
    */
   async publicJwks(): Promise<JWK[]> {
@@ -62,7 +62,7 @@ export class SigningKeys {
     return this.#keys.filter(({ published_until }) => published_until === null || published_until > now).map(jwkOf)
   }
 
-  /** Of every key that may have signed an id_token which comes back as a hint. */
+  /** Every key that may have signed an id_token which comes back as a hint. */
   async hintJwks(): Promise<JWK[]> {
     await this.#read()
     return this.#keys.map(jwkOf)

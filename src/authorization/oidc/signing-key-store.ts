@@ -52,7 +52,7 @@ const keysSince: Batched<Date, SealedKey> = {
         order by signs_from, kid`,
 }
 
-/** Those that are published, or were at `since`; oldest first. */
+/** Keys that are published, or were at `since`; oldest first. */
 export const findSigningKeys = (db: Db, since: Date): Promise<SealedKey[]> => db.batch(keysSince, since)
 
 export const deleteSigningKey = (db: Db, kid: string): Promise<number> =>

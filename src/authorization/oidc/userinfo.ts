@@ -31,14 +31,14 @@ export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ t
   return { token, claims }
 }
 
-function profileOf({ name, gender, big_avatar_url, user_created_at }: LiveToken) {
+function profileOf({ name, gender, big_avatar_url, profile_updated_at }: LiveToken) {
   const known = GENDERS[gender]
   return {
     name,
     preferred_username: name,
     ...(known ? { gender: known } : {}),
     picture: big_avatar_url,
-    updated_at: Math.floor(user_created_at), // a profile stays as it was made
+    updated_at: Math.floor(profile_updated_at),
   }
 }
 

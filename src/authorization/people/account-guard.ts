@@ -4,13 +4,10 @@ import { AREA_A_HEADERS, failureAnswerOf } from '../../platform/lib/web/envelope
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
-import { limitPages } from '../../platform/throttle/index.ts'
+import { countOwnChange, limitPages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 
 const FORM_LIMIT = 16 * 1024
-
-/** Which link of the navigation is the current one; views/people/banner.eta has them all. */
-type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
 
 /** A request of somebody who is signed in, and how it is answered. */
 export interface PersonRequest {
@@ -19,8 +16,8 @@ export interface PersonRequest {
   readonly person: SignedIn
   /** In the name of the person, for the audit log. */
   readonly deps: Deps
-  /** Sends a page of the account with its navigation. */
-  page(section: Section, view: string, data: object): Promise<FastifyReply>
+  /** Sends a page with the navigation of its banner, in which `section` is the current link. */
+  page(section: string, view: string, data: object): Promise<FastifyReply>
   /** Answers a form: the browser opens that page of ours. */
   goTo(path: string): FastifyReply
 }
@@ -51,6 +48,7 @@ export async function accountGuard(
       const back = request.method === 'GET' ? request.url : page
       return goTo(`/sign-in?return_to=${encodeURIComponent(back)}`)
     }
+    if (request.method === 'POST') await countOwnChange(deps, person)
     const shown = { name: person.name, avatarUrl: person.avatarUrl }
     return handler({
       request,

@@ -1,5 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import { endSessionsOfUser, FACTORS, PERSON_SESSIONS, resetPassword, userKey } from '../account/index.ts'
+import { FACTORS, PERSON_SESSIONS, resetPassword, userKey } from '../account/index.ts'
 import { previewRevocation } from '../oauth/index.ts'
 import { page } from './operator-data.ts'
 
@@ -78,7 +78,7 @@ export const ACCESS_ACTIONS = [
     ...page('end-sessions'),
     dangerous: true,
     input: userKey,
-    run: endSessionsOfUser,
+    run: PERSON_SESSIONS.endAll,
     preview: { role: 'viewer', run: previewRevocation.ofUser },
   }),
 ]

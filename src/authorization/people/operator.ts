@@ -10,6 +10,7 @@ import {
   showUser,
   type UserKey,
   unblockUser,
+  updateUser,
   userKey,
 } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
@@ -84,6 +85,15 @@ const accounts = [
     input: createUser.input,
     run: createUser,
     secretAsOption: true,
+  }),
+  action({
+    route: 'POST /users/update',
+    command: 'user update',
+    role: 'editor',
+    ...page('update'),
+    input: updateUser.input,
+    run: updateUser,
+    suggested: () => ({}), // the record is masked: what a field begins with would be written back
   }),
   action({
     route: 'POST /users/import',

@@ -161,7 +161,7 @@ function receivedOf(failure: string | null, values: ReadonlyMap<string, string>)
   return { [name]: shown.slice(0, LONGEST_VALUE) }
 }
 
-/** Of the query, and of the form where there is one. */
+/** Names of the parameters in the query, and in the form where there is one. */
 function parametersOf(url: string, body: unknown) {
   const query = parseQuery(queryOf(url))
   const { data } = readForm.safeParse(body)

@@ -54,7 +54,7 @@ const REFUSED = (row: NewRefused) => sql.part`
   ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id,
   ${row.received && JSON.stringify(row.received)}::jsonb as received`
 
-/** Of somebody who is erased meanwhile a row names nobody: their profiles are locked until the statement is done. */
+/** A row about somebody who is erased meanwhile names nobody: their profiles are locked until the statement is done. */
 export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
     sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,

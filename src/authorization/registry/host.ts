@@ -1,6 +1,6 @@
 import { getPublicSuffix } from 'tldts'
 
-/** Hosts to which an app's answers may go (DECISIONS "Redirect URI"). */
+/** Hosts to which an app's answers may go (REFERENCE "Redirect URI"). */
 
 export type HostEntry = { readonly entry: string } | { readonly problem: string }
 

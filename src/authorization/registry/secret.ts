@@ -59,7 +59,7 @@ export const findAppWithFailures = ({ db, clock }: Deps, appKey: string, subject
 
 /** A secret that an app has presented. */
 export interface UsedSecret extends LiveSecret {
-  /** The same secret as SECRET_KEY hashes it, where it is kept as an old key has hashed it. */
+  /** The hash under SECRET_KEY, where the secret is kept as an old key has hashed it. */
   readonly rehashed?: Buffer
 }
 

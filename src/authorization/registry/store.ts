@@ -50,11 +50,11 @@ export const insertMicroApp = (
     select ${COLUMNS} from app`,
   )
 
-/** Those of these that are apps. */
+/** Keys among these that are apps. */
 export const existingAppKeys = (db: Db, appKeys: readonly string[]): Promise<Pick<MicroApp, 'app_key'>[]> =>
   db.many(microApp.pick({ app_key: true }), sql`select app_key from micro_app where app_key = any (${appKeys})`)
 
-/** Of approved apps. */
+/** Origins of approved apps. */
 export const findOrigins = async (db: Db): Promise<string[]> =>
   (
     await db.many(

@@ -14,7 +14,7 @@ interface CrossFieldInput {
   readonly jwks_uri?: string | null | undefined
 }
 
-/** What must hold of several fields at once, and of which one it is told. */
+/** Rules across fields, and the field that each problem is reported on. */
 const RULES = [
   {
     fields: ['hosts', 'redirect_uris'],
@@ -60,7 +60,7 @@ export const newMicroApp = RULES.reduce(
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The same as operators give it. */
+/** A micro-app as operators give it. */
 export const givenMicroApp = z.preprocess((given) => (isObject(given) ? withPkceInA1(given) : given), newMicroApp)
 export type NewMicroApp = z.output<typeof newMicroApp>
 

@@ -35,7 +35,7 @@ export async function readWithToken(
   return found
 }
 
-/** Of a token of ours that is kept nowhere as one that works. */
+/** Why a token of ours is refused that is kept nowhere as one that works. */
 export const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
   resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
 

@@ -1,6 +1,6 @@
 import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
 
-/** Every way in which A4 and A5 refuse beyond those of parameters (DECISIONS "Errors of area A"): the only place that knows a rescode. */
+/** Every way in which A4 and A5 refuse beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows a rescode. */
 
 const UNUSABLE_TOKEN: OAuthError = {
   error: 'invalid_token',

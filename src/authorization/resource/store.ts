@@ -74,11 +74,11 @@ const DescribedToken = z.object({
   big_avatar_url: z.string(),
   phone_number: z.string().nullable(),
   /** Seconds since 1970, with fractions: read faster than a date. */
-  user_created_at: z.number(),
+  profile_updated_at: z.number(),
 })
 export type DescribedToken = z.infer<typeof DescribedToken>
 
-/** As `token`, for whoever does not ask about one scope. */
+/** Finds a token for whoever does not ask about one scope. */
 const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
   row: DescribedToken,
   key: ({ hash }) => hash.toString('latin1'),
@@ -86,7 +86,8 @@ const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
   statement: (asked) =>
     sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, ${REVOKED_AT} is not null as revoked, g.app_key,
                a.status as app_status, array_to_string(a.scopes, ' ') as app_scopes, p.status as user_status,
-               p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number, date_part('epoch', p.created_at) as user_created_at
+               p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number,
+               date_part('epoch', coalesce(p.updated_at, p.created_at)) as profile_updated_at
         from ${sql.rows('asked', asked, ASKED)}
         join ${TOKEN}
         cross join ${GRANT} g

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { FoundAccessToken } from './store.ts'
 
-/** data of get_phonenumber (DECISIONS "Answers of area A"). */
+/** data of get_phonenumber (REFERENCE "Answers of area A"). */
 export const phoneShape = z.object({ phone_number: z.string() })
 export type PhoneResult = Readonly<z.output<typeof phoneShape>>
 
-/** data of get_userinfo (DECISIONS "Answers of area A"): cid and user_id identify a user only together. */
+/** data of get_userinfo (REFERENCE "Answers of area A"): cid and user_id identify a user only together. */
 export const userInfoShape = z.object({
   uinfo: z.object({
     /** 0 unknown, 1 male, 2 female. */
@@ -23,6 +23,6 @@ export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: F
   uinfo: { gender, user_id, cid, name, big_avatar_url },
 })
 
-/** jsTicket of an access token: MD5 of the Base64 of its UTF-8 bytes, 32 lower-case hex characters (DECISIONS "Endpoints of area A", A6). */
+/** jsTicket of an access token: MD5 of the Base64 of its UTF-8 bytes, 32 lower-case hex characters (REFERENCE "Endpoints of area A", A6). */
 export const jsTicket = (accessToken: string): string =>
   createHash('md5').update(Buffer.from(accessToken, 'utf8').toString('base64')).digest('hex')

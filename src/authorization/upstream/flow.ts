@@ -1,16 +1,32 @@
 import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { hmacSha256, sha256 } from '../../platform/lib/crypto/digest.ts'
-import { deleteFlow, type Flow, type FlowPurpose, insertFlow } from './flow-store.ts'
+import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
 
 /**
- * The way of one browser to the provider and back. What the browser takes along is `state`, which works once; its cookie, one
- * for all its tabs, says which browser that was. Nonce and PKCE verifier are made of both, so they are kept nowhere.
+ * The way of one browser to the provider and back. What the browser takes along is `state`: the way itself, encrypted for
+ * this browser, so that whoever begins any number of them leaves nothing behind. Its cookie, one for all its tabs, says which
+ * browser that is. Nonce and PKCE verifier are made of both, so they are kept nowhere.
  */
 
 /** How long a person may take, seconds. */
 export const FLOW_S = 1_800
+/** With it the provider's address, and ours that the browser comes back to, are no longer than servers take. */
+const LONGEST_STATE = 6_000
+
+export interface Flow {
+  /** A path of ours, or for a sign-out the address of the client that asked. */
+  readonly goOn: string
+  /** Which app has asked, as the sign-in page is told. */
+  readonly app: string
+  /** Seconds; null where the person may have signed in at any time. */
+  readonly maxAge: number | null
+  readonly beganAt: Date
+}
+
+type FlowPurpose = 'sign-in' | 'sign-out'
 
 /** What goes with the browser, and what only it can make. */
 export interface FlowProof {
@@ -31,28 +47,51 @@ const proofOf = (mark: string, state: string): FlowProof => ({
   verifier: made(mark, 'verifier', state),
 })
 
-export async function beginFlow(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+const carried = z.object({ goOn: z.string(), app: z.string(), maxAge: z.number().nullable(), at: z.number() })
+
+const sealedFor = (purpose: FlowPurpose, mark: string): string => `${purpose} at the provider\n${mark}`
+
+/** Undefined where the way back is too long to be taken along. */
+export function beginFlow(
+  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
   purpose: FlowPurpose,
   mark: string,
   flow: Omit<Flow, 'beganAt'>,
-): Promise<FlowProof> {
-  const beganAt = clock.now()
-  const proof = proofOf(mark, newBrowserMark())
-  const hashes = { flowHash: sha256(proof.state), browserHash: sha256(mark) }
-  await insertFlow(db, { ...flow, ...hashes, purpose, beganAt, expiresAt: addSeconds(beganAt, FLOW_S) })
-  return proof
+): FlowProof | undefined {
+  const content: z.output<typeof carried> = { ...flow, at: clock.now().getTime() }
+  const state = encryptSecret(keys, JSON.stringify(content), sealedFor(purpose, mark)).toString('base64url')
+  return state.length > LONGEST_STATE ? undefined : proofOf(mark, state)
 }
 
-/** The flow of this browser, which ends with that; undefined for any other. */
-export async function endFlow(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+interface OpenedFlow {
+  readonly flow: Flow
+  readonly proof: FlowProof
+  /** By which its first answer is noted. */
+  readonly hash: Buffer
+  readonly expiresAt: Date
+}
+
+/** The flow that this browser began; undefined for any other, and for one that is over. */
+export function openFlow(
+  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
   purpose: FlowPurpose,
   mark: string | undefined,
   state: string | undefined,
-): Promise<{ readonly flow: Flow; readonly proof: FlowProof } | undefined> {
-  if (mark === undefined || state === undefined) return undefined
-  const hashes = { flowHash: sha256(state), browserHash: sha256(mark) }
-  const flow = await deleteFlow(db, { ...hashes, purpose }, clock.now())
-  return flow && { flow, proof: proofOf(mark, state) }
+): OpenedFlow | undefined {
+  if (!mark || !state) return undefined
+  const found = opened(keys, state, sealedFor(purpose, mark))
+  if (!found) return undefined
+  const { at, ...flow } = found
+  const beganAt = fromEpochMilliseconds(at)
+  const expiresAt = addSeconds(beganAt, FLOW_S)
+  if (expiresAt <= clock.now()) return undefined
+  return { flow: { ...flow, beganAt }, proof: proofOf(mark, state), hash: sha256(state), expiresAt }
+}
+
+function opened(keys: Keys, state: string, sealedAs: string): z.output<typeof carried> | undefined {
+  try {
+    return carried.parse(JSON.parse(decryptSecret(keys, Buffer.from(state, 'base64url'), sealedAs)))
+  } catch {
+    return undefined
+  }
 }

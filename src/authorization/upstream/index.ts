@@ -1,6 +1,5 @@
 export type { UpstreamPerson } from './claims.ts'
 export type { UpstreamDeps } from './deps.ts'
 export { UpstreamFailure } from './failures.ts'
-export { beginFlow, endFlow, FLOW_S, newBrowserMark } from './flow.ts'
-export { UPSTREAM_RETENTION } from './flow-store.ts'
+export { beginFlow, FLOW_S, newBrowserMark, openFlow } from './flow.ts'
 export { CALLBACK, type Proven, Provider, SIGNED_OUT } from './provider.ts'

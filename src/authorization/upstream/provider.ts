@@ -5,8 +5,7 @@ import { howOf, personOf, type UpstreamPerson } from './claims.ts'
 import { type Discovered, discover } from './discovery.ts'
 import { UpstreamFailure } from './failures.ts'
 import { boundedFetch } from './fetch.ts'
-import type { FlowProof } from './flow.ts'
-import type { Flow } from './flow-store.ts'
+import type { Flow, FlowProof } from './flow.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
 
 /** Where the provider sends the browser back; registered there word for word. */

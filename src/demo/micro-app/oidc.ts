@@ -20,7 +20,7 @@ interface Pending {
 export interface OidcVisit {
   pending?: Pending
   idToken?: string
-  /** Of the id_token and of userinfo. */
+  /** Claims of the id_token and of userinfo. */
   claims?: object
   /** Why the last sign-in came to nothing. */
   failed?: string

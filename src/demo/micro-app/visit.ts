@@ -16,7 +16,7 @@ export interface Visit {
   refused?: boolean
   tokens?: Tokens
   calls: Call[]
-  /** The same browser at the micro-app that speaks OpenID Connect. */
+  /** This browser's visit to the micro-app that speaks OpenID Connect. */
   readonly oidc: OidcVisit
 }
 

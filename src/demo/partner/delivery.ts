@@ -32,7 +32,7 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
   const { partnerId, clientId, clientSecret, platformUrl, now } = settings
   const url = new URL(platformUrl.replace(/\/+$/, '') + path)
   const date = now().toUTCString()
-  // Of our notices, only level prices are encrypted.
+  // Level prices are the only encrypted notices.
   const key = path === LEVEL_PRICES ? settings.aesKey : undefined
   const { request } = await import('undici') // with the first notice: the demo starts faster
   const { body } = await request(url, {

@@ -3,7 +3,7 @@ import { jsTicket } from '../../authorization/resource/index.ts'
 import type { CliContext } from './context.ts'
 import { print } from './report.ts'
 
-/** `gatehouse jsticket`: the jsTicket of an access token (DECISIONS "Endpoints of area A", A6); needs no database. */
+/** `gatehouse jsticket`: the jsTicket of an access token (REFERENCE "Endpoints of area A", A6); needs no database. */
 export function jsTicketCommand(program: Command, { terminal }: CliContext): void {
   program
     .command('jsticket')

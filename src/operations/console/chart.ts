@@ -2,7 +2,7 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 
 /** A chart of bars over time, drawn as SVG on the server. */
 export interface Chart {
-  /** Of its heading. */
+  /** Id of its heading. */
   readonly id: string
   readonly title: string
   /** What it shows, in words and numbers. */

@@ -23,7 +23,7 @@ export const userLink = (cid: number | null, user_id: string | null): Cell =>
 
 const appLink = (key: string | null): Cell => (key === null ? text('–') : link(key, at('apps', key)))
 
-/** The row of an order of checks in DECISIONS and what it checks; the failure's name if no row has it. */
+/** The row of an order of checks in the REFERENCE and what it checks; the failure's name if no row has it. */
 const whyCell = ({ endpoint, step, failure }: ExplainedRefusal, { t, locale }: PageContext): Cell =>
   step
     ? text(t('console.explain.row', { endpoint, row: String(step.row), check: checkText(step.check, locale) }))

@@ -12,7 +12,7 @@ import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
-import { type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
+import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
@@ -123,7 +123,10 @@ export function sendConsolePage(
 ): Promise<FastifyReply> {
   const t = translator(localeOfRequest(request))
   const operator = request.consoleOperator
-  const who = operator && !operator.pending ? { name: operator.name, role: roleText(operator.role, t) } : null
+  const who =
+    operator && !operator.pending
+      ? { name: operator.name, role: roleText(operator.role, t), hasCodes: operator.name !== ADMIN_TOKEN_NAME }
+      : null
   const sections = SECTIONS.filter(({ operation, lists }) => lists && operator && mayDo(operator.role, operation)).map(
     ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
   )

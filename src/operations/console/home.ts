@@ -109,7 +109,7 @@ async function openBreakers(context: PageContext): Promise<Cell[]> {
 const originOf = (url: string | null): string | undefined =>
   url !== null && URL.canParse(url) ? new URL(url).origin : undefined
 
-/** Of hosts that the partner still has, not of those that it had when they were called. */
+/** Only hosts that the partner still has count, not those that it had when they were called. */
 async function endingCertificates(context: PageContext): Promise<Cell[]> {
   const { deps, t } = context
   const now = deps.clock.now()

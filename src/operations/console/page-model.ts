@@ -17,7 +17,7 @@ export interface Cell {
   readonly isCode?: boolean
   /** ISO 8601: the moment that the first line feed of `text` stands for. */
   readonly at?: string
-  /** Those that its line feeds stand for. */
+  /** Times that its line feeds stand for. */
   readonly moments?: readonly string[]
   /** Text that exists in English only. */
   readonly isEnglish?: boolean
@@ -55,7 +55,7 @@ export interface Field {
   readonly label: string
   /** `hidden`: what the page showed comes back with the form. */
   readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'lines' | 'hidden'
-  /** Of `choice`: value and text. */
+  /** What a `choice` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean
   readonly hint?: string
@@ -70,9 +70,9 @@ export interface PageContext {
   readonly t: Translate
   readonly locale: Locale
   readonly role: Role
-  /** Of the path. */
+  /** Values in the path. */
   readonly params: Readonly<Record<string, string>>
-  /** Of the address, or of the form; empty ones left out. */
+  /** Values in the address, or in the form; empty ones left out. */
   readonly fields: Readonly<Record<string, string>>
   /** Refuses an operator below this role, and records what was refused. */
   readonly admit: (role: Role, operation: string) => Promise<void>
@@ -148,7 +148,7 @@ export interface Made {
 }
 
 export interface Action extends Place {
-  /** Of the page; its button says the same, unless it has a text of its own. */
+  /** Title of the page; its button says the same, unless it has a text of its own. */
   readonly title: string
   readonly button?: string
   /** Fields whose text counts to the last space: passwords. */

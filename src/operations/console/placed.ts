@@ -103,7 +103,7 @@ export const detailOf = ({ details }: Places, list: Placed, row: Values): Placed
 
 const isInQuery = (path: string): boolean => namesIn(path).length === 0
 
-/** Of pages that name the record in their query: whether one is in the folder of the other. */
+/** Whether one of two pages that name the record in their query is in the folder of the other. */
 const isBeside = (detail: Placed, { path, about }: Placed): boolean =>
   detail.about.length > 0 &&
   isInQuery(detail.path) &&
@@ -125,7 +125,7 @@ export const below = (places: Places, detail: Placed): Placed[] => [
 /** The list that a change adds to, or whose rows it changes. */
 export const listOf = ({ lists }: Places, { path }: Placed): Placed | undefined => deepest(lists, path)
 
-/** Of the pages that this path is, or lies below. */
+/** The page that this path is, or lies deepest below. */
 const deepest = (pages: readonly Placed[], path: string): Placed | undefined =>
   pages
     .filter((page) => path === page.path || path.startsWith(`${page.path}/`))
@@ -182,7 +182,7 @@ const isOffered = (change: Placed, record: Values): boolean =>
   change.about.every((name) => name in record) &&
   (change.offered?.({ ...record, ...change.fixed }) ?? true)
 
-/** Those of a row of this list, or of a table on this page: of a record's token, say, and not of the record. */
+/** Actions on a row of this list, or of a table on this page: on a record's token, say, and not on the record. */
 export const offeredForRow = (places: Places, page: Placed, row: Values): Placed[] => {
   const record = page.list ? recordPageOf(places, page) : page
   const ofRecord = record

@@ -8,7 +8,7 @@ import type { ServiceDeps } from '../jobs/index.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
 import { refuseForgedForms, sendConsoleError, signedInOnly } from './guard.ts'
 import { consoleRoutes } from './routes.ts'
-import { authenticatorRoutes, signInRoutes } from './sign-in-routes.ts'
+import { authenticatorRoutes, ownSignInRoutes, signInRoutes } from './sign-in-routes.ts'
 
 interface Options {
   readonly deps: ServiceDeps
@@ -45,6 +45,7 @@ export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
       await pages.register(async (inside) => {
         inside.addHook('onRequest', signedInOnly(deps, { pending: false }))
         inside.addHook('preHandler', refuseForgedForms(deps))
+        await inside.register(ownSignInRoutes, { deps })
         await inside.register(consoleRoutes, { deps, gather })
       })
     },

@@ -43,7 +43,7 @@ const contextFrom =
 const besideForm = ({ query, body }: FastifyRequest): object =>
   Object.fromEntries(Object.entries(Object(query)).filter(([name]) => !(name in Object(body ?? {}))))
 
-/** Of the path. What the database cannot hold names nothing. */
+/** Values in the path. What the database cannot hold names nothing. */
 function paramsOf({ params }: FastifyRequest): Record<string, string> {
   const given = pathParams.parse(params)
   if (Object.values(given).some((value) => value.includes('\0'))) throw noSuchPath()

@@ -8,13 +8,13 @@ import { listPartners } from '../../ticketing/partners/index.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { refusalTable, rejectedTable, userLink } from './explained.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
-import { mayDo } from './permissions.ts'
+import { mayDo, PERSONAL_DATA } from './permissions.ts'
 import { knownRequest } from './sections/requests.ts'
 import { at, link, stateCell, text, time } from './texts.ts'
 
 /**
  * Finds a request id, an order, a partner, a micro-app or a person. The role support and those above also see what
- * `gatehouse explain` knows, and can search by phone number and by the beginning of a token.
+ * `gatehouse explain` knows, and can search by a person's name, by phone number and by the beginning of a token.
  */
 
 export interface Found {
@@ -48,36 +48,55 @@ const orderOfPartner: Finder = async ({ deps, t }, query) => {
   }))
 }
 
-const partner: Finder = async ({ deps, t }, query) => {
-  const { partners } = await listPartners(deps, parseInput(listPartners.input, { client_id: query, limit: MAX_FOUND }))
-  return partners.map(({ partner_id, name, client_id }) => ({
-    kind: t('console.search.partner'),
-    link: link(`${name} (${client_id})`, at('partners', String(partner_id))),
-  }))
-}
+/** By the beginning of each of these fields. */
+const partnersBy =
+  (field: 'client_id' | 'name'): Finder =>
+  async ({ deps, t }, query) => {
+    const { partners } = await listPartners(deps, parseInput(listPartners.input, { [field]: query, limit: MAX_FOUND }))
+    return partners.map(({ partner_id, name, client_id }) => ({
+      kind: t('console.search.partner'),
+      link: link(`${name} (${client_id})`, at('partners', String(partner_id))),
+    }))
+  }
 
-const microApp: Finder = async ({ deps, t }, query) => {
-  const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { app_key: query, limit: MAX_FOUND }))
-  return apps.map(({ app_key, name }) => ({
-    kind: t('console.search.app'),
-    link: link(`${name} (${app_key})`, at('apps', app_key)),
-  }))
-}
+const appsBy =
+  (field: 'app_key' | 'name'): Finder =>
+  async ({ deps, t }, query) => {
+    const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { [field]: query, limit: MAX_FOUND }))
+    return apps.map(({ app_key, name }) => ({
+      kind: t('console.search.app'),
+      link: link(`${name} (${app_key})`, at('apps', app_key)),
+    }))
+  }
 
-const person: Finder = async ({ deps, t }, query) => {
-  const { users } = await listUsers(deps, parseInput(listUsers.input, { passport: query, limit: MAX_FOUND }))
-  return users.map(({ cid, user_id, passport }) => ({
-    kind: t('console.search.user'),
-    link: link(passport, `${at('users', 'user')}?${new URLSearchParams({ cid: String(cid), user_id })}`),
-  }))
-}
+/** Whether somebody of a name is there is personal data, as in the list of users. */
+const peopleBy =
+  (field: 'passport' | 'name'): Finder =>
+  async ({ deps, t, role }, query) => {
+    if (field === 'name' && !mayDo(role, PERSONAL_DATA)) return []
+    const { users } = await listUsers(deps, parseInput(listUsers.input, { [field]: query, limit: MAX_FOUND }))
+    return users.map(({ cid, user_id, passport }) => ({
+      kind: t('console.search.user'),
+      link: link(passport, `${at('users', 'user')}?${new URLSearchParams({ cid: String(cid), user_id })}`),
+    }))
+  }
 
 const request: Finder = async (context, query) => {
   if (!UUID.test(query) || !(await knownRequest(context, query))) return []
   return [{ kind: context.t('console.search.request'), link: link(query, at('requests', query)) }]
 }
 
-const ALL: readonly Finder[] = [request, orderById, orderOfPartner, partner, microApp, person]
+const ALL: readonly Finder[] = [
+  request,
+  orderById,
+  orderOfPartner,
+  partnersBy('client_id'),
+  partnersBy('name'),
+  appsBy('app_key'),
+  appsBy('name'),
+  peopleBy('passport'),
+  peopleBy('name'),
+]
 
 /** At most five of a kind, by the beginning of what each is known by. */
 export async function searchFor(context: PageContext): Promise<Found> {

@@ -8,6 +8,7 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
+import { noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import {
   ADMIN_TOKEN_NAME,
@@ -16,6 +17,9 @@ import {
   enrolTotp,
   findOperatorSession,
   OperatorSignInRefused,
+  renewRecoveryCodes,
+  type SignedInOperator,
+  showOperator,
   signInOperator,
   signInWithAdminToken,
 } from '../operators/index.ts'
@@ -123,6 +127,15 @@ function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply:
   return t('console.sign_in.limited', { when: inMinutes(locale, seconds) })
 }
 
+const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
+  sendConsolePage(request, reply, 'console/recovery-codes', { codes }, { query: '', scripts: true })
+
+async function operatorOf(deps: Deps, cookie: string | undefined): Promise<SignedInOperator> {
+  const found = await findOperatorSession(deps, cookie)
+  if (!found) throw new OperatorSignInRefused()
+  return found
+}
+
 /** For an operator without an authenticator: makes one, which counts once a code of it was given. */
 export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = consoleCookie(deps.config)
@@ -130,11 +143,7 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
     const shown = { made: null, picture: null, begun: false, alert: '', mark: formMark(deps, whoIs(request)), ...page }
     return sendConsolePage(request, reply, 'console/authenticator', shown, { query: '' })
   }
-  const pendingOperator = async (request: FastifyRequest): Promise<Parameters<typeof enrolTotp>[1]> => {
-    const found = await findOperatorSession(deps, cookie.read(request))
-    if (!found) throw new OperatorSignInRefused()
-    return found
-  }
+  const pendingOperator = (request: FastifyRequest) => operatorOf(deps, cookie.read(request))
 
   app.get('/authenticator', (request, reply) => send(request, reply, {}))
 
@@ -147,11 +156,37 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
     const code = codeForm.parse(request.body).code
     try {
       const acting = onBehalfOf(deps, request)
-      cookie.set(reply, await confirmTotp(acting, await pendingOperator(request), { code, address: request.ip }))
-      return reply.headers(AREA_A_HEADERS).redirect('/console', 303)
+      const made = await confirmTotp(acting, await pendingOperator(request), { code, address: request.ip })
+      cookie.set(reply, made.session)
+      return await sendRecoveryCodes(request, reply, made.codes)
     } catch (error) {
       const alert = refuse(deps, error, request, reply)
       return send(request, reply, { begun: true, alert })
+    }
+  })
+}
+
+/** For an operator who is signed in: how many recovery codes are left, and others in their place. */
+export const ownSignInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const cookie = consoleCookie(deps.config)
+  async function send(request: FastifyRequest, reply: FastifyReply, alert = '') {
+    const operator = whoIs(request)
+    if (operator.name === ADMIN_TOKEN_NAME) throw noSuchPath() // whose session has no authenticator
+    const { recovery_codes } = await showOperator(deps, { name: operator.name })
+    const shown = { left: String(recovery_codes), alert, mark: formMark(deps, operator) }
+    return sendConsolePage(request, reply, 'console/own-sign-in', shown, { query: '' })
+  }
+
+  app.get('/own-sign-in', (request, reply) => send(request, reply))
+
+  app.post('/own-sign-in', async (request, reply) => {
+    const { code } = codeForm.parse(request.body)
+    try {
+      const operator = await operatorOf(deps, cookie.read(request))
+      const codes = await renewRecoveryCodes(onBehalfOf(deps, request), operator, { code, address: request.ip })
+      return await sendRecoveryCodes(request, reply, codes)
+    } catch (error) {
+      return send(request, reply, refuse(deps, error, request, reply))
     }
   })
 }

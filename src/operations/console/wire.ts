@@ -15,31 +15,24 @@ const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transfo
 const byPassword = z.object({
   name: typedName,
   password: typedPassword,
-  /** Spaces are taken out; anything that is no code is refused like a wrong one. */
-  code: z
-    .string()
-    .max(16)
-    .default('')
-    .transform((code) => code.replace(/\s/g, '')),
+  /** Anything that is no code is refused like a wrong one. */
+  code: z.string().max(32).default(''),
 })
 export const signInForm = byToken.or(byPassword)
 
-export const codeForm = z
-  .object({ code: z.string().max(16).catch('') })
-  .transform(({ code }) => ({ code: code.replace(/\s/g, '') }))
-  .catch({ code: '' })
+export const codeForm = z.object({ code: z.string().max(32).catch('') }).catch({ code: '' })
 
 /** What every form of a session carries. */
 export const markedForm = z.object({ form_mark: z.string() })
 
-/** Of the page to which a change leads back. */
+/** Marks the page to which a change leads back. */
 export const doneQuery = z.object({ done: z.literal('1') })
 
 export const pathParams = z.record(z.string(), z.string())
 
 /**
- * Of a form or an address: each field once, as text, without NUL, which the database cannot hold, and without spaces around
- * it but in those that are read `exactly`. Empty ones count as not given.
+ * Fields of a form or an address: each once, as text, without NUL, which the database cannot hold, and without spaces
+ * around it but in those that are read `exactly`. Empty ones count as not given.
  */
 export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(
@@ -50,5 +43,5 @@ export const formFields = (given: unknown, exactly: readonly string[] = []): Rec
     }),
   )
 
-/** Of the page, not of what it is about. */
+/** Fields about the page, not about its record. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done', 'form_mark'])

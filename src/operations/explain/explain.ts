@@ -64,7 +64,7 @@ export interface Explained extends ExplainedRequest {
     readonly begins: string
     readonly kind: string
     readonly expires_at: Date
-    /** Those that end in the same second, mostly one. */
+    /** Tokens that end in the same second, mostly one. */
     readonly issued: Readonly<OutputOf<typeof tokensWithPrefix>>
     readonly refusals: readonly ExplainedRefusal[]
   }

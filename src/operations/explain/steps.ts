@@ -4,7 +4,7 @@ import type { CheckSequence } from '../../platform/lib/failure.ts'
 import { ROOT } from '../../platform/lib/root.ts'
 import type { Locale } from '../../platform/lib/web/locale.ts'
 
-/** In which row of which sequence of checks (DECISIONS, "order of checks") a request was refused. */
+/** In which row of which sequence of checks (REFERENCE, "order of checks") a request was refused. */
 
 export type Endpoint = 'A1' | 'A2' | 'A3' | 'A4' | 'A5'
 

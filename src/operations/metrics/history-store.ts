@@ -42,7 +42,7 @@ export const activityBySpan = (db: Db, kind: ActivityKind, since: Date, spanS: n
 const ranked = z.object({ subject: z.string(), ...counts })
 export type RankedActivity = z.output<typeof ranked>
 
-/** Those of which most was refused or has failed since then, the worst first. */
+/** Apps or partners with the most refused or failed requests since then, the worst first. */
 export const worstSince = (
   db: Db,
   kinds: readonly ActivityKind[],

@@ -1,4 +1,4 @@
-/** Those who operate the service: roles, tokens, sign-in, and which operation needs which role. */
+/** Operators of the service: roles, tokens, sign-in, and which operation needs which role. */
 
 export {
   type ConsoleOperator,
@@ -9,12 +9,12 @@ export {
 export { issueCommandToken } from './command-token.ts'
 export { OperatorSignInRefused } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
-export { createFirstOperator, createOperator, disableOperator, setOperatorRole } from './manage.ts'
+export { createFirstOperator, createOperator, disableOperator, setOperatorRole, showOperator } from './manage.ts'
 export { OPERATOR_ACTIONS } from './operator.ts'
-export { findOperatorSession } from './session.ts'
+export { findOperatorSession, type SignedInOperator } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
 export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts'
 export { OPERATOR_RETENTION } from './token-store.ts'
-export { confirmTotp, enrolTotp, OPERATORS_SEALED, resetTotp } from './totp.ts'
+export { confirmTotp, enrolTotp, OPERATORS_SEALED, renewRecoveryCodes, resetTotp } from './totp.ts'
 /** The operator who signs in with ADMIN_TOKEN. */
 export { ADMIN_TOKEN_NAME, typedName } from './wire.ts'

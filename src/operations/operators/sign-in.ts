@@ -1,6 +1,8 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
+import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { signInLimits } from '../../platform/throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -12,7 +14,7 @@ import { type NewPassword, newPassword } from './wire.ts'
 export interface OperatorSignIn {
   readonly name: string
   readonly password: string
-  /** Of the authenticator; empty for an operator who has none yet. */
+  /** Code of the authenticator, or a recovery code; empty for an operator who has no authenticator yet. */
   readonly code: string
   /** Where the request came from. */
   readonly address: string
@@ -61,7 +63,8 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
     const inside = { ...deps, db }
     const actor = { ...deps.actor, kind: 'operator', name: credential.name } as const
     const target = `operator:${credential.name}`
-    await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { pending } })
+    const by = pending || !isRecoveryCode(input.code) ? {} : { by: 'recovery code' }
+    await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { pending, ...by } })
     return { session: await startOperatorSession(inside, credential, pending), pending }
   })
 }
@@ -80,6 +83,7 @@ const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
+    await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return deps.db.tx(async (db) => {
       const found = await store.lockOperator(db, name)

@@ -16,11 +16,14 @@ export const insertOperator = (
         values (${made.operator_id}, ${made.name}, ${made.role}, 'active', ${now}) on conflict do nothing`,
   )
 
+const CODES_LEFT = sql.part`(select count(*)::int from operator_recovery_code c
+                             where c.operator_id = operator.operator_id and c.used_at is null)`
+
 export const findOperators = (db: Db): Promise<OperatorRow[]> =>
   db.many(
     operatorRow,
     sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
-          totp_confirmed_at is not null as has_totp
+          totp_confirmed_at is not null as has_totp, ${CODES_LEFT} as recovery_codes
         from operator order by created_at, name limit 1000`,
   )
 
@@ -29,7 +32,7 @@ export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefi
   db.maybe(
     operatorRow,
     sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
-          totp_confirmed_at is not null as has_totp
+          totp_confirmed_at is not null as has_totp, ${CODES_LEFT} as recovery_codes
         from operator where lower(name) = lower(${name}) for update`,
   )
 
@@ -78,6 +81,26 @@ export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
   db.exec(
     sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0
         where operator_id = ${operatorId}`,
+  )
+
+export const removeRecoveryCodes = (db: Db, operatorId: string): Promise<number> =>
+  db.exec(sql`delete from operator_recovery_code where operator_id = ${operatorId}`)
+
+/** In place of those of before. */
+export async function setRecoveryCodes(db: Db, operatorId: string, hashes: readonly Buffer[]): Promise<void> {
+  await removeRecoveryCodes(db, operatorId)
+  await db.exec(
+    sql`insert into operator_recovery_code (operator_id, code_hash)
+        select ${operatorId}::uuid, hash from unnest(${hashes}::bytea[]) as hash`,
+  )
+}
+
+/** 1 for exactly one of any number of simultaneous callers; codes count only beside an authenticator in force. */
+export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer, now: Date): Promise<number> =>
+  db.exec(
+    sql`update operator_recovery_code c set used_at = ${now} from operator o
+        where c.operator_id = ${operatorId} and c.code_hash = ${hash} and c.used_at is null
+          and o.operator_id = c.operator_id and o.totp_confirmed_at is not null`,
   )
 
 /** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */

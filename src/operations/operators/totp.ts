@@ -2,6 +2,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { signInLimits } from '../../platform/throttle/index.ts'
@@ -33,36 +34,81 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
   return made
 }
 
+interface TypedCode {
+  readonly code: string
+  /** Where the request came from. */
+  readonly address: string
+}
+
+export interface ConfirmedTotp {
+  /** The id of a full session, which replaces the present one. */
+  readonly session: string
+  /** The recovery codes, which no later call can show again. */
+  readonly codes: readonly string[]
+}
+
 /**
- * A first code of the authenticator: from now on signing in needs one. Returns the id of a full session, which
- * replaces the present one. Throws OperatorSignInRefused; wrong codes count as failed sign-ins.
+ * A first code of the authenticator: from now on signing in needs one. Throws OperatorSignInRefused; wrong codes count as
+ * failed sign-ins.
  */
-export async function confirmTotp(
-  deps: Deps,
-  session: SignedInOperator,
-  { code, address }: { readonly code: string; readonly address: string },
-): Promise<string> {
-  const limits = await signInLimits(deps, { kind: 'operator', name: session.name.toLowerCase(), address })
-  const until = await limits.exhausted()
-  if (until) throw new OperatorSignInRefused(until)
-  const found = await store.findCredential(deps.db, session.name)
-  if (!session.pending || !found || !(await spendCode(deps, found, code))) {
-    throw new OperatorSignInRefused(await limits.failed())
-  }
-  await limits.forget()
+export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
+  if (!session.pending) throw new OperatorSignInRefused()
+  const found = await checkCode(deps, session, typed)
   return deps.db.tx(async (db) => {
     const inside = { ...deps, db }
     await deleteSession(db, session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${found.name}` })
-    return startOperatorSession(inside, found, false)
+    const codes = await setRecoveryCodes(inside, found)
+    return { session: await startOperatorSession(inside, found, false), codes }
   })
 }
 
-/** Whether this is a code of now (spaces do not count) that nobody has used: of simultaneous uses exactly one succeeds. */
+/** Other recovery codes, for an operator who types a code. Throws as `confirmTotp` does. */
+export async function renewRecoveryCodes(
+  deps: Deps,
+  session: SignedInOperator,
+  typed: TypedCode,
+): Promise<readonly string[]> {
+  const found = await checkCode(deps, session, typed)
+  return deps.db.tx(async (db) => {
+    await recordAudit({ ...deps, db }, { event: 'operator_recovery_codes_made', target: `operator:${found.name}` })
+    return setRecoveryCodes({ ...deps, db }, found)
+  })
+}
+
+async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential): Promise<readonly string[]> {
+  const { codes, hashes } = newRecoveryCodes(operator_id)
+  await store.setRecoveryCodes(db, operator_id, hashes)
+  return codes
+}
+
+/** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */
+async function checkCode(
+  deps: Deps,
+  { name }: SignedInOperator,
+  { code, address }: TypedCode,
+): Promise<store.Credential> {
+  const limits = await signInLimits(deps, { kind: 'operator', name: name.toLowerCase(), address })
+  const until = await limits.exhausted()
+  if (until) throw new OperatorSignInRefused(until)
+  const found = await store.findCredential(deps.db, name)
+  if (!found || !(await spendCode(deps, found, code))) throw new OperatorSignInRefused(await limits.failed())
+  await limits.forget()
+  return found
+}
+
+/**
+ * Whether this is a code of now, or a recovery code, that nobody has used: of simultaneous uses exactly one succeeds. Spaces
+ * and hyphens do not count.
+ */
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
-  if (of.totp_sealed === null) return false
+  const { operator_id, totp_sealed } = of
   const now = clock.now()
-  const secret = decryptSecret(keys, of.totp_sealed, sealingContext(of.operator_id))
+  if (isRecoveryCode(code)) {
+    return (await store.spendRecoveryCode(db, operator_id, hashOfRecoveryCode(operator_id, code), now)) > 0
+  }
+  if (totp_sealed === null) return false
+  const secret = decryptSecret(keys, totp_sealed, sealingContext(operator_id))
   const step = totpStep(secret, code, now)
   if (step === undefined) return false
   return (await store.spendTotpStep(db, of, step, now)) > 0
@@ -76,6 +122,7 @@ export const resetTotp = operation(
       const found = await store.lockOperator(db, name)
       if (!found) throw noSuchOperator()
       await store.removeTotp(db, found.operator_id)
+      await store.removeRecoveryCodes(db, found.operator_id)
       await store.setStatus(db, found.operator_id, found.status) // ends their sessions
       await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
       return { name: found.name }

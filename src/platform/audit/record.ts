@@ -54,7 +54,7 @@ export function recordAudit({ db, clock, actor: acting }: Recording, event: Audi
 }
 
 /**
- * The same, but only for operators, over the admin API or on the command line. What jobs and test runs do is recorded in
+ * Records an event of an operator alone, over the admin API or on the command line. What jobs and test runs do is in
  * the history of the record and in the calls.
  */
 export async function recordIfOperator(deps: Recording, event: AuditEvent): Promise<void> {

@@ -14,7 +14,7 @@ interface AuditProblem {
   /** Sealed between these. */
   readonly first_at: Date
   readonly last_at: Date
-  /** Of a row; null where the seal itself is wrong. */
+  /** The row that is wrong; null where the seal itself is. */
   readonly audit_id: string | null
   readonly problem: string
 }
@@ -29,7 +29,7 @@ export interface Verified {
   readonly seals: number
   /** Rows of the last seconds, which no seal covers yet. */
   readonly unsealed: number
-  /** Rows that no seal names: written by an earlier release during a rolling upgrade, or by hand. */
+  /** Rows that no seal names: written by hand. */
   readonly outside: number
   /** Rows that are gone and older than AUDIT_DAYS. */
   readonly purged: number
@@ -91,14 +91,13 @@ async function verify(deps: Deps, { head }: Verification, until?: Date): Promise
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true
       tally.seals++
       tally.sealed += seal.audit_ids.length
-      const key = everyKey(keys).find((one) => keyIdOf(one) === seal.key_id)
+      const key = everyKey(keys).find((candidate) => keyIdOf(candidate) === seal.key_id)
       const unverifiedBecause = (why: string) => {
         unverified++
         report(`cannot be verified: ${why}`)
       }
       const mac = previousMac(before, seal)
-      if (mac === 'unknown') unverifiedBecause('the seal before it is purged, and its code was not kept')
-      else if (mac === 'wrong' || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
+      if (!mac || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
       if (key) await checkRows(db, key, seal, tally, purgedBefore, report)
       else {
         tally.other_key++
@@ -136,15 +135,13 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /**
- * The MAC of the seal before, which a seal's own MAC covers. The seal keeps a copy, so that the first one left after a purge
+ * The MAC of the seal before, which a seal's own MAC covers; undefined where it is not that. The seal keeps a copy, so that the first one left after a purge
  * can be verified like any other; while the seal before exists, both have to be equal.
  */
-function previousMac(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | 'unknown' | 'wrong' {
+function previousMac(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | undefined {
   const follows = before?.seal_no === seal_no - 1n
   const known = seal_no === 1n ? NOTHING_BEFORE : follows ? before?.chain : undefined
-  if (known) return kept === null || kept.equals(known) ? known : 'wrong'
-  if (kept === null) return 'unknown'
-  return kept.length === MAC_BYTES ? kept : 'wrong'
+  return (known ? kept.equals(known) : kept.length === MAC_BYTES) ? kept : undefined
 }
 
 async function checkRows(
@@ -155,8 +152,8 @@ async function checkRows(
   purgedBefore: Date | undefined,
   report: ReportProblem,
 ) {
-  const found = await findEventsById(db, seal.routing_keys, seal.audit_ids)
-  const digests = new Map(found.map((row) => [row.audit_id, rowDigest(key, row)]))
+  const events = await findEventsById(db, seal.routing_keys, seal.audit_ids)
+  const digests = new Map(events.map((row) => [row.audit_id, rowDigest(key, row)]))
   for (const [at, id] of seal.audit_ids.entries()) {
     const sealed = seal.row_digests.subarray(at * ROW_DIGEST_BYTES, (at + 1) * ROW_DIGEST_BYTES)
     const digest = digests.get(id)

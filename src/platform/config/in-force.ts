@@ -37,7 +37,7 @@ let defaults: ReadonlyMap<string, SettingInForce> | undefined
 
 /** Whether a setting is another than where nothing is set. */
 export function isChanged({ name, value, secret }: SettingInForce): boolean {
-  defaults ??= new Map(settingsInForce(readConfig({})).settings.map((one) => [one.name, one]))
+  defaults ??= new Map(settingsInForce(readConfig({})).settings.map((setting) => [setting.name, setting]))
   const usual = defaults.get(name)
   return value !== usual?.value || secret !== usual?.secret
 }

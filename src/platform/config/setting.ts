@@ -60,7 +60,7 @@ function strayInPassword(text: string): string | undefined {
   return !authority.includes('@') && path === '' && /^[^=]*@/.test(query) ? '?' : undefined
 }
 
-/** Of DATABASE_URL, which may hold a password: nothing of it is repeated. */
+/** DATABASE_URL may hold a password, so no problem repeats any of it. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   const add = (message: string) => context.addIssue({ code: 'custom', message })
   if (!/^postgres(ql)?:\/\//i.test(text)) return add('must be a postgres:// address')
@@ -85,7 +85,7 @@ const parsedList = (text: string): unknown => {
   }
 }
 
-/** Of SECRET_KEYS_OLD, whose entries are secrets: none is named. A key that holds a comma needs the JSON list. */
+/** Entries of SECRET_KEYS_OLD are secrets, so none is named. A key that holds a comma needs the JSON list. */
 export const oldKeys = z
   .string()
   .transform((text) => (text.trimStart().startsWith('[') ? parsedList(text) : list.parse(text)))
@@ -95,7 +95,7 @@ export const oldKeys = z
       .max(5, 'must have at most 5 keys'),
   )
 
-/** Of PARTNER_ADDRESS_ALLOW, whose entries are no secrets: each bad one is named. */
+/** Each bad entry of PARTNER_ADDRESS_ALLOW is named: none is a secret. */
 export const allowedAddresses = list.transform((entries, context): AllowedAddress[] =>
   entries.flatMap((entry) => {
     const parsed = parseAllowedAddress(entry)
@@ -108,7 +108,7 @@ export const allowedAddresses = list.transform((entries, context): AllowedAddres
   }),
 )
 
-/** Of MTP_PATH_PREFIXES; each bad entry is named. */
+/** Each bad entry of MTP_PATH_PREFIXES is named. */
 export const pathPrefixes = list.superRefine((entries, context) => {
   for (const entry of entries) {
     const message = prefixProblem(entry, entries)
@@ -133,7 +133,7 @@ export function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
   const [address = '', bits] = text.split('/', 2)
   const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
-  // Of an IPv4 address that is mapped into IPv6, the first 96 bits are no network of its own.
+  // The first 96 bits of an IPv4 address that is mapped into IPv6 are no network of its own.
   const least = /^::ffff:/i.test(address) ? 97 : 1
   if (longest === 0 || address.includes('%')) return false
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) >= least && Number(bits) <= longest)

@@ -14,8 +14,8 @@ const fact = z.object({ secret_key_fingerprint: z.instanceof(Buffer) })
  * undefined while it does not say.
  */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
-  const found = await db.maybe(fact, sql`select secret_key_fingerprint from installation`)
-  return found && adoptKey(keys, found.secret_key_fingerprint)
+  const row = await db.maybe(fact, sql`select secret_key_fingerprint from installation`)
+  return row && adoptKey(keys, row.secret_key_fingerprint)
 }
 
 /** Records that the database was created with this key, unless it has a record; of several at once the first one counts. */
@@ -79,7 +79,7 @@ const ROWS = 30_000
 export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> {
   let wroteAt = Number.NEGATIVE_INFINITY
   let written = OK
-  let looking: Promise<DatabaseState> | undefined
+  let running: Promise<DatabaseState> | undefined
   const look = async (): Promise<DatabaseState> => {
     try {
       const pending = await pendingMigrations(db)
@@ -93,12 +93,12 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
     } catch (error) {
       return stateOf(error)
     } finally {
-      looking = undefined
+      running = undefined
     }
   }
   return () => {
-    looking ??= look()
-    return Promise.race([looking, sleep(ANSWER_WITHIN_MS, SILENT, { ref: false })])
+    running ??= look()
+    return Promise.race([running, sleep(ANSWER_WITHIN_MS, SILENT, { ref: false })])
   }
 }
 

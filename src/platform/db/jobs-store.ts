@@ -6,8 +6,8 @@ import { type Db, sql } from './sql.ts'
  */
 
 /**
- * The durable jobs and their priorities: lower numbers run first. What people wait for comes before pulls, of which
- * partners can cause any number.
+ * Priorities of durable jobs; lower numbers run first. Work that people wait for comes before pulls, which partners can
+ * cause in any number.
  */
 const PRIORITIES = {
   purge: 0,
@@ -15,6 +15,7 @@ const PRIORITIES = {
   'erase-due': 0,
   'send-notification': 0,
   'send-member-mail': 0,
+  'send-team-mail': 0,
   'member-password': 0,
   'send-person-mail': 0,
   'forgotten-password': 0,
@@ -24,15 +25,12 @@ const PRIORITIES = {
   'pull-due': 20,
   // Their receivers are slow or away as they like: everything else goes first.
   'send-app-events': 30,
-  // Queued by builds before 2026-11-22.
-  'pull-product': 20,
-  'pull-prices': 20,
 } as const
 
 export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
-  /** Of several waiting jobs with one key only the last one is kept. */
+  /** Several waiting jobs with one key become one: the last. */
   readonly key?: string
   /** Jobs of one queue run one after the other. */
   readonly queue?: string
@@ -140,7 +138,7 @@ export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
         from graphile_worker.jobs where id = ${jobId}`,
   )
 
-/** Those of these keys whose jobs are not done. */
+/** Jobs with these keys that are not done. */
 export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
   db.many(
     job,

@@ -74,7 +74,7 @@ async function queueVersion(client: pg.Client): Promise<number | null> {
 async function installJobs(databaseUrl: string): Promise<void> {
   const { Logger, runMigrations } = await import('graphile-worker') // a tenth of what a start would load
   const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: makeNeeded })
-  // Whoever awaits a statement is told; the queue warns of pools that nobody listens to.
+  // The statement's caller gets the error; the queue warns of pools without a listener.
   pgPool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
   await runMigrations({ pgPool, logger: new Logger(() => () => {}) }).finally(() => pgPool.end())
 }
@@ -108,11 +108,19 @@ function unapplied(applied: readonly z.infer<typeof migrationRow>[]): string[] {
   return known.filter((name) => !names.has(name))
 }
 
+/** First migration of versions before 1.0.0, whose tables none of ours continues. */
+const BEFORE_FIRST_RELEASE = '0001_registry'
+
 async function isMigrated(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query(`select to_regclass('migration') is not null as begun`)
   if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return false
-  const applied = await client.query('select name from migration')
-  return unapplied(migrationRow.array().parse(applied.rows)).length === 0
+  const applied = migrationRow.array().parse((await client.query('select name from migration')).rows)
+  if (applied.some(({ name }) => name === BEFORE_FIRST_RELEASE)) {
+    throw new Error(
+      'its tables were made by a version before 1.0.0, which cannot be upgraded: use an empty database (or another DATA_DIR)',
+    )
+  }
+  return unapplied(applied).length === 0
 }
 
 /** Names of the migrations that this build knows and the database lacks. */

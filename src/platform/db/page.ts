@@ -66,14 +66,14 @@ export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_ar
 /** The schema of a row that has such a column. */
 export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
 
-/** Of `limit + 1` rows that were read: the one after `limit` only shows that there is a next page. */
+/** Expects `limit + 1` rows: the last one only shows that there is a next page. */
 export function pageOf<Row extends { readonly cursor: string }>(
-  found: readonly Row[],
+  rows: readonly Row[],
   limit: number,
 ): Page<Omit<Row, 'cursor'>> {
-  const last = found.length > limit ? found[limit - 1] : undefined
+  const last = rows.length > limit ? rows[limit - 1] : undefined
   return {
-    rows: found.slice(0, limit).map(({ cursor: _, ...row }) => row),
+    rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row),
     next: last ? Buffer.from(last.cursor).toString('base64url') : null,
   }
 }

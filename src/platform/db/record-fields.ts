@@ -3,7 +3,7 @@ import { Fragment } from './statement.ts'
 
 /**
  * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, and with the
- * action that takes it the field of /admin/v1, the option, the field of the form, and the row of DECISIONS.
+ * action that takes it the field of /admin/v1, the option and the field of the form.
  */
 export interface RecordField {
   /** What a new one may have; missing where the field can only be changed. */

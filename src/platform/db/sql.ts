@@ -26,8 +26,8 @@ export interface Db {
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /**
-   * As `many`, with a custom plan: planned anew for these values, with PostgreSQL's own settings (planning.ts). For lists
-   * of large tables that are read now and then. Inside a transaction the settings stay until its end.
+   * Like `many`, with a custom plan: planned anew for these values, with PostgreSQL's own settings (planning.ts). For
+   * lists of large tables that are read now and then. Inside a transaction the settings stay until its end.
    */
   listWithCustomPlan<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /** Number of rows touched. */
@@ -40,9 +40,9 @@ export interface Db {
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
-  /** The same database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
+  /** This database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
   withShareOf(name: ConnectionGroup): Db
-  /** The same database over the one connection that is reserved for `/readyz`. */
+  /** This database over the one connection that is reserved for `/readyz`. */
   reserved(): Db
 }
 

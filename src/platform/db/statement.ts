@@ -87,7 +87,7 @@ const partOf = (value: unknown): unknown =>
 const isMadeOf = ({ parts }: Written, given: readonly unknown[]): boolean =>
   given.every((value, place) => partOf(value) === parts[place])
 
-/** Of a text that is known: its other fragments hold none. */
+/** The values of a statement whose text is known: its other fragments hold none. */
 const valuesIn = (given: readonly unknown[]): unknown[] =>
   given.flatMap((value) => (value instanceof Rows ? value.values : value instanceof Fragment ? [] : [value]))
 

@@ -78,7 +78,7 @@ interface Elevated {
   readonly role: Role
   readonly fields: readonly string[]
   readonly what: string
-  /** Of the page of one record: the page below /console that asks for these fields. */
+  /** An action on the page of one record: the page below /console that asks for these fields. */
   readonly page?: string
 }
 

@@ -10,7 +10,7 @@ export interface Activity {
   failed: number
 }
 
-/** Of a kind, in one minute of one process; what is beyond that is not counted. */
+/** Subjects of one kind that a process counts in a minute; further ones are not counted. */
 const MAX_SUBJECTS = 2_000
 
 type Counted = Record<ActivityKind, Map<string, Activity>>

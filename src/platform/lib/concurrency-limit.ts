@@ -90,9 +90,9 @@ export class ConcurrencyLimit {
         this.#timer = undefined
         const now = performance.now()
         const late = this.#waiting.filter(({ until }) => until <= now)
-        for (const one of late) {
-          this.#waiting.splice(this.#waiting.indexOf(one), 1)
-          one.refuse()
+        for (const waiter of late) {
+          this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+          waiter.refuse()
         }
         this.#watch()
       },

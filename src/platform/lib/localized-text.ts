@@ -67,7 +67,7 @@ export function filled(
   return words.replace(/\{(\w+)\}/g, (_, name: string) => show(values[name] ?? '', name))
 }
 
-/** The same with each value as `change` makes it, and so a text that has no id, whose name is ''. */
+/** Changes each value by `change`, and a text that has no id, whose name is ''. */
 export function withValues<Given extends Detail>(detail: Given, change: (value: string, name: string) => string): Given
 export function withValues(detail: Detail, change: (value: string, name: string) => string, name = ''): Detail {
   if (typeof detail === 'string') return change(detail, name)

@@ -28,12 +28,12 @@ const SPECIAL_V4 = [
 ]
 
 /**
- * Of IPv6 only global unicast is called. Everything else lies outside of it: unspecified, loopback, IPv4-mapped and
- * -compatible, NAT64 (64:ff9b::), unique local, link-local, site-local, multicast, discard, SRv6.
+ * IPv6 addresses that are called: global unicast alone. Everything else lies outside of it: unspecified, loopback,
+ * IPv4-mapped and -compatible, NAT64 (64:ff9b::), unique local, link-local, site-local, multicast, discard, SRv6.
  */
 const GLOBAL_V6 = ['2000::/3']
 
-/** Of global unicast, these are excluded: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
+/** Parts of global unicast that are not called: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 const named = (texts: readonly string[]): BlockList => listOfNetworks(texts.flatMap((text) => parseNetwork(text) ?? []))

@@ -82,7 +82,7 @@ async function queryAddresses(name: string, servers: readonly string[] | undefin
   const both = [ask(4), ask(6)]
   const all = Promise.all(both)
   // The first family that has addresses starts the short wait for the other one.
-  const first = Promise.any(both.map((one) => one.then((has) => has || Promise.reject(new Error('none')))))
+  const first = Promise.any(both.map((lookup) => lookup.then((has) => has || Promise.reject(new Error('none')))))
   const late = first.then(() => sleep(OTHER_FAMILY_MS, undefined, { ref: false }))
   await Promise.race([all, late.catch(() => all)])
   resolver.cancel()

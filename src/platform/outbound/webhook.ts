@@ -21,7 +21,7 @@ const PUBLIC: Readonly<Record<CallFailure, string>> = {
 
 export interface WebhookMessage {
   readonly url: string
-  /** The same for every attempt, as is the body: by it a receiver knows a message that comes twice. */
+  /** One id for every attempt, as for the body: by it a receiver knows a message that comes twice. */
   readonly id: string
   /** JSON. */
   readonly body: string

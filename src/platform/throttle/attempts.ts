@@ -41,6 +41,9 @@ type ThrottleKind =
   | 'contact-day'
   | 'contact-network'
   | 'contact-target'
+  | 'own-change'
+  | 'passkey-failed'
+  | 'session'
 
 /** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
@@ -59,8 +62,8 @@ export async function exhaustedUntil(
   now: Date,
   windowSeconds: number,
 ): Promise<Date | undefined> {
-  const found = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now, windowSeconds)))
-  return found.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
+  const failures = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now, windowSeconds)))
+  return failures.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
 }
 
 /**
@@ -104,16 +107,14 @@ interface Bound {
 
 /**
  * Counts one use under each bound, the narrowest first, over all processes. Where there were too many in the window,
- * returns its end and does not count under the wider bounds.
+ * returns its end. Once a bound is used up nothing is written: whoever goes on under ever new names fills no table.
  */
-export const countWithin = (
+export async function countWithin(
   { db, keys, clock }: Deps,
   windowS: number,
   bounds: readonly Bound[],
-): Promise<Date | undefined> =>
-  countFailureWithin(
-    db,
-    bounds.map(({ kind, name, most }) => ({ subject: throttleKey(keys, kind, name), most })),
-    clock.now(),
-    windowS,
-  )
+): Promise<Date | undefined> {
+  const now = clock.now()
+  const limits = bounds.map(({ kind, name, most }) => ({ subject: throttleKey(keys, kind, name), most }))
+  return (await exhaustedUntil(db, limits, now, windowS)) ?? (await countFailureWithin(db, limits, now, windowS))
+}

@@ -11,7 +11,7 @@ import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
  */
 
 export const DEVICE_LIFETIME_S = 180 * 86_400
-/** Of people who share a browser, the latest few are known. */
+/** People who share a browser: the latest few are known. */
 const MAX_MARKS = 3
 const ID_BYTES = 12
 const MARK = /^([\w-]{16})\.([0-9a-z]{6,8})\.[\w-]{22}$/

@@ -13,8 +13,8 @@ const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), 
 /** What all processes have counted in the current window, and when that ends. */
 export type SharedCount = z.infer<typeof sharedCount>
 
-const COUNTED = (one: CountedUses) =>
-  sql.part`${one.subject}::bytea as subject, ${one.uses}::int as uses, ${one.windowS}::int as window_s`
+const COUNTED = (counted: CountedUses) =>
+  sql.part`${counted.subject}::bytea as subject, ${counted.uses}::int as uses, ${counted.windowS}::int as window_s`
 
 /**
  * Adds to the counts of several subjects, each named once, and returns what they are now. Uses the database's clock, which

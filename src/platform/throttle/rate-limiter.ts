@@ -8,7 +8,7 @@ interface Entry {
   readonly windowS: number
   /** By performance.now(), which never goes back. */
   endsAt: number
-  /** Of all processes, when it was shared last. */
+  /** The count of all processes when it was shared last. */
   shared: number
   /** Counted here since then. */
   own: number
@@ -85,11 +85,11 @@ export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Par
     })
     try {
       for (const { subject, uses, endsInMs } of await addUses(db, counted)) {
-        const one = sent.get(subject.toString('latin1'))
-        if (!one) continue
-        one.entry.shared = uses
-        one.entry.own -= one.uses
-        one.entry.endsAt = performance.now() + endsInMs
+        const counted = sent.get(subject.toString('latin1'))
+        if (!counted) continue
+        counted.entry.shared = uses
+        counted.entry.own -= counted.uses
+        counted.entry.endsAt = performance.now() + endsInMs
       }
       if (performance.now() - tidiedAt < tidyEveryMs) return
       tidiedAt = performance.now()

@@ -36,7 +36,7 @@ export interface Attempt {
   /** Every failed check is a warning. */
   readonly advisory: boolean
   readonly startedAt: Date
-  /** Of the calls that it makes. */
+  /** Why the attempt makes its calls. */
   readonly cause: CallCause
   /** Seconds that a step waits for a notice. */
   readonly noticeTimeoutS: number
@@ -65,7 +65,7 @@ export interface AttemptLog<Own extends CheckId = CheckId> {
   hasBegunTest(): boolean
   /** Replaces the partner's secrets. */
   mask(text: string): string
-  /** The same in the values of a detail, of which long ones are cut. */
+  /** Masks the values of a detail, of which long ones are cut. */
   maskText(said: LocalizedText): LocalizedText
 }
 

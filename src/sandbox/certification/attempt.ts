@@ -5,7 +5,7 @@ import type { Log } from '../../platform/lib/log.ts'
 import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
-import { faultsUnder, saidOf } from '../test-plan/index.ts'
+import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
 import { AttemptOver, NothingTested, StepFailed } from './attempt-log.ts'
 import {
   appendEvent,
@@ -116,7 +116,7 @@ function runInBackground(deps: RunDeps, log: Log, begun: Begun): void {
 async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promise<void> {
   const { attemptId, number, run, step, startedAt } = begun
   const { conditions } = run.choice
-  const deps: RunDeps = conditions ? { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } } : real
+  const deps: RunDeps = conditions ? { ...real, calls: { ...real.calls, faults: callFaultsFor(conditions) } } : real
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run
@@ -128,7 +128,8 @@ async function perform(real: RunDeps, begun: Begun, signal: AbortSignal): Promis
   })
   let outcome: Outcome | undefined
   try {
-    for (const fault of conditions ? saidOf(conditions) : []) await context.append({ kind: 'fault', data: { fault } })
+    for (const fault of conditions ? conditionLogLines(conditions) : [])
+      await context.append({ kind: 'fault', data: { fault } })
     await step.perform(context)
   } catch (error) {
     if (error instanceof AttemptOver) return interrupt(deps, attemptId)

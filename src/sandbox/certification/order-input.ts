@@ -21,7 +21,7 @@ type NewOrder = InputOf<typeof createOrder>
 /** What an order is prepared with: a test step has it, and so has whoever makes one outside of a run. */
 export type Preparing = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'cause' | 'prepare'>
 
-/** Fields of a product that decide how it is ordered (DECISIONS "Product"). */
+/** Fields of a product that decide how it is ordered (REFERENCE "Product"). */
 interface Details {
   readonly useDateMode?: unknown
   readonly visitorInfoType?: unknown

@@ -51,7 +51,7 @@ async function countPassedSteps({ db }: Deps, runs: readonly Run[]): Promise<Pas
 /** The runs of a partner and how far they have come, newest first; a hundred at most. */
 export async function listRuns(deps: Deps, partnerId: bigint): Promise<RunProgress[]> {
   const found = await countPassedSteps(deps, await store.listRuns(deps.db, partnerId))
-  return found.map((one) => ({ ...one, state: runState(one) }))
+  return found.map((run) => ({ ...run, state: runState(run) }))
 }
 
 /** How far the run has come that the partner is at; undefined when it has none. */

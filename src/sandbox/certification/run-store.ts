@@ -10,7 +10,7 @@ const row = z.object({
   number: z.number(),
   choice: storedChoice,
   /** Ids of its steps, in order. */
-  steps: z.array(z.string()).nullable(),
+  steps: z.array(z.string()),
   current_step: z.string().nullable(),
   last_seq: z.number(),
   created_at: z.date(),
@@ -62,8 +62,7 @@ export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRo
   )
 
 /**
- * The same, locked until the end of the transaction: only one of starting a step, going on and passing happens at a
- * time.
+ * Locks the run until the end of the transaction: only one of starting a step, going on and passing happens at a time.
  */
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(

@@ -24,9 +24,9 @@ export type Run = store.RunRow
 interface StepProgress {
   readonly step: Step
   readonly state: Outcome | 'open'
-  /** It does not stand in the way of what comes after it: passed, or one that only warns and could not test anything. */
+  /** What comes after it may begin: it passed, or only warns and could not test anything. */
   readonly done: boolean
-  /** Of that attempt. */
+  /** Warnings of that attempt. */
   readonly warnings: number
   readonly running: boolean
   readonly current: boolean
@@ -66,7 +66,7 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
   const [rows, warned] = await Promise.all([attemptsOf(deps.db, runId), warningsOf(deps.db, runId)])
-  const warnings = new Map(warned.map((one) => [one.attempt_id, one.warnings]))
+  const warnings = new Map(warned.map((attempt) => [attempt.attempt_id, attempt.warnings]))
   const attempts = rows.map((row) => ({ ...row, warnings: warnings.get(row.attempt_id) ?? 0 }))
   const steps = stepsOf(run).map((step) => progressOf(step, run, attempts))
   return { run, steps, current: steps.find(({ current }) => current) }
@@ -76,7 +76,7 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
 export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
   store.findCurrentRun(db, partnerId)
 
-/** The same; throws when it has none. */
+/** The partner's current run; throws when it has none. */
 export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   const run = await findCurrentRun(deps, partnerId)
   if (!run) throw noRunYet()

@@ -23,7 +23,7 @@ interface Operated<Name extends InterfaceName, Result> {
   readonly result: Result
   /** The JSON of the answer as it came; undefined where there is none. */
   readonly json: unknown
-  /** The same as the interface reads it; undefined if it is not a success. */
+  /** The answer as the interface reads it; undefined if it is not a success. */
   readonly answer: AnswerOf<Name> | undefined
 }
 
@@ -67,11 +67,11 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
   const logCall = (call: CallRecord) =>
     log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
 
-  /** Of a call that was sent twice, the answers have to be the same. */
+  /** Both answers to a call that was sent twice have to agree. */
   const logSentAgain = async ({ sentAgain }: MadeCall) => {
-    for (const one of sentAgain) {
-      await logCall(one.again)
-      for (const { id, passed, ...more } of sameAnswerFindings(one)) await log.check(id, passed, more)
+    for (const pair of sentAgain) {
+      await logCall(pair.again)
+      for (const { id, passed, ...more } of sameAnswerFindings(pair)) await log.check(id, passed, more)
     }
   }
 

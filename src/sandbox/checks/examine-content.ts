@@ -107,7 +107,7 @@ const MAX_IMPLAUSIBLE = 20
 const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
 /**
- * Warnings about values that fit their fields but look like mistakes (DECISIONS "Values that look like mistakes"), such as
+ * Warnings about values that fit their fields but look like mistakes (REFERENCE "Values that look like mistakes"), such as
  * cents given as yuan. None for an answer that fails the other checks.
  */
 export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {

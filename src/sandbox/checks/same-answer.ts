@@ -19,9 +19,9 @@ const SUCCESS = 200
 const ALREADY_REFUNDED = 601
 
 /**
- * The same call twice in a row gets the same answer: code and body. Of calls that have no key, and of a first answer
- * that cannot be read or that is not final (598, 602), nothing follows. One that arrives after a later call about the order may be
- * refused instead: it must not do anything again.
+ * A call that comes twice in a row gets one answer: code and body. Nothing follows of calls that have no key, nor of a
+ * first answer that cannot be read or that is not final (598, 602). A repeat that arrives after a later call about the
+ * order may be refused instead: it must not do anything again.
  */
 export function sameAnswerFindings({ first, again: second, isLate }: SentAgain): Finding[] {
   const isKeyed = KEYED.some((name) => name === first.interface)

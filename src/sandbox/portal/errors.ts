@@ -27,7 +27,7 @@ export const sessionEnded = (): RescodeError =>
 /** A run cannot begin before the partner has signed a call rightly. */
 export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')
 
-/** The same answer for an entry that does not exist and for one of another partner. */
+/** One answer for an entry that does not exist and for one of another partner. */
 export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })
 
 /** This call cannot be replayed; `obstacle` is why. */

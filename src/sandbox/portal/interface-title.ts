@@ -6,7 +6,7 @@ import type { NoticeName } from './docs/anchor.ts'
 export const interfaceName = (name: string, t: Translate): string =>
   interfaceNamed(name) ? t(`sandbox.interface.${name.replaceAll('-', '_')}`) : name
 
-/** The same; undefined for any other text. */
+/** Title of an interface; undefined for any other text. */
 export const interfaceTitle = (name: string, locale: Locale): string | undefined =>
   interfaceNamed(name) && interfaceName(name, translator(locale))
 

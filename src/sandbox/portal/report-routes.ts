@@ -80,7 +80,7 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 const namesIn = (t: Translate) => ({
   step: (id: string) => (STEPS.some((step) => step.id === id) ? stepName(id, t) : id),
   function: (id: string) => {
-    const known = FUNCTION_IDS.find((one) => one === id)
+    const known = FUNCTION_IDS.find((candidate) => candidate === id)
     return known ? functionName(known, t) : id
   },
 })

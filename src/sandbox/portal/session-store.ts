@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { memberRole } from '../../ticketing/members/index.ts'
+import { memberRole } from '../../platform/lib/member.ts'
 
-/** A session says itself when it ends. */
+/** Sessions carry their own `expires_at`. */
 export const SANDBOX_RETENTION: readonly Retention[] = [
   { table: 'sandbox_session', key: ['session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]
@@ -12,7 +12,7 @@ export const SANDBOX_RETENTION: readonly Retention[] = [
 export interface SessionOf {
   readonly secretId?: string
   readonly memberId?: string
-  /** Of the member's password: a session ends when another one is set. */
+  /** Version of the member's password: a session ends when another one is set. */
   readonly version?: number
 }
 
@@ -39,7 +39,10 @@ const sessionRow = z.object({
   member_role: memberRole.nullable(),
 })
 
-/** Of a partner that is active, opened with a secret that is live, or by a member whose password is still the same. */
+/**
+ * Finds the session of a partner that is active, opened with a secret that is live, or by a member whose password has
+ * not changed.
+ */
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,

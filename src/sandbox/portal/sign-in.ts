@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { mailKeyOf } from '../../platform/lib/member.ts'
 import { networkOf, signInLimits } from '../../platform/throttle/index.ts'
 import {
   BY_CLIENT_SECRET,
   hasJoinedMember,
   type MemberCredential,
-  mailKeyOf,
   verifyMember,
 } from '../../ticketing/members/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../../ticketing/partners/index.ts'
@@ -47,7 +47,7 @@ export const accountOf = ({ clientId, mail }: { readonly clientId: string; reado
     : ({ kind: 'member', name: `${clientId}\n${mailKeyOf(mail)}` } as const)
 
 /**
- * Opens a session for clientId and clientSecret (DECISIONS "Credentials") and returns its id; throws PartnerSignInRefused,
+ * Opens a session for clientId and clientSecret (REFERENCE "Credentials") and returns its id; throws PartnerSignInRefused,
  * once a member has joined in any case.
  * Failures are counted as in src/platform/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
  * so that a guess is never confirmed.

@@ -43,5 +43,5 @@ export function starterFor(
   file: string,
 ): string | undefined {
   const values = { platformUrl: config.PARTNER_URL, clientId, partnerId: String(partnerId) }
-  return STARTERS.find((one) => one.file === file)?.fill(values)
+  return STARTERS.find((starter) => starter.file === file)?.fill(values)
 }

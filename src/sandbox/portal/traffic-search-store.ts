@@ -7,7 +7,7 @@ export const SEARCHES = ['order', 'refund', 'deal', 'path', 'code'] as const
 
 export interface TrafficSearch {
   readonly by: (typeof SEARCHES)[number]
-  /** Of an order an int64, of a code an int32, both as digits. */
+  /** Digits: an order's int64, a code's int32. */
   readonly value: string
 }
 

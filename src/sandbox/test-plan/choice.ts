@@ -30,7 +30,7 @@ const chosen = z.strictObject({
     level: product.optional(),
     sold_out: product.optional(),
   }),
-  /** Of dated products; tomorrow in Beijing if left out. */
+  /** Day of travel of dated products; tomorrow in Beijing if left out. */
   travel_date: date().optional(),
   /** Yuan a ticket; if left out, as in the pulled product or price calendar. */
   unit_price: money.optional(),
@@ -65,7 +65,7 @@ export const choice = chosen.transform(complete).superRefine(({ functions, produ
 })
 export type Choice = z.output<typeof choice>
 
-/** The same as a run has stored it: rules may have been others, and a newer process may know more functions. */
+/** A choice as a run has stored it: rules may have been others, and a newer process may know more functions. */
 export const storedChoice: z.ZodType<Choice> = z.looseObject({
   functions: z.array(z.custom<FunctionId>((id) => typeof id === 'string')),
   products: z.looseObject({

@@ -26,7 +26,7 @@ export const conditions = z.strictObject({
 })
 export type Conditions = z.output<typeof conditions>
 
-/** The same as a run has stored them: bounds may have been others, and a newer process may know more of them. */
+/** Conditions as a run has stored them: bounds may have been others, and a newer process may know more of them. */
 export const storedConditions = z.looseObject({
   days_ahead: z.number().default(0),
   wait_minutes: z.number().default(0),
@@ -35,15 +35,15 @@ export const storedConditions = z.looseObject({
   out_of_order: z.boolean().default(false),
 })
 
-/** Those that are on or off. */
+/** Conditions that are on or off. */
 export const FAULTS = ['sends_twice', 'is_slow', 'out_of_order'] as const satisfies (keyof Conditions)[]
 
 export const NO_CONDITIONS: Conditions = conditions.parse({})
 
 const DAY_S = 24 * 60 * 60
 
-/** What calls to the partner are told. */
-export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
+/** The faults that calls to the partner are made with. */
+export const callFaultsFor = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
   aheadS: days_ahead * DAY_S,
   sendTwice: sends_twice,
   slow: is_slow,
@@ -51,7 +51,7 @@ export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: 
 })
 
 /** The lines about them in the log of an attempt. */
-export const saidOf = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): LocalizedText[] => [
+export const conditionLogLines = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): LocalizedText[] => [
   ...(days_ahead > 0 ? [localized('days-ahead', { days: String(days_ahead) })] : []),
   ...(sends_twice ? [localized('sent-twice')] : []),
   ...(is_slow ? [localized('sent-slowly', { seconds: String(SLOW_MS / 1_000) })] : []),

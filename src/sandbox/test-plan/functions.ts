@@ -8,7 +8,7 @@ interface SystemFunction {
   readonly id: string
   /** Every integration has it. */
   readonly required?: true
-  /** Of the functions of one kind at least one is chosen. */
+  /** At least one function of a kind is chosen. */
   readonly oneOf?: 'pay' | 'refund'
   /** More tests of what is offered anyway: off until somebody chooses it. */
   readonly extra?: true

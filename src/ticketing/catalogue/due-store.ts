@@ -14,7 +14,7 @@ export interface ProductNews {
   readonly pulls: readonly PullKind[]
 }
 
-/** Why products changed, and by a notice of which kind. */
+/** Why products changed, and by which kind of notice. */
 export interface NewsCause {
   readonly cause: Cause
   readonly notice: 'deal-change' | 'level-prices'
@@ -34,11 +34,11 @@ export const saveNews = (
   return db.exec(
     sql`with before as (
       select partner_deal_id, sale_state from product
-      where partner_id = ${partnerId} and partner_deal_id = any (${news.map((one) => one.partnerDealId)}::text[])
+      where partner_id = ${partnerId} and partner_deal_id = any (${news.map((change) => change.partnerDealId)}::text[])
     ), saved as (
       insert into product as p (partner_id, partner_deal_id, sale_state, created_at, updated_at)
       select ${partnerId}, partner_deal_id, coalesce(sale_state, 'unknown'), ${now}, ${now}
-      from unnest(${news.map((one) => one.partnerDealId)}::text[], ${news.map((one) => one.saleState)}::text[])
+      from unnest(${news.map((change) => change.partnerDealId)}::text[], ${news.map((change) => change.saleState)}::text[])
         as told (partner_deal_id, sale_state)
       order by partner_deal_id
       on conflict (partner_id, partner_deal_id) do update
@@ -67,8 +67,8 @@ const duePull = z.object({
   partner_deal_id: z.string(),
   kind: z.enum(['product', 'prices']),
   notices: z.string(),
-  /** The kind of the newest one; null of old rows. */
-  notice: z.string().nullable(),
+  /** The kind of the newest one. */
+  notice: z.string(),
 })
 /** `notices` shows whether a newer notice has arrived. */
 export type DuePull = z.output<typeof duePull>

@@ -55,7 +55,7 @@ export function readEntries<Answer extends ListAnswer>(
     const fields = result.answer
     // A type of any interface: the compiler does not see whose entries these are.
     const parsed = fields.body as readonly EntryOf<Answer>[]
-    const good = parsed.map((one, index) => ({ parsed: one, raw: jsonFields(list?.[index]) }))
+    const good = parsed.map((entry, index) => ({ parsed: entry, raw: jsonFields(list?.[index]) }))
     return { fields, received: good.length, good, problems: [] }
   }
   const { kind, problems: found = [] } = result.failure
@@ -64,7 +64,7 @@ export function readEntries<Answer extends ListAnswer>(
   }
   const problems: EntryProblem[] = found
     .filter(({ path }) => !path.startsWith('body['))
-    .map((one) => ({ ...one, entry: WHOLE }))
+    .map((problem) => ({ ...problem, entry: WHOLE }))
   const fields = readShape(answer, { ...jsonFields(result.json), body: [] })
   const good: { parsed: EntryOf<Answer>; raw: Entry }[] = []
   for (const [index, raw] of list.entries()) {

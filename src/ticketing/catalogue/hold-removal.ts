@@ -31,4 +31,6 @@ export async function heldRemoval(
 }
 
 const digestOf = ({ from, to, prices }: PricesToSave): Buffer =>
-  sha256(JSON.stringify([from, to, ...prices.map((one) => `${one.price_date} ${one.partner_primary_key}`).sort()]))
+  sha256(
+    JSON.stringify([from, to, ...prices.map((price) => `${price.price_date} ${price.partner_primary_key}`).sort()]),
+  )

@@ -18,7 +18,7 @@ const BEFORE = localized('median-stored')
 
 /**
  * What looks like a mistake in the entries of an answer, by themselves and beside what is stored of their products
- * (DECISIONS "Values that look like mistakes"). To be asked before the entries are stored.
+ * (REFERENCE "Values that look like mistakes"). To be asked before the entries are stored.
  */
 export async function implausibleValues(
   db: Db,
@@ -47,7 +47,7 @@ async function comparedWithPrices(
   return implausiblePrices(body, await usualPrices(db, { partnerId, partnerDealId: String(id) }), BEFORE)
 }
 
-/** Of products with prices of their own (open date). */
+/** Compares products with prices of their own (open date). */
 async function comparedWithProducts(
   db: Db,
   partnerId: bigint,
@@ -60,8 +60,8 @@ async function comparedWithProducts(
     const known = await findProduct(db, key)
     if (known)
       implausible.push(
-        ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((one) => ({
-          ...one,
+        ...implausiblePrices([entry], pricesOf(known.details), localized('price-before')).map((value) => ({
+          ...value,
           index,
         })),
       )

@@ -17,7 +17,7 @@ export interface ReportedLevelPrices {
   readonly startTime: string
   readonly endTime: string
   readonly body: readonly z.output<typeof levelPrice>[]
-  /** The same entries as received. */
+  /** The entries as received. */
   readonly entries: readonly Entry[]
 }
 

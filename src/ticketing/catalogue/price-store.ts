@@ -78,7 +78,7 @@ export const countGone = (
     sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
           count(*) filter (where pulled.price_date is null)::int as gone
         from product_price p
-        left join unnest(${prices.map((one) => one.price_date)}::date[], ${prices.map((one) => one.partner_primary_key)}::text[])
+        left join unnest(${prices.map((price) => price.price_date)}::date[], ${prices.map((price) => price.partner_primary_key)}::text[])
           as pulled (price_date, partner_primary_key)
           on pulled.price_date = p.price_date and pulled.partner_primary_key = p.partner_primary_key
         where p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}

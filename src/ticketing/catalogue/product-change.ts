@@ -41,11 +41,11 @@ export async function applyProductChange(
 function newsOf(changes: readonly ProductChange[]): ProductNews[] {
   const news = new Map<string, { saleState: SaleState | null; pulls: Set<PullKind> }>()
   for (const { partnerDealId, status } of changes) {
-    const one = news.get(partnerDealId) ?? { saleState: null, pulls: new Set() }
-    const { saleState = one.saleState, pull } = EFFECTS[status]
-    one.saleState = saleState
-    if (pull) one.pulls.add(pull)
-    news.set(partnerDealId, one)
+    const change = news.get(partnerDealId) ?? { saleState: null, pulls: new Set() }
+    const { saleState = change.saleState, pull } = EFFECTS[status]
+    change.saleState = saleState
+    if (pull) change.pulls.add(pull)
+    news.set(partnerDealId, change)
   }
   return [...news].map(([partnerDealId, { saleState, pulls }]) => ({ partnerDealId, saleState, pulls: [...pulls] }))
 }

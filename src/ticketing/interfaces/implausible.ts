@@ -3,7 +3,7 @@ import type { ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
 /**
- * Values that fit their schema but look like mistakes (DECISIONS "Values that look like mistakes"). What has them is kept
+ * Values that fit their schema but look like mistakes (REFERENCE "Values that look like mistakes"). What has them is kept
  * as it came; whoever reads the report of a pull, or the log of a test run, is told.
  */
 
@@ -22,7 +22,7 @@ export type UsualPrices = Readonly<Partial<Record<PriceField, number | undefined
 
 /** Cents given as yuan are a hundred times too much; between seasons and kinds of tickets a factor of 50 is not seen. */
 const SUSPICIOUS_FACTOR = 50
-/** Of fewer prices the median says nothing. */
+/** The median of fewer prices says nothing. */
 const FEWEST_FOR_MEDIAN = 3
 
 /** NaN where the field is left out. */
@@ -94,7 +94,10 @@ const implausibleSettlements = (entries: readonly Entry[]): ImplausibleValue[] =
     return localized('above-sale', { settlement, sale })
   })
 
-/** The same day (and session or kind of ticket) again, with other prices or another stock: the later entry counts. */
+/**
+ * Finds a day (with its session or kind of ticket) that comes again with other prices or another stock: the later entry
+ * counts.
+ */
 function implausibleRepeats(entries: readonly Entry[], day: 'date' | 'priceDate'): ImplausibleValue[] {
   const seen = new Map<string, string>()
   const differing = indexesWhere(entries, (entry) => {

@@ -16,7 +16,7 @@ export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
 export { jsonFields, lenientProblems, readAnswer, remarkIn, saysSuccess, withUsableFields } from './read-answer.ts'
 
-/** Every interface that partners implement (DECISIONS "Interfaces"). Adding one is adding an entry. */
+/** Every interface that partners implement (REFERENCE "Interfaces"). Adding one is adding an entry. */
 export const INTERFACES = [
   poiPull,
   productPull,

@@ -5,7 +5,7 @@ import type { ImplausibleValue } from './implausible.ts'
 /** Success everywhere in area B. */
 export const SUCCESS = 200
 
-/** One interface that partners implement (DECISIONS "Interfaces"), as data. */
+/** One interface that partners implement (REFERENCE "Interfaces"), as data. */
 export interface PartnerInterface<
   Request extends z.ZodType = z.ZodType,
   Answer extends z.ZodObject = z.ZodObject,
@@ -53,5 +53,5 @@ export const partnerInterface = <Request extends z.ZodType, Answer extends z.Zod
   failures: { 300: 'error', ...definition.failures },
 })
 
-/** A response of which only the code counts. */
+/** An answer of which only code and describe matter. */
 export const plainAnswer = z.looseObject({})

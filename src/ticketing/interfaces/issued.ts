@@ -47,7 +47,7 @@ export function codesOfFailure(lists: Readonly<Record<string, unknown>>, said: s
   return undefined
 }
 
-/** The same once it is read. */
+/** Tickets as an answer or notice issued them, once it is read. */
 export interface IssuedTickets {
   readonly voucherType?: 0 | 1 | 2 | undefined
   readonly vouchers?: readonly string[] | undefined

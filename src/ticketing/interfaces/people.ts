@@ -16,7 +16,7 @@ const texts = <Schema extends z.ZodType>(schema: Schema) =>
 /** A visitor or contact of an order, as an operator gives it; `credentials` are numbers by type of document. */
 export const visitor = z.object({ ...texts(text().optional()), gender, credentials: credentials.optional() })
 
-/** The same as it is sent: only an unknown gender is left out, because the field must hold a value. */
+/** A person as it is sent: only an unknown gender is left out, because the field must hold a value. */
 export const sentPerson = z.object({ ...texts(sentText()), gender, credentials: credentials.default({}) })
 
 /** As in `credentials` of a visitor. */

@@ -101,7 +101,7 @@ const REQUIRED_WHEN: readonly {
 ]
 
 /**
- * A product as partners describe it (DECISIONS "Product"). Where the contract marks one field of a group as required, that one is;
+ * A product as partners describe it (REFERENCE "Product"). Where the contract marks one field of a group as required, that one is;
  * the platform keeps the whole entry beside the few fields that it queries.
  */
 const product = z

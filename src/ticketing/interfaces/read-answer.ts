@@ -47,7 +47,7 @@ export function remarkIn(json: unknown): string | undefined {
 }
 
 /**
- * Fields of an interface stand in `body` (as partners in the field send them) or beside code and describe (DECISIONS
+ * Fields of an interface stand in `body` (as partners in the field send them) or beside code and describe (REFERENCE
  * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
  * out where there is nothing in it and the partner has no other reason.
  */
@@ -92,7 +92,7 @@ export function readAnswer<Definition extends PartnerInterface>(
 /**
  * Product fields that are read leniently: an invalid one causes a warning and is left out. They only affect what buyers
  * are shown; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The table of
- * DECISIONS "Product fields that are read leniently" is compared with this one by a test.
+ * REFERENCE "Product fields that are read leniently" is compared with this one by a test.
  */
 export const LENIENT_FIELDS = {
   subTitle: 'nothing',
@@ -129,7 +129,7 @@ const usable = <Element extends z.ZodType>(element: Element, name: 'details' | '
       })
       .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
 
-/** The same fields as they are read: invalid ones are left out. */
+/** Schemas that read these fields: invalid ones are left out. */
 export const lenientFields = {
   subTitle: STRICT.subTitle.catch(undefined),
   servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),

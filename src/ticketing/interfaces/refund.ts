@@ -29,7 +29,7 @@ export const orderRefund = partnerInterface({
     partnerOrderId: z.string(),
     partnerDealId: idText(),
     voucherList: listOf('vouchers', idText()).default([]),
-    /** Of real-name orders. */
+    /** Real-name orders alone. */
     credentialList: sentUnlessEmpty(listOf('vouchers', sentCredential)),
     refundQuantity: smallInt(),
     unitPrice: price(),

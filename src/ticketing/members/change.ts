@@ -2,13 +2,14 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { type MemberRole, mailKeyOf } from '../../platform/lib/member.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
-import { type Member, type MemberRole, mailKeyOf, memberByMail } from './wire.ts'
+import { type Member, memberByMail } from './wire.ts'
 
-/** Who acts when nobody has joined yet: whoever has signed in with the clientSecret. */
+/** Name of the actor who signed in with the clientSecret, before a member has joined. */
 export const BY_CLIENT_SECRET = 'client-secret'
 
 /**
@@ -24,8 +25,8 @@ export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Prom
   if (!allowed) throw new MemberRefusal('not_owner')
 }
 
-const isOwner = (found: store.KnownMember | undefined): boolean =>
-  found !== undefined && found.role === 'owner' && found.joined_at !== null
+const isOwner = (member: store.KnownMember | undefined): boolean =>
+  member !== undefined && member.role === 'owner' && member.joined_at !== null
 
 interface Work {
   readonly db: Db
@@ -62,20 +63,20 @@ async function requireAnotherOwner(
   { db, now }: Work,
   deps: Deps,
   partnerId: bigint,
-  found: store.KnownMember,
+  member: store.KnownMember,
 ): Promise<void> {
-  if (deps.actor?.kind !== 'partner' || found.role !== 'owner') return
+  if (deps.actor?.kind !== 'partner' || member.role !== 'owner') return
   const { owners } = await store.countMembers(db, partnerId, now)
-  if (owners === (isOwner(found) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
+  if (owners === (isOwner(member) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
 }
 
 /** Makes a member, or somebody who is invited, owner or developer. */
 export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, role: MemberRole): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const found = await store.findMember(work.db, partnerId, memberId)
-    if (!found) throw noSuchMember()
-    if (found.role === role) return
-    await requireAnotherOwner(work, deps, partnerId, found)
+    const member = await store.findMember(work.db, partnerId, memberId)
+    if (!member) throw noSuchMember()
+    if (member.role === role) return
+    await requireAnotherOwner(work, deps, partnerId, member)
     await store.setRole(work.db, memberId, role)
     await work.record('member_role_set', { member_id: memberId, role })
   })
@@ -83,20 +84,20 @@ export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, r
 /** Removes a member, whose sessions end at once, or withdraws an invitation. */
 export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const found = await store.findMember(work.db, partnerId, memberId)
-    if (!found) throw noSuchMember()
-    if (found.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, found)
-    await remove(work, found)
+    const member = await store.findMember(work.db, partnerId, memberId)
+    if (!member) throw noSuchMember()
+    if (member.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, member)
+    await remove(work, member)
   })
 
-/** The same by address, for operators. */
+/** Operators name the member by address. */
 export const removeMemberByMail = operation(
   memberByMail,
   (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>
     changeMembers(deps, partnerId, async (work) => {
-      const found = await store.findMemberByMail(work.db, partnerId, mailKeyOf(mail))
-      if (!found) throw noSuchMember()
-      await remove(work, found)
+      const member = await store.findMemberByMail(work.db, partnerId, mailKeyOf(mail))
+      if (!member) throw noSuchMember()
+      await remove(work, member)
     }),
 )
 

@@ -27,5 +27,5 @@ export class MemberRefusal extends RescodeError {
   }
 }
 
-/** The same answer for a member that does not exist, is removed, or belongs to another partner. */
+/** One answer for a member that does not exist, is removed, or belongs to another partner. */
 export const noSuchMember = (): RescodeError => invalidRequest('no such member', { status: 404 })

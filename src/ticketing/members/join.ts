@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
-import { lockPartner } from '../partners/index.ts'
+import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
+import { lockPartner, showPartner } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
 import { type OpenedLink, openMemberLink } from './link.ts'
@@ -10,10 +11,12 @@ import * as store from './store.ts'
 
 /**
  * Uses a link once: sets the password of whoever it was sent to, who joins by it if it is an invitation. The member's
- * sessions end, and all other links. Throws MemberRefusal. Of simultaneous calls with one token exactly one succeeds.
+ * sessions end, and all other links. Throws MemberRefusal, and WeakPassword, after which the link still works. Of simultaneous calls with one token exactly one succeeds.
  */
 export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink & MemberCredential> {
-  const { partnerId } = await openMemberLink(deps, token)
+  const { partnerId, mail } = await openMemberLink(deps, token)
+  const { client_id } = await showPartner(deps, partnerId)
+  await refuseWeakPassword(password, mail, client_id)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   return deps.db.tx(async (db) => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { type Member, type MemberRole, member, memberRole, type NewMember } from './wire.ts'
+import { type MemberRole, memberRole, type NewMember } from '../../platform/lib/member.ts'
+import { type Member, member } from './wire.ts'
 
 /** Removed members are kept as long as somebody may ask who an entry of the audit log is about. */
 const REMOVED_KEPT_S = 455 * DAY_S
@@ -40,7 +41,7 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
 
 const counts = z.object({ all: z.number(), joined: z.number(), owners: z.number(), open: z.number() })
 
-/** Of members who are not removed: how many there are, have joined, are owners who have joined, can use an invitation. */
+/** Counts members who are not removed: all, those who have joined, owners who have joined, open invitations. */
 export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.output<typeof counts>> =>
   db.one(
     counts,
@@ -85,7 +86,7 @@ export const findMemberByMail = (db: Db, partnerId: bigint, mailKey: string): Pr
 
 const credential = z.object({ member_id: z.string(), password_hash: z.string(), credential_version: z.number() })
 
-/** Of a member who has joined and is not removed. */
+/** The credential of a member who has joined and is not removed. */
 export const findCredential = (db: Db, partnerId: bigint, mailKey: string) =>
   db.maybe(
     credential,

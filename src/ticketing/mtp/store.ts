@@ -3,9 +3,9 @@ import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /**
- * The same notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts); the
- * business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to look
- * at, and not for ever: they hold visitors' data.
+ * A repeated notice gets its first answer for 24 hours (product changes and level prices for seconds: accept-once.ts);
+ * the business keys that hold for ever are columns of orders and refunds. Notices are kept longer for their partner to
+ * look at, and not for ever: they hold visitors' data.
  */
 export const NOTICE_RETENTION: readonly Retention[] = [
   { table: 'notice', key: ['client_id', 'path', 'body_hash'], column: 'received_at', keptS: () => 30 * DAY_S },
@@ -73,7 +73,7 @@ export const firstAnswers = async (
   rows: readonly NoticeRow[],
   repeatWithinS: number,
 ): Promise<ReadonlyMap<number, RememberedAnswer>> => {
-  const found = await db.many(
+  const kept = await db.many(
     remembered,
     sql`select asked.ordinal - 1 as ordinal, known.notice_id, known.answer
         from ${sql.rows('asked', rows, ASKED)}
@@ -85,7 +85,7 @@ export const firstAnswers = async (
         where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
           and known.received_at < asked.received_at + make_interval(secs => ${repeatWithinS})`,
   )
-  return new Map(found.map(({ ordinal, notice_id, answer }) => [ordinal, { noticeId: notice_id, answer }]))
+  return new Map(kept.map(({ ordinal, notice_id, answer }) => [ordinal, { noticeId: notice_id, answer }]))
 }
 
 const summary = z.object({

@@ -17,9 +17,9 @@ import { type LocalizedText, localized } from '../../platform/lib/localized-text
 import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
-// The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
+// The shape of the notices (REFERENCE "Payloads"). What their numbers mean together is the operations' business.
 
-/** `partnerId` is optional; when present it must belong to the caller's clientId (DECISIONS "What a signed call may do differently"). */
+/** `partnerId` is optional; when present it must belong to the caller's clientId (REFERENCE "What a signed call may do differently"). */
 const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()), describe: maybe(z.string()) }
 
 /** status: 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */

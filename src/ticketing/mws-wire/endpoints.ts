@@ -1,6 +1,6 @@
 import { MOUNT } from '../../platform/config/mounts.ts'
 
-/** The endpoints below MOUNT (DECISIONS "Endpoints of area B"). */
+/** The endpoints below MOUNT (REFERENCE "Endpoints of area B"). */
 export const PATH = {
   dealChange: '/deal/change/notice',
   consume: '/order/consume/notice',

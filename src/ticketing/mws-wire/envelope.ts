@@ -1,4 +1,4 @@
-/** The envelope of area B (DECISIONS "Endpoints of area B"). */
+/** The envelope of area B (REFERENCE "Endpoints of area B"). */
 export interface Envelope {
   /**
    * 200 success, 300 error, 404 no such path; 400 a pay notice that is not accepted: some programs read 300 as

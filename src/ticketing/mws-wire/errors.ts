@@ -3,7 +3,7 @@ import { failureCodeOf } from './endpoints.ts'
 import type { RejectionCode } from './envelope.ts'
 
 /**
- * Every way in which a partner's call is rejected (DECISIONS "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
+ * Every way in which a partner's call is rejected (REFERENCE "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
  * rejected calls, `detail` is logged; both are the English of the reason where they are left out.
  */
 export class CallRejected extends Error {
@@ -44,7 +44,7 @@ export const isOfAuthentication = (reason: Detail | null): boolean =>
 
 /** A call that did not pass authentication. */
 export class NotAuthenticated extends CallRejected {
-  /** Of a call that was signed with a live secret and a current Date, so that something else is wrong. */
+  /** The partner whose live secret signed a call with a current Date that is refused for another reason. */
   readonly signer: bigint | undefined
 
   constructor(reason: LocalizedText<AuthFailure>, signer?: bigint) {
@@ -63,7 +63,9 @@ export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthent
 export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
   new NotAuthenticated(reason, partnerId)
 
-/** Problems of a body may quote it, including vouchers and names: none of that is logged. `told`: what goes out instead. */
+/**
+ * Problems of a body may quote it, including vouchers and names: none of that is logged. `told` is answered instead.
+ */
 export const bodyRejected = (reason: LocalizedText, told = reason): CallRejected =>
   new CallRejected(reason, {
     describe: String(told),

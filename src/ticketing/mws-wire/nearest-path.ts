@@ -12,14 +12,15 @@ export function nearestPath(prefixes: readonly string[], path: string): string |
   if (path.length > LONGEST_COMPARED) return undefined
   const given = path.toLowerCase()
   const sent = new Set(segmentsOf(given))
-  const inCommon = (one: string): number => segmentsOf(one.toLowerCase()).filter((segment) => sent.has(segment)).length
+  const inCommon = (path: string): number =>
+    segmentsOf(path.toLowerCase()).filter((segment) => sent.has(segment)).length
   const all = Object.values(PATH).flatMap((tail) => spellings(prefixes, tail))
   const most = Math.max(...all.map(inCommon))
-  const likely = all.filter((one) => inCommon(one) === most)
+  const likely = all.filter((path) => inCommon(path) === most)
   const [nearest] = likely
-    .map((one) => ({ one, changes: changesBetween(given, one.toLowerCase()) }))
+    .map((path) => ({ path, changes: changesBetween(given, path.toLowerCase()) }))
     .sort((first, second) => first.changes - second.changes)
-  return nearest?.one
+  return nearest?.path
 }
 
 const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean)

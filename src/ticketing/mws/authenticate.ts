@@ -22,7 +22,7 @@ export interface PartnerCall {
 }
 
 /**
- * The checks of area B's authentication (DECISIONS "Signature", rules 4 and 5), in order: headers, clientId, signature,
+ * The checks of area B's authentication (REFERENCE "Signature", rules 4 and 5), in order: headers, clientId, signature,
  * Date, what only live partners may do, PartnerId, status. All fail with one text; the reason is not in it.
  */
 export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {
@@ -145,7 +145,7 @@ export interface IncomingCall {
   readonly authorization: string
 }
 
-/** The paths that a partner may have signed (DECISIONS "What a signed call may do differently"): as sent, as sent with its query, percent-decoded; each also of the path that this one stands for. */
+/** The paths that a partner may have signed (REFERENCE "What a signed call may do differently"): as sent, as sent with its query, percent-decoded; each also of the path that this one stands for. */
 function acceptedPaths(url: string, prefixes: readonly string[]): string[] {
   const sent = pathAsSent(url)
   const meant = pathMeant(prefixes, sent)

@@ -31,7 +31,7 @@ interface SentBody {
 /**
  * Reads the bodies of this plugin's routes, whatever their Content-Type, up to the `bodyLimit` of the route. Guards run
  * first (onRequest), so the body of a rejected call is never read. A problem with a body is only recorded, and reported
- * only to a caller whose signature is right (DECISIONS "Order of checks of a signed call").
+ * only to a caller whose signature is right (REFERENCE "Order of checks of a signed call").
  */
 export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<Config, 'BODY_TIMEOUT_S'>): void {
   app.removeAllContentTypeParsers()
@@ -77,7 +77,7 @@ export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   return found
 }
 
-/** The same of a body that may be encrypted, from a caller that has proved who it is. */
+/** Bytes of a body that may be encrypted, from a caller that has proved who it is. */
 export function noticeBytes(request: FastifyRequest, key: string | null): { bytes: Buffer; decrypted: boolean } {
   const opened = openBody(jsonBytes(request), request.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) throw bodyRejected(opened.problem)

@@ -31,9 +31,8 @@ export const mwsSignature =
   }
 
 /**
- * As above for the notice routes. One difference: a correctly signed call that is rejected for another reason (the
- * partner is suspended, the PartnerId belongs to another one) is rejected after its body has arrived, so that the
- * complete call is kept.
+ * Guards the notice routes. A correctly signed call that is rejected for another reason (the partner is suspended, the
+ * PartnerId belongs to another one) is rejected after its body has arrived, so that the complete call is kept.
  */
 export function noticeSignature(deps: Deps): {
   onRequest: onRequestAsyncHookHandler

@@ -18,11 +18,11 @@ import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
 const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const
 
 /** Usually the analysis takes this many milliseconds; otherwise the call is kept without its result first. */
-const LOOKED_INTO_MS = 500
+const DIAGNOSIS_WAIT_MS = 500
 
 /** Entries that are written at once; beyond that an unverified call is only logged. */
 const WRITTEN_AT_ONCE = 50
-/** Fewer of calls to wrong paths, which leave room for the others. */
+/** A lower cap for calls to wrong paths, so that they cannot crowd out the rest. */
 const WRONG_PATHS_AT_ONCE = 10
 
 /** Whether a kept call has the bytes that came: it was read, and neither cut nor masked. */
@@ -91,7 +91,7 @@ function keepUnlessBusy(
   })
 }
 
-/** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
+/** Keeps a rejected call of a known partner; returns the id of the entry, undefined if there were too many. */
 export async function keepRejectedOf(
   deps: IncomingDeps,
   partner: PartnerWithSecrets,
@@ -109,11 +109,13 @@ export async function keepRejectedOf(
   }
   const callId = rejection.requestId ?? randomUUID()
   const now = deps.clock.now()
-  const looking = reasonOf(deps, partner, rejection, entry.reason)
-  const soon = await Promise.race([looking, sleep(LOOKED_INTO_MS, undefined, { ref: false })]).catch(() => undefined)
-  await insertRejectedCall(deps.db, { callId, ...entry, reason: soon ?? entry.reason, verified }, now)
-  if (soon === undefined) {
-    const later = await looking
+  const diagnosis = reasonOf(deps, partner, rejection, entry.reason)
+  const inTime = await Promise.race([diagnosis, sleep(DIAGNOSIS_WAIT_MS, undefined, { ref: false })]).catch(
+    () => undefined,
+  )
+  await insertRejectedCall(deps.db, { callId, ...entry, reason: inTime ?? entry.reason, verified }, now)
+  if (inTime === undefined) {
+    const later = await diagnosis
     if (later !== entry.reason) await explainRejectedCall(deps.db, callId, later)
   }
   return callId

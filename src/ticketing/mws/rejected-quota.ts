@@ -15,13 +15,13 @@ const DAY_S = 86_400
 /** Bytes are counted in blocks. */
 const BLOCK = 4_096
 
-/** Of one clientId: calls in five minutes, and blocks in five minutes and a day. */
+/** Limits of one clientId: calls in five minutes, and blocks in five minutes and a day. */
 const QUOTAS = {
   verified: { calls: 200, blocks: 256, blocksADay: 8_192 },
   unverified: { calls: 50, blocks: 50, blocksADay: 1_024 },
 } as const
 /**
- * Of one clientId, from one network, unverified calls in five minutes, so that a stranger leaves room for the partner.
+ * Unverified calls of one clientId from one network in five minutes, so that a stranger leaves room for the partner.
  */
 const UNVERIFIED_OF_CLIENT_AND_NETWORK = 25
 /**

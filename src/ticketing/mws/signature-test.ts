@@ -50,7 +50,7 @@ interface ShownDiagnosis {
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
- * The signature tool (README "The sandbox", 1): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
+ * The signature tool (README "The sandbox"): 200 for a correct call, otherwise 300 and the mistakes. The verdict is
  * kept for the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on
  * the partner.
  */
@@ -117,7 +117,7 @@ async function storeAndAnswer(
   return { ...rejectionEnvelope(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
 }
 
-/** With the mistakes of what the signature does not cover; a call that has others is told all of them. */
+/** Adds mistakes in what the signature does not cover, so that the caller learns all of them at once. */
 function withContent(found: Diagnosis, content: SentContent): Diagnosis {
   const more = contentMistakes(content)
   if (more.length === 0) return found
@@ -141,8 +141,8 @@ const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
 
 /**
- * The same verdict for a pasted call, which is kept too; returns its `test_id`. The call is checked only with the
- * secrets of this partner, whatever clientId it names.
+ * Judges a pasted call, which is kept too; returns its `test_id`. The call is checked only with the secrets of this
+ * partner, whatever clientId it names.
  */
 export async function testPastedSignature(deps: IncomingDeps, partnerId: bigint, call: PastedCall): Promise<bigint> {
   const partner = await findPartner(deps, partnerId)

@@ -37,7 +37,7 @@ export async function changeOrder(
   }
 }
 
-/** The same without writing, for changes that are written together; undefined when nothing differs. */
+/** Prepares changes that are written together; undefined when nothing differs. */
 export function orderSave(
   order: ChangeableOrder,
   update: Partial<OrderUpdate>,
@@ -69,7 +69,7 @@ const unchanged = (order: ChangeableOrder): OrderUpdate => ({
   vouchers: [],
 })
 
-/** Of a code for one ticket the state says all, and of a new one its quantity. */
+/** Counts are recorded only of a known code for several tickets: otherwise state or quantity says all. */
 function voucherChange(
   { voucher, used_quantity, refunded_quantity, ...fields }: VoucherRow,
   was: VoucherRow | null,

@@ -26,9 +26,9 @@ export const saveCredentials = (
   db.exec(
     sql`with told as (
           select voucher, credential_no, credential_type
-          from unnest(${credentials.map((one) => one.voucher)}::text[],
-            ${credentials.map((one) => one.credential_no)}::text[],
-            ${credentials.map((one) => one.credential_type)}::int[]) as c (voucher, credential_no, credential_type)
+          from unnest(${credentials.map((credential) => credential.voucher)}::text[],
+            ${credentials.map((credential) => credential.credential_no)}::text[],
+            ${credentials.map((credential) => credential.credential_type)}::int[]) as c (voucher, credential_no, credential_type)
         ), without_code as (
           delete from order_credential where order_id = ${orderId} and voucher = ''
             and credential_no in (select credential_no from told where voucher <> '')

@@ -15,7 +15,7 @@ export async function storeCredentials(
   { credentialList = [] }: Pick<IssuedTickets, 'credentialList'>,
 ): Promise<void> {
   const rows = credentialList
-    .filter((one) => one !== undefined)
+    .filter((person) => person !== undefined)
     .map(({ voucher = '', credentialNo, credentialType }) => ({
       ...{ voucher, credential_no: credentialNo, credential_type: credentialType },
     }))

@@ -74,17 +74,17 @@ function unusedVouchers(
   free: (voucher: VoucherRow) => number,
   { quantity, left }: { readonly quantity: number; readonly left: number },
 ): string[] {
-  const unused = vouchers.filter((one) => one.state === 'unused' && free(one) > 0)
+  const unused = vouchers.filter((voucher) => voucher.state === 'unused' && free(voucher) > 0)
   const names = unused.map(({ voucher }) => voucher)
-  const tickets = unused.reduce((sum, one) => sum + free(one), 0)
-  if (unused.every((one) => one.quantity === 1)) {
+  const tickets = unused.reduce((sum, voucher) => sum + free(voucher), 0)
+  if (unused.every((voucher) => voucher.quantity === 1)) {
     return tickets <= left && tickets >= quantity ? names.slice(0, quantity) : []
   }
   if (vouchers.length === 1) return tickets >= quantity ? names : []
   return tickets === left && (unused.length === 1 || quantity === left) ? names : []
 }
 
-/** Only one voucher for several tickets may be refunded in part: of more it would not be known how many of which. */
+/** Refunds a part of one voucher at most: with more it would be unknown how many tickets of which. */
 function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
   if (quantity === ofVouchers || (chosen.length === 1 && quantity < ofVouchers)) return
   throw new RefusedRequest(localized('vouchers-for', { tickets: ofVouchers, quantity }))

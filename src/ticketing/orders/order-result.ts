@@ -45,7 +45,7 @@ export const resultFor = async (
   failure,
 })
 
-/** That an operator asks for something about an order; in the transaction with which it begins. */
+/** Records that an operator asks for something about an order, in the transaction with which it begins. */
 export const recordAsked = (
   deps: Deps,
   event: `order_${string}_asked`,

@@ -77,8 +77,8 @@ export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
   )
 
 /**
- * Those orders that exist and are not locked elsewhere, locked as above. It never waits, so a transaction that holds
- * some orders may lock more in any sequence.
+ * Locks the orders that exist and are not locked elsewhere. It never waits, so a transaction that holds some orders may
+ * lock more in any sequence.
  */
 export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(

@@ -35,7 +35,7 @@ export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Qu
   }
 }
 
-/** Quantities are cumulative and reports come in any order, so of each the larger one holds (DECISIONS "Payloads"). */
+/** Quantities are cumulative and reports come in any order, so of each the larger one holds (REFERENCE "Payloads"). */
 export function withQuantities(
   order: ChangeableOrder,
   reported: Pick<Quantities, 'usedQuantity' | 'refundedQuantity'>,
@@ -136,7 +136,7 @@ function merged(
   }
   const state = laterVoucherState(voucher.state, latest)
   const claimed = (status: ReportedVoucher['status']) =>
-    isOfSome ? 0 : entries.reduce((sum, one) => sum + (one.status === status ? one.quantity : 0), 0)
+    isOfSome ? 0 : entries.reduce((sum, entry) => sum + (entry.status === status ? entry.quantity : 0), 0)
   const claim = { used: claimed(USED), refunded: claimed(REFUNDED) }
   if (quantity === 1) return { row: { ...voucher, ...countedByState(state) }, claim }
   return { row: latest === 'void' ? { ...voucher, state } : voucher, claim }

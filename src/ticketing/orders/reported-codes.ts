@@ -45,7 +45,7 @@ export function codesIn(
 
 function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVoucher[] {
   const codes = new Map<string, { quantity: number; status: Status }>()
-  for (const { voucher, status = 0 } of people.filter((one) => one !== undefined)) {
+  for (const { voucher, status = 0 } of people.filter((person) => person !== undefined)) {
     if (voucher === undefined) continue
     const code = codes.get(voucher)
     codes.set(voucher, {

@@ -22,7 +22,7 @@ type Counted = Pick<VoucherRow, 'state' | 'used_quantity' | 'refunded_quantity'>
 export const ticketsLeftOn = ({ quantity, used_quantity, refunded_quantity, state }: VoucherRow): number =>
   quantity === 1 ? Number(state === 'unused') : quantity - used_quantity - refunded_quantity
 
-/** Of a code for one ticket the state says all. */
+/** The state of a code for one ticket says all. */
 export const countedByState = (state: VoucherState): Counted => ({
   state,
   used_quantity: Number(state === 'used'),
@@ -80,10 +80,10 @@ export function withClaims(
   })
 }
 
-/** Of a code, the most tickets that may be used and refunded by what is claimed and what was counted before. */
+/** The most tickets of a code that may be used and refunded by what is claimed and what was counted before. */
 function atMost(voucher: VoucherRow, claim: ClaimedTickets = { used: 0, refunded: 0 }): ClaimedTickets {
   const { quantity, state } = voucher
-  // Rows of earlier releases have no counts where a code is for one ticket.
+  // A code for one ticket has no counts: its state says all.
   const { used_quantity: wasUsed, refunded_quantity: wasRefunded } = quantity === 1 ? countedByState(state) : voucher
   const used = Math.max(wasUsed, Math.min(claim.used, quantity - wasRefunded))
   return { used, refunded: Math.max(wasRefunded, Math.min(claim.refunded, quantity - used)) }

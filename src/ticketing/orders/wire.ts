@@ -21,7 +21,7 @@ export const newOrder = z.strictObject({
   quantity: count.default(1),
   /** Absent for open-date tickets. */
   travel_date: date().optional(),
-  /** Those of the pulled product or price calendar if left out. */
+  /** Taken from the pulled product or price calendar if left out. */
   unit_price: money.optional(),
   buy_price: money.optional(),
   /** unit_price × quantity if left out. */
@@ -29,7 +29,7 @@ export const newOrder = z.strictObject({
   mt_deal_id: positiveId.optional(),
   visitors: listOf('visitors', visitor).optional(),
   contact_person: visitor.optional(),
-  /** Of level price calendars. */
+  /** Level price calendars alone. */
   partner_primary_key: storable.optional(),
   level_ids: listOf('levels', storable).optional().meta({ flag: 'level-id' }),
 })

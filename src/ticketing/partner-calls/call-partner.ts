@@ -42,7 +42,7 @@ export async function callPartner<Name extends InterfaceName>(
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
 }
 
-/** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
+/** Sends the bytes of an earlier call, signed anew. Steps do not take the answer for that of their own call. */
 async function sendLate(
   deps: CallDeps,
   partner: PartnerWithSecrets,
@@ -55,8 +55,8 @@ async function sendLate(
 }
 
 /**
- * The same call with a body that a person has written: `text` goes out as it is, whatever the interface takes. Test
- * steps do not count such calls as theirs.
+ * Calls with a body that a person has written: `text` goes out as it is, whatever the interface takes. Test steps do
+ * not count such calls as theirs.
  */
 export async function callAsWritten(
   deps: CallDeps,

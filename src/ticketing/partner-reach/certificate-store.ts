@@ -5,7 +5,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 const certificate = z.object({ partner_id: z.coerce.bigint(), origin: z.string(), ends_at: z.date() })
 export type PartnerCertificate = z.output<typeof certificate>
 
-/** Of two processes at once the later handshake counts. */
+/** The later handshake of two processes counts. */
 export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: PartnerCertificate, now: Date) =>
   db.exec(
     sql`insert into partner_certificate as known (partner_id, origin, ends_at, seen_at)
@@ -14,7 +14,7 @@ export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: Partn
           where known.seen_at <= excluded.seen_at`,
   )
 
-/** Those that have ended, or end before that moment; the next one to end first. */
+/** Certificates that have ended, or end before that moment; the next one to end first. */
 export const certificatesEnding = (db: Db, before: Date, limit: number): Promise<PartnerCertificate[]> =>
   db.listWithCustomPlan(
     certificate,
@@ -42,11 +42,11 @@ export async function listedCertificates(
   const next = after
     ? sql.part`and (ends_at, partner_id, origin) > (${endsAt}::timestamptz, ${partnerId}::bigint, ${origin}::text)`
     : sql.part``
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(shownCertificate),
     sql`select partner_id, origin, ends_at, seen_at, ${cursorOf(sql.part`ends_at, partner_id::text, origin`)}
         from partner_certificate where true ${ending} ${next}
         order by ends_at, partner_id, origin limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

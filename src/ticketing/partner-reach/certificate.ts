@@ -16,14 +16,17 @@ import type { ReachDeps } from './deps.ts'
 /** A certificate that ends within so many seconds is worth telling the partner about. */
 export const ENDING_WITHIN_S = 30 * DAY_S
 
-/** Of a call over TLS; a statement only for what is new, so once a day and host. */
+/** Notes the certificate of a call over TLS; a statement only for what is new, so once a day and host. */
 export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
   if (!deps.calls.certificates.rememberIfChanged(partnerId, origin, endsAt)) return
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
 }
 
-/** Those that have ended, or end within 30 days, the next one to end first; of partners that may have other hosts by now. */
+/**
+ * Certificates that have ended, or end within 30 days, the next one to end first; of partners that may have other hosts
+ * by now.
+ */
 export const certificatesEndingSoon = ({ db, clock }: Deps, limit: number): Promise<PartnerCertificate[]> =>
   certificatesEnding(db, addSeconds(clock.now(), ENDING_WITHIN_S), limit)
 

@@ -35,7 +35,7 @@ export class KnownCertificates {
 
   /** How many end within 14 days. */
   ending(): number {
-    const soon = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
-    return [...this.#known.values()].filter(({ endsAt }) => endsAt < soon).length
+    const alertBefore = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
+    return [...this.#known.values()].filter(({ endsAt }) => endsAt < alertBefore).length
   }
 }

@@ -8,7 +8,7 @@ import { endpointUrl } from '../../platform/lib/web/web-url.ts'
 
 export const STAGES = ['sandbox', 'live'] as const
 
-// It is part of the Authorization header, where a colon ends it (DECISIONS "Signature", rule 3).
+// It is part of the Authorization header, where a colon ends it (REFERENCE "Signature", rule 3).
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
 const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
 

@@ -44,8 +44,8 @@ interface PartnerFilter {
   readonly now: Date
 }
 
-const ASKED = (one: PartnerFilter) => sql.part`
-  ${one.partnerId}::bigint as partner_id, ${one.clientId}::text as client_id, ${one.now}::timestamptz as now`
+const ASKED = (filter: PartnerFilter) => sql.part`
+  ${filter.partnerId}::bigint as partner_id, ${filter.clientId}::text as client_id, ${filter.now}::timestamptz as now`
 
 /** The newer secret has no end; while neither has one, the older one signs. */
 const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {

@@ -19,7 +19,7 @@ import {
 } from '../ladder.ts'
 import { type System, sharedSystem } from '../system.ts'
 
-/** A1 rows 1–10 (DECISIONS "A1: order of checks"). */
+/** A1 rows 1–10 (REFERENCE "A1: order of checks"). */
 
 const PATH = '/oauth/v2/authorize'
 const MODES = ['200', 'native'] as const

@@ -8,7 +8,7 @@ import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set
 import { laterProcess, type System, sharedSystem } from '../system.ts'
 import { basic, clientDefects, representativesOf, type TokenWorld } from '../token-ladder.ts'
 
-/** A2 rows 1–15 (DECISIONS "A2: order of checks"); row 7 and other windows are in area-a-settings.test.ts. */
+/** A2 rows 1–15 (REFERENCE "A2: order of checks"); row 7 and other windows are in area-a-settings.test.ts. */
 
 const PATH = '/oauth/v2/api/token'
 const MODES = ['200', 'native'] as const

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { seedOrder } from '../../orders/orders.ts'
+import { until } from '../../until.ts'
 import { Client } from '../client.ts'
 import { httpWire } from '../http.ts'
 import { CONSUME, consumption, makeSeller, type Seller, type Sending, send, success } from '../seller.ts'
@@ -46,11 +47,7 @@ const keptNow = async (by = seller): Promise<Kept[]> =>
 
 /** What is not verified is written after the answer. */
 const kept = async (least = 1, by = seller): Promise<Kept[]> => {
-  for (let tries = 0; tries < 100; tries++) {
-    const rows = await keptNow(by)
-    if (rows.length >= least) return rows
-    await sleep(100)
-  }
+  await until(async () => (await keptNow(by)).length >= least)
   return keptNow(by)
 }
 

@@ -7,7 +7,7 @@ import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set
 import { laterProcess, type RunningProcess, type System, sharedSystem } from '../system.ts'
 import { clientDefects, representativesOf, type TokenWorld } from '../token-ladder.ts'
 
-/** A3 rows 9–13 after A2 rows 1–8 (DECISIONS "A3: order of checks"). */
+/** A3 rows 9–13 after A2 rows 1–8 (REFERENCE "A3: order of checks"). */
 
 const PATH = '/oauth/v2/api/token'
 const DAY = 86_400

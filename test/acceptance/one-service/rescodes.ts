@@ -8,7 +8,7 @@ import { laterProcess, type RunningProcess, type System, sharedSystem } from '..
 
 /** The error codes of area A: every one can be reached. */
 
-/** The contract's list of error codes (DECISIONS "Errors of area A") has no gaps. */
+/** The contract's list of error codes (REFERENCE "Errors of area A") has no gaps. */
 const RESCODES = Array.from({ length: 21 }, (_, index) => 20001 + index)
 
 describe('every error code is reached', () => {

@@ -17,7 +17,7 @@ import {
 } from '../ladder.ts'
 import { laterProcess, type RunningProcess, type System, sharedSystem } from '../system.ts'
 
-/** A4 and A5 rows 1–9 (DECISIONS "A4 and A5: order of checks"). */
+/** A4 and A5 rows 1–9 (REFERENCE "A4 and A5: order of checks"). */
 
 const DAY = 86_400
 const MODES = ['200', 'native'] as const

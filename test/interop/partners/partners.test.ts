@@ -10,7 +10,7 @@ import type { Json, Order, PartnerProgram } from './program.ts'
 let system: System
 let client: Client
 beforeAll(async () => {
-  system = await startSystem({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', SANDBOX_WAIT_S: '20' })
+  system = await startSystem({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', SANDBOX_WAIT_S: '30' })
   client = new Client(httpWire(system.origin), system.origin)
 })
 afterAll(() => system.stop())
@@ -106,7 +106,7 @@ const QUIRKS: readonly Quirk[] = [
     waits: true,
     refused: [
       'order-pay-later',
-      { id: 'notice-arrived', actual: expect.stringContaining('no pay notice came within 20 s') },
+      { id: 'notice-arrived', actual: expect.stringContaining('no pay notice came within 30 s') },
     ],
   },
   {

@@ -190,12 +190,12 @@ export class CodesByNotice extends PartnerProgram {
   }
 }
 
-/** Orders of one product are accepted by hand, some time after they are paid: here most of the time that a step waits. */
+/** Orders of one product are accepted by hand, some time after they are paid: here half of the time that a step waits. */
 export class AcceptsByHand extends PartnerProgram {
   override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'pay-later', 'refund-at-once']
   override readonly products = ['zoo', 'boat']
   override wish = { products: { main: 'zoo', later: 'boat' }, quantity: 1 }
-  afterMs = 12_000
+  afterMs = 15_000
   override pay(order: Order): Json {
     if (order.paid || order.partnerDealId === 'zoo') return super.pay(order)
     order.issuing = true

@@ -3,7 +3,7 @@ import { RESCODES } from '../../../src/platform/lib/web/rescode.ts'
 
 /** The error codes of area A: three lists of them say the same; the README's table is compared in test/documents/tables.test.ts. */
 
-/** The contract's names, copied (DECISIONS "Errors of area A"). */
+/** The contract's names, copied (REFERENCE "Errors of area A"). */
 const SOURCE: Readonly<Record<number, string>> = {
   20001: 'BadClientCredentialsException',
   20002: 'ClientAuthenticationException',
@@ -28,8 +28,8 @@ const SOURCE: Readonly<Record<number, string>> = {
   20021: 'ExpiredRefreshTokenException',
 }
 
-/** The contract's statuses and messages, copied (DECISIONS "Errors of area A"). */
-const DECISIONS: Readonly<Record<number, readonly [status: string, message: string]>> = {
+/** The contract's statuses and messages, copied (REFERENCE "Errors of area A"). */
+const DOCUMENTED: Readonly<Record<number, readonly [status: string, message: string]>> = {
   20001: ['401', 'Bad client credentials'],
   20002: ['401', 'Client authentication failed'],
   20003: ['403', 'Request forbidden'],
@@ -63,9 +63,9 @@ describe('the lists of error codes say the same', () => {
     }
   })
 
-  it('the code and the decisions', () => {
-    expect(Object.keys(DECISIONS)).toEqual(codes)
-    for (const [code, [status, message]] of Object.entries(DECISIONS)) {
+  it('the code and the reference', () => {
+    expect(Object.keys(DOCUMENTED)).toEqual(codes)
+    for (const [code, [status, message]] of Object.entries(DOCUMENTED)) {
       const row = RESCODES[Number(code) as keyof typeof RESCODES]
       expect(String(row.status)).toBe(status.slice(0, 3))
       expect(message.startsWith(row.message), `${code}: ${row.message}`).toBe(true)

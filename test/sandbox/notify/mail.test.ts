@@ -12,9 +12,10 @@ import { smtpOptions } from '../../../src/sandbox/portal/notify/mail.ts'
 import { notificationsOf, retryNotification } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { notifyContacts } from '../../../src/sandbox/portal/notify/notify-contacts.ts'
 import { sendNotification } from '../../../src/sandbox/portal/notify/send.ts'
+import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
-import { deadPort, postOffice, reply } from './post-office.ts'
+import { postOffice, reply } from './post-office.ts'
 import { oneMail, passedRun } from './told.ts'
 
 const opened: { close(): Promise<void> | void }[] = []
@@ -36,7 +37,7 @@ const jobsOf = (world: World) => listJobs(world.deps.db, { failed: false, limit:
 
 describe('a mail', () => {
   it('arrives exactly once though the SMTP server is down for a while', async () => {
-    const port = await deadPort()
+    const port = await freePort()
     const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${port}` })
     const { shown } = await oneMail(world)
     await working(world)
@@ -150,7 +151,7 @@ describe('a mail', () => {
   })
 
   it('is sent at once when somebody does not want to wait for its next attempt', async () => {
-    const port = await deadPort()
+    const port = await freePort()
     const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${port}` })
     const { passed, shown } = await oneMail(world)
     await world.pool.query("update graphile_worker._private_jobs set run_at = now() + interval '1 hour'")
@@ -163,7 +164,7 @@ describe('a mail', () => {
   })
 
   it('is given up after a day, and waits another day when it is tried again', async () => {
-    const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${await deadPort()}` })
+    const world = await worldWith({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })
     const { passed, shown } = await oneMail(world)
     const { notification_id } = await shown()
     world.clock.advance(86_399)

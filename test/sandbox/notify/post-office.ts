@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 
@@ -68,15 +68,6 @@ export async function postOffice({ port = 0, smtp = {}, onMail }: OfficeOptions 
     to: (address) => mails.filter(({ recipients }) => recipients.includes(address)),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
-}
-
-/** A port where nobody listens. */
-export async function deadPort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 interface Delivery {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { currentRun, nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
 import { violations } from '../../axe.ts'
+import { lookAt, toNextPage } from '../../browser.ts'
 import { browsing, fits, LOOKS, type Look, picture, signInAs, tabTo } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
 import { EVERYTHING, useTickets } from '../walk.ts'
@@ -50,7 +51,7 @@ async function sellerActs(runId: string): Promise<void> {
 /** Fills in the form of the simple choice and starts the run by it. */
 async function startByForm(page: Page): Promise<string> {
   await page.fill('#field-main', SIMPLE.products.main)
-  await page.click('button[value=start]')
+  await toNextPage(page, () => page.click('button[value=start]'))
   if (await page.locator('input[name=replaces]').count()) await page.click('button[value=start]')
   await page.waitForURL(/\/sandbox\/run\/[\da-f-]{36}/)
   return (await currentRun(lab.world.deps, lab.partnerId)).run_id
@@ -279,10 +280,11 @@ describe('the panel of what a step waits for', () => {
 
   it('without JavaScript shows the same command, and has no button that does nothing', async () => {
     const page = await waiting({ ...DESKTOP, javaScriptEnabled: false })
-    expect(await page.locator('.copy').count()).toBe(0)
+    expect(await lookAt(page, () => page.locator('.copy').count())).toBe(0)
     const command = String(await page.textContent('#waiting-curl pre'))
     expect(JSON.parse(await runCommand(command))).toMatchObject({ code: 200 })
     await next(page).waitFor()
+    await page.waitForLoadState()
     // What passed is folded; a click shows it.
     const folded = page.locator('#lines > li.folded').last()
     expect(await folded.locator('li.event').first().isVisible()).toBe(false)
@@ -394,7 +396,7 @@ describe('a run that was accepted', () => {
       expect(await card.textContent()).toContain('An operator of the platform then sets you live')
     }
     // A step can still be looked at, and what was accepted stays below it.
-    await page.click('#steps li:first-child a')
+    await toNextPage(page, () => page.click('#steps li:first-child a'))
     await page.waitForSelector('#log')
     expect(await card.locator('.success').count()).toBe(1)
   })

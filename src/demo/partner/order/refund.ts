@@ -50,7 +50,7 @@ export function decide(refund: Refund, approve: boolean, reason: string, now: Da
 
 const CODES = { reviewing: 602, refunded: 200, refused: 606 } as const
 
-/** The same for the answer of order refund and for the refund notice. */
+/** What the answer of order refund and the refund notice both say. */
 export function answerOf(refund: Refund): Answer & { code: number; describe: string } {
   const { refundId, order, state, reason, requestedAt, decidedAt } = refund
   const describe = { reviewing: 'under review', refunded: 'success', refused: reason || 'refused' }[state]

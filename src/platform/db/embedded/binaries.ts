@@ -40,7 +40,7 @@ export async function locateBinaries(owner: ProcessOwner | undefined): Promise<B
   return { initdb, postgres, version: versionOf(found.postgres).split('.')[0] ?? '' }
 }
 
-/** That of the npm package that holds the program. */
+/** The version of the npm package that holds the program. */
 function versionOf(postgres: string): string {
   const description = readFileSync(join(dirname(dirname(postgres)), '..', 'package.json'), 'utf8')
   return (JSON.parse(description) as { version: string }).version

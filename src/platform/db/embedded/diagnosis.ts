@@ -45,7 +45,7 @@ const lastErrorIn = (output: string, kinds: RegExp): string | undefined =>
     .filter((text) => !OF_CLIENTS.test(text))
     .at(-1)
 
-/** Of a server that has ended before it was ready. */
+/** Explains why a server has ended before it was ready. */
 export function diagnoseStart(output: string, dataDir: string): Diagnosis {
   const known = KNOWN.find(([pattern]) => pattern.test(output))
   if (known) return { message: known[1](dataDir), isTransient: known[2] === true }
@@ -53,7 +53,10 @@ export function diagnoseStart(output: string, dataDir: string): Diagnosis {
   return { message: error ?? 'it ended without giving a reason', isTransient: false }
 }
 
-/** Of a server that has run: only what it gives as its own reason, since its log holds errors of clients too. */
+/**
+ * Explains why a running server has ended: only by what it gives as its own reason, since its log holds errors of
+ * clients too.
+ */
 export function diagnoseEnd(output: string, dataDir: string): string | undefined {
   const error = lastErrorIn(output, /PANIC: +(.+)/)
   return error && (KNOWN.find(([pattern]) => pattern.test(error))?.[1](dataDir) ?? error)

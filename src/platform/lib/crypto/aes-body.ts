@@ -12,7 +12,7 @@ export const AES_KEY = /^(?:[\x20-\x7e]{16}|[0-9a-f]{32})$/i
 
 /** Header of an encrypted body; its value is `encrypted`. */
 export const ENCRYPTION_HEADER = 'X-Encryption-Status'
-/** The same name as Node has it for incoming headers. */
+/** The header's name as Node has it in incoming requests. */
 export const ENCRYPTION_STATUS = 'x-encryption-status'
 
 /** Marks a stored call among its headers: the body came encrypted and is stored decrypted. */

@@ -33,7 +33,7 @@ export interface DerivedKeys {
 export interface Keys extends DerivedKeys {
   /** Values made with these are accepted as well. Empty unless a rotation is under way, so nothing is tried twice then. */
   readonly others: readonly DerivedKeys[]
-  /** Of SECRET_KEY; the rest are of SECRET_KEYS_OLD. */
+  /** Derived from SECRET_KEY; the rest from SECRET_KEYS_OLD. */
   readonly newest: DerivedKeys
 }
 
@@ -80,10 +80,10 @@ export const isCurrentKeyNewest = ({ token, newest }: Keys): boolean => token.eq
  */
 export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
   if (fingerprintOf(keys).equals(fingerprint)) return true
-  const found = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))
-  if (!found) return false
+  const previous = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))
+  if (!previous) return false
   const { newest, others, ...current } = keys
-  Object.assign(keys, found, { others: [current, ...others.filter((other) => other !== found)] })
+  Object.assign(keys, previous, { others: [current, ...others.filter((other) => other !== previous)] })
   return true
 }
 

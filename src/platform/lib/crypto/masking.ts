@@ -1,6 +1,6 @@
 import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_STATUS } from './aes-body.ts'
 
-/** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Decided about signed calls"). */
+/** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Tokens and secrets"). */
 
 /** Replaces a secret. */
 export const MASK = '[secret]'
@@ -51,7 +51,7 @@ export const NOT_KEPT = '[not kept]'
 const keptValue = (name: string, value: string): string => {
   if (name === 'authorization') return shortened(value)
   if (KEPT_HEADERS.has(name)) return value
-  // That a secret was sent is worth knowing, wherever it stood.
+  // It is worth knowing that a secret was sent, wherever it stood.
   return value.includes(MASK) ? MASK : NOT_KEPT
 }
 

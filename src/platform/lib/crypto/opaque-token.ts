@@ -26,6 +26,7 @@ export const PREFIX = {
   browserSession: 'ghbs',
   sandboxSession: 'ghss',
   memberLink: 'ghml',
+  teamLink: 'ghtl',
   passwordLink: 'ghpl',
   passkeyChallenge: 'ghpc',
   sharedRun: 'ghsr',
@@ -50,7 +51,7 @@ export interface OpaqueToken {
 
 export interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
-  /** Of these 21 bytes are used; random unless the same value must come out again for the same request. */
+  /** 21 bytes of it are used; random unless the same value must come out again for the same request. */
   readonly random?: Buffer
   /** Who alone may present it (an app_key); mixed into the MAC, so a call of anybody else fails without the database. */
   readonly boundTo?: string
@@ -86,7 +87,7 @@ export function parseToken(keys: Keys, prefix: Prefix, text: string, boundTo = '
   const mac = bytes.subarray(PAYLOAD_BYTES)
   let hash = hashOf(keys, prefix, boundTo, payload)
   if (!isMac(mac, hash)) {
-    const found = keys.others.map((other) => hashOf(other, prefix, boundTo, payload)).find((one) => isMac(mac, one))
+    const found = keys.others.map((other) => hashOf(other, prefix, boundTo, payload)).find((hash) => isMac(mac, hash))
     if (!found) return null
     hash = found
   }

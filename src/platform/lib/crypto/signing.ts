@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { utcDate } from '../clock.ts'
 import { type LocalizedText, localized } from '../localized-text.ts'
 
-/** What a signature of area B covers (DECISIONS "Signature", rule 1). */
+/** What a signature of area B covers (REFERENCE "Signature", rule 1). */
 export interface Signed {
   readonly method: string
   /** URI path only: no scheme, host or query. */
@@ -34,7 +34,7 @@ export const formatHttpDate = (date: Date): string => date.toUTCString()
 type DateProblem = LocalizedText<'date-form' | 'date-impossible' | 'date-weekday'>
 
 /**
- * Reads a Date header (DECISIONS "What a signed call may do differently"): names in English as RFC 9110 spells them, GMT, a day of one or two
+ * Reads a Date header (REFERENCE "What a signed call may do differently"): names in English as RFC 9110 spells them, GMT, a day of one or two
  * digits. JavaScript's own parser would take 30 February and a wrong weekday, so the date is checked by formatting back.
  */
 export function parseHttpDate(text: string): Date | { problem: DateProblem } {

@@ -27,7 +27,7 @@ export function newTotp(label: string): TotpEnrolment {
  * it keeps the number: of simultaneous uses of a code exactly one may succeed.
  */
 export function totpStep(secret: string, code: string, now: Date): number | undefined {
-  const token = code.replaceAll(' ', '')
+  const token = code.replaceAll(/[\s-]/g, '')
   const delta = totpOf(Secret.fromBase32(secret)).validate({ token, timestamp: now.getTime(), window: WINDOW })
   return delta === null ? undefined : Math.floor(now.getTime() / 1000 / PERIOD_S) + delta
 }

@@ -4,7 +4,7 @@ import { type LocalizedText, localized } from '../localized-text.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 /**
- * The kinds of fields that notices and interfaces are made of (DECISIONS "Payloads"). `wire` says what the JSON
+ * The kinds of fields that notices and interfaces are made of (REFERENCE "Payloads"). `wire` says what the JSON
  * holds, for the field reference of the sandbox.
  */
 
@@ -37,7 +37,7 @@ export const int64 = () =>
     wire: 'int64',
   })
 
-/** The same from 1: of a partner or an order. */
+/** Id of a partner or an order: 1 or more. */
 export const positiveId = int64().refine((id) => id > 0n, problem('must-be-at-least', { least: 1 }))
 
 /** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
@@ -64,7 +64,7 @@ export const sentText = () => z.string().default('')
 
 /**
  * A text or list of a request that older programs do not know, and some of them fail at: left out when empty
- * (DECISIONS "Which fields our requests have").
+ * (REFERENCE "Which fields our requests have").
  */
 export const sentUnlessEmpty = <Schema extends z.ZodType<string | readonly unknown[]>>(schema: Schema) =>
   schema.optional().transform((value) => (value?.length ? value : undefined))

@@ -124,7 +124,7 @@ export const newPasswordOf = (shortest: number) =>
 export const hasWrongCharacters = (error: z.ZodError | undefined): boolean =>
   error?.issues.every(({ code, path }) => code === 'custom' && path[0] === 'password') === true
 
-/** The same password again, of any length. */
+/** A password that is repeated for comparison: of any length. */
 export const repeatedPassword = z.string().max(LONGEST_PASSWORD).overwrite(normalPassword)
 
 /** `updated_at` of the record that whoever changes it has seen: if somebody else has changed it since, nothing is done. */

@@ -21,7 +21,7 @@ const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16}/
 
 const readExactly = (text: string): unknown => parse(text, null, readNumber)
 
-/** As `readExactly`, which takes five times as long. What JSON.parse refuses it explains. */
+/** `readExactly` takes five times as long as JSON.parse, and explains what that refuses. */
 function readValue(text: string): unknown {
   if (LONG_INTEGER.test(text)) return readExactly(text)
   try {
@@ -47,7 +47,7 @@ interface JsonObjection {
 /** Names seen so far in an object that is still open; null for an array. */
 type Open = Set<string> | null
 
-/** Problems are told in 128 characters at most. */
+/** Problems quote 128 characters at most. */
 const LONGEST_MESSAGE = 118
 const LONGEST_NAME = 91
 

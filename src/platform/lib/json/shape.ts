@@ -68,7 +68,7 @@ export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
 
 /**
  * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
- * comes near them; more are refused at once. The table of DECISIONS "What one caller may send" is
+ * comes near them; more are refused at once. The table of REFERENCE "What one caller may send" is
  * compared with this one by a test.
  */
 export const LIST_LIMITS = {

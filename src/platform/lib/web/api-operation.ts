@@ -22,11 +22,11 @@ export interface ApiOperation {
   readonly form?: readonly z.ZodObject[]
   /** Who calls: a client by its secret, whoever has a token in a header, or anybody. */
   readonly caller: 'client' | 'token' | 'anybody'
-  /** Of the room's wire, by HTTP status. */
+  /** Schemas of the room's wire, by HTTP status. */
   readonly answers: Readonly<Record<number, ApiAnswer>>
   /** Every named failure that its operations can throw. */
   readonly failures: Readonly<Record<string, FailureRow>>
-  /** Those that go back to the app, by way of the browser. */
+  /** Failures that go back to the app, by way of the browser. */
   readonly redirected?: Readonly<Record<string, FailureRow>>
 }
 

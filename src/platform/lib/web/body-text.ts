@@ -55,7 +55,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   return read.text
 }
 
-/** The same for a form, whose bytes have been read as UTF-8 already: what was none has become U+FFFD there. */
+/** Checks a form, whose bytes have been read as UTF-8 already: what was none has become U+FFFD there. */
 export function formText(request: FastifyRequest, text: string): string {
   refuseOtherCoding(request, isAsciiForm(text))
   const at = text.indexOf(INVALID)

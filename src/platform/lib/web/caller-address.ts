@@ -30,7 +30,7 @@ const BITS = { ipv4: 32, ipv6: 128 } as const
 
 function networksOf(entries: readonly string[]): BlockList {
   const list = new BlockList()
-  for (const entry of entries.flatMap((one) => NAMED[one] ?? one)) {
+  for (const entry of entries.flatMap((name) => NAMED[name] ?? name)) {
     const [given = '', bits] = entry.split('/')
     const address = normalAddress(given) ?? given
     const family = familyOf(address)

@@ -5,7 +5,7 @@ export interface Connection {
   open: boolean
   /** Requests that wait for their answer. */
   unanswered: number
-  /** Of these, how many count as requests in progress. */
+  /** Requests among them that count as in progress. */
   inProgress: number
   /** Whether it will be closed after the answers that are due: requests that follow are not looked at. */
   ending: boolean

@@ -6,7 +6,7 @@ import { ownCookie } from './own-cookie.ts'
 const LIFETIME_S = 400 * 86_400
 const NAME = 'gatehouse_cookie_set'
 
-/** Of a form whose page has set the cookie. Programs that post without opening the page do not send it. */
+/** Sent by forms whose page has set the cookie. Programs that post without opening the page do not send it. */
 const fromPage = z.object({ cookie_set: z.literal('1') })
 const isFromPage = ({ body }: { readonly body: unknown }): boolean => fromPage.safeParse(body).success
 

@@ -4,7 +4,7 @@ import { AREA_A_HEADERS } from './envelope.ts'
 
 /** A text that is sent as it is made, in parts. */
 export interface Download {
-  /** Of the file that the browser saves, its page staying open; without it, the browser shows the text. */
+  /** Name of the file that the browser saves, its page staying open; without it, the browser shows the text. */
   readonly name?: string
   readonly type: string
   readonly parts: AsyncIterable<string> | Iterable<string>

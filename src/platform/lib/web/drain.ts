@@ -45,7 +45,7 @@ const openConnections = (server: Server): Promise<number> =>
 
 /** How long open connections may still bring requests once there are no new ones: balancers hold a pool of them. */
 const LAST_REQUESTS_MS = 1_000
-/** The same without a delay, for somebody at a terminal: only requests on their way or not read yet. */
+/** Without a delay, for somebody at a terminal: only requests on their way or not read yet are waited for. */
 const LAST_REQUESTS_AT_ONCE_MS = UNREAD_MS + 50
 const LOOK_EVERY_MS = 20
 

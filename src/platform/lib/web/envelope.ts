@@ -6,7 +6,7 @@ import { stringifyLossless } from '../json/lossless.ts'
 import { noteForLog } from './observe.ts'
 import { type FailureAnswer, invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
 
-/** The envelope of area A (DECISIONS "Answers of area A"). */
+/** The envelope of area A (REFERENCE "Answers of area A"). */
 const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
 
 export interface FailureEnvelope {
@@ -19,7 +19,7 @@ export const failureEnvelope = (error: FailureAnswer): FailureEnvelope => ({
   data: { message: error.message, ...(error.failure.problems ? { problems: error.failure.problems } : {}) },
 })
 
-/** Headers of every answer of area A, pages included (DECISIONS "Answers of area A"). */
+/** Headers of every answer of area A, pages included (REFERENCE "Answers of area A"). */
 export const AREA_A_HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -105,5 +105,5 @@ const answerWith =
  */
 export const answerSuccess = answerWith(JSON.stringify)
 
-/** As `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
+/** Like `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
 export const answerLossless = answerWith(stringifyLossless)

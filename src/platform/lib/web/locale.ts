@@ -17,8 +17,8 @@ const MAX_ASKED = 32
 /** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
 export function supportedLocale(tags: readonly string[]): Locale | undefined {
   for (const tag of tags) {
-    const found = LOCALE_CODES.find((code) => languageOf(code) === languageOf(tag))
-    if (found) return found
+    const known = LOCALE_CODES.find((code) => languageOf(code) === languageOf(tag))
+    if (known) return known
   }
   return undefined
 }
@@ -88,8 +88,8 @@ export interface LanguageLink {
 }
 
 /**
- * The same page in each language: `ui_locales` replaced in the query, everything else byte for byte. The links are a
- * query only, so they stay on the page's own path whatever that looked like (`//host/…` would lead away).
+ * Links to this page in each language: `ui_locales` replaced in the query, everything else byte for byte. The links are
+ * a query only, so they stay on the page's own path whatever that looked like (`//host/…` would lead away).
  */
 export function languageLinks(query: string): LanguageLink[] {
   const others = query.split('&').filter((pair) => pair !== '' && pair.split('=', 1)[0] !== 'ui_locales')

@@ -8,7 +8,7 @@ import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envel
 export const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
 
 export interface StandardFailure {
-  /** The same failure in the contract's dialect, for a page. */
+  /** What the contract's dialect says of this failure, for a page. */
   readonly rescode: number
   readonly error: string
   readonly status: number

@@ -100,7 +100,7 @@ export function observeRequests(app: FastifyInstance, { log, config, metrics, on
   const { SLOW_MS } = config
   const [all, off] = [config.LOG_REQUESTS === 'all', config.LOG_REQUESTS === 'off']
 
-  /** Of apps and partners that were authenticated: others could name anybody. */
+  /** Counts only apps and partners that were authenticated: others could name anybody. */
   const countActivity = ({ notice }: RouteMeter, note: LogNote | null, outcome: (typeof OUTCOMES)[number]): void => {
     if (note === null || note.operator !== undefined) return
     if (note.appKey !== undefined && !note.isAppUnauthenticated) metrics.activity.count('app', note.appKey, outcome)

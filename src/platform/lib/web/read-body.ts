@@ -78,7 +78,7 @@ export function dropRest(raw: IncomingMessage): void {
   raw.resume()
 }
 
-/** Parameters are in the query string (DECISIONS "Endpoints of area A"): whatever body comes along is let through and dropped. */
+/** Parameters are in the query string (REFERENCE "Endpoints of area A"): whatever body comes along is let through and dropped. */
 export function acceptAnyBodyUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => {

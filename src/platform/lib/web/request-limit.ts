@@ -25,7 +25,7 @@ const MAX_IGNORED = 64
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
 
-/** Answers a request that is refused, in the form of whoever is called. */
+/** Answers a request that is refused, in the form of the area that was called. */
 export type Refuse = (request: IncomingMessage, response: ServerResponse, why: string, closes: boolean) => void
 
 /**
@@ -52,7 +52,7 @@ export class RequestLimit {
 
   /** Handles the requests of this server as far as the limits let them pass. */
   guard(server: Server, maxConnections: number, handle: RequestListener): Server {
-    // Of a response that waits behind another one Node does not tell that its connection is closed.
+    // Node does not tell that the connection of a response is closed while it waits behind another one.
     const connections = new Connections(server, maxConnections, ({ inProgress }) => {
       this.#inProgress -= inProgress
     })

@@ -16,7 +16,7 @@ const MAX_CODES = 60
 export class RouteMeter {
   readonly method: string
   readonly route: string
-  /** Of a route that takes notices: which ones. */
+  /** Which notices the route takes, if any. */
   readonly notice: string | undefined
   readonly outcomes = new Float64Array(OUTCOMES.length)
   readonly codes = new Map<number, number>()
@@ -127,7 +127,7 @@ export class RequestMeter {
     })
   }
 
-  /** Of all routes, since the process began. */
+  /** Sums over all routes, since the process began. */
   totals(): [ok: number, refused: number, failed: number] {
     const sum = (outcome: RequestOutcome) =>
       this.#routes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0)
@@ -135,7 +135,7 @@ export class RequestMeter {
   }
 
   route(method: string, route: string, notice?: string): RouteMeter {
-    const known = this.#routes.find((one) => one.method === method && one.route === route)
+    const known = this.#routes.find((candidate) => candidate.method === method && candidate.route === route)
     const meter = known ?? new RouteMeter(method, route, notice)
     if (!known) this.#routes.push(meter)
     return meter

@@ -34,7 +34,9 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** As `decode`, of a form: its bytes were checked, and a percent sign that begins no escape stays one, as in browsers. */
+/**
+ * Decodes a part of a form: its bytes were checked, and a percent sign that begins no escape stays one, as in browsers.
+ */
 export function formDecoded(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   try {

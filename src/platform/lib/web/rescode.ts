@@ -1,6 +1,6 @@
 import type { LocalizedText } from '../localized-text.ts'
 
-/** Area A's error table (DECISIONS "Errors of area A"). */
+/** Area A's error table (REFERENCE "Errors of area A"). */
 export const RESCODES = {
   20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
   20002: { name: 'ClientAuthenticationException', status: 401, message: 'Client authentication failed' },
@@ -66,7 +66,7 @@ export interface FailureAnswer {
   readonly rescode: Rescode
   readonly message: string
   readonly failure: Failure
-  /** The HTTP status: 200 for a caller's mistake unless statuses are native (DECISIONS "Errors of area A"). */
+  /** The HTTP status: 200 for a caller's mistake unless statuses are native (REFERENCE "Errors of area A"). */
   status(native: boolean): number
 }
 

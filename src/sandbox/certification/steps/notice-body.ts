@@ -13,7 +13,7 @@ export function fieldIn(text: string, field: string): string | undefined {
   return value === undefined ? undefined : String(value)
 }
 
-/** The same of each entry, for a body that is a list (or a single entry). */
+/** The field's text in each entry of a body that is a list (or a single entry). */
 export function fieldsIn(text: string, field: string): string[] {
   const body = bodyOf(text)
   const entries = Array.isArray(body) ? body : [body]

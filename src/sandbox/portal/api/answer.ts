@@ -37,7 +37,7 @@ export interface StepAnswer {
   readonly id: string
   readonly name: string
   readonly kind: 'call' | 'notice' | 'defence'
-  /** Of its last attempt that has ended; `open` before the first. */
+  /** Outcome of its last attempt that has ended; `open` before the first. */
   readonly state: 'open' | Outcome
   /** The run may go on after it: it has passed, or it only warns and could not test anything. */
   readonly done: boolean

@@ -37,7 +37,7 @@ const CLASS = 'gatehouse.sandbox'
  */
 export function junitOf(report: RunReport, t: Translate): string {
   const cases = [...report.steps.map((step) => caseOfStep(step, t)), caseOfAcceptance(report, t)]
-  const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length
+  const count = (verdict: Verdict) => cases.filter((testCase) => testCase.verdict === verdict).length
   const suite = {
     id: 0,
     name: `run ${report.number}`,

@@ -11,7 +11,7 @@ import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '..
 import type { RunDeps } from '../../certification/index.ts'
 import { apiRoutes } from './routes.ts'
 
-/** Of one partner in a minute. A run through every step takes about 100 calls. */
+/** Calls of one partner in a minute. A run through every step takes about 100. */
 const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 
@@ -23,7 +23,7 @@ const REFUSALS: RejectionPolicy = {
 }
 
 /**
- * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (DECISIONS
+ * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (REFERENCE
  * "Signature"). That is what the signature tool tests, so a call that gets through passes the tool. Answers have area B's envelope.
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {

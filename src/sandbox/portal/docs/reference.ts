@@ -80,9 +80,9 @@ export type MessageName =
 const fieldsOf = (message: MessageName): readonly SchemaField[] => {
   if (message.direction === 'our-answer') return OUR_ANSWER
   const { name, direction } = message
-  const notice = NOTICES.find((one) => one.name === name)
+  const notice = NOTICES.find((candidate) => candidate.name === name)
   if (notice) return direction === 'notice' ? schemaFields(notice.shape) : []
-  const entry = INTERFACES.find((one) => one.name === name)
+  const entry = INTERFACES.find((candidate) => candidate.name === name)
   if (!entry) return []
   if (direction === 'request') return requestOf(entry)
   const answer = answerOf(entry)
@@ -151,7 +151,7 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
   codes: codesOf(entry, locale),
 })
 
-/** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
+/** The field reference (REFERENCE "Payloads"), made from the schemas that calls and notices are read with. */
 export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
   const notices = NOTICES.map(({ name, path, shape }) => {
     const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const

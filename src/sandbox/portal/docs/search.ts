@@ -30,7 +30,7 @@ const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { read
         anchor,
         location: `${title} · ${field}`,
         text: meaning,
-        words: [direction, field, meaning, ...meanings.map((one) => `${one.value} ${one.meaning}`)].join(' '),
+        words: [direction, field, meaning, ...meanings.map((value) => `${value.value} ${value.meaning}`)].join(' '),
       })),
     ),
     ...section.codes.map(({ code, meaning }) => ({

@@ -42,18 +42,18 @@ export function docsTexts(locale: Locale) {
   return {
     /** `number`, `list of id, at most 1,000 entries`, `number: 1, 2`. */
     kind: ({ kind, list, values, most }: SchemaField): string => {
-      const one =
+      const type =
         values.length > 0
           ? t('sandbox.docs.kind_values', { kind: t(KINDS[kind]), values: values.join(t('sandbox.list.separator')) })
           : t(KINDS[kind])
-      const shown = list ? t('sandbox.docs.list', { of: one }) : one
+      const shown = list ? t('sandbox.docs.list', { of: type }) : type
       if (most === undefined) return shown
       const key = list ? 'sandbox.docs.most_entries' : 'sandbox.docs.most_characters'
       return t(key, { kind: shown, most: most.toLocaleString('en') })
     },
     functionName: (id: FunctionId): string => functionName(id, t),
     functionAbout: (id: FunctionId): string => functionAbout(id, t),
-    /** Of an interface or a notice; of anything else the text itself. */
+    /** Title of an interface or notice; any other text stays itself. */
     title: (name: string): string => messageName(name, t),
     direction: (direction: Direction): string => t(DIRECTIONS[direction]),
   }

@@ -45,18 +45,18 @@ function oneOf(field: SchemaField, message: Message): Schema {
     ...(least !== undefined && { minimum: least }),
     ...(most !== undefined && !list && { maxLength: most }),
   }
-  const one = { ...KINDS[kind], ...limits }
-  return mayBeEmpty && kind === 'date' ? { anyOf: [one, { const: '' }] } : one
+  const single = { ...KINDS[kind], ...limits }
+  return mayBeEmpty && kind === 'date' ? { anyOf: [single, { const: '' }] } : single
 }
 
 function fieldSchema(field: SchemaField, message: Message): Schema {
   const anchor = docsAnchor(message.name, message.direction, field.path)
   const values = field.values.length > 0 ? valuesOf(anchor, message.locale) : []
   const description = [meaningOf(anchor, message.locale), ...values.map(({ value, meaning }) => `${value}: ${meaning}`)]
-  const one = oneOf(field, message)
+  const single = oneOf(field, message)
   const shape = field.list
-    ? { type: 'array', items: one, ...(field.most !== undefined && { maxItems: field.most }) }
-    : one
+    ? { type: 'array', items: single, ...(field.most !== undefined && { maxItems: field.most }) }
+    : single
   return { description: description.join('; '), ...shape }
 }
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
 import { secondsUntil } from '../../../platform/lib/clock.ts'
+import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
 import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../../platform/lib/web/locale.ts'
@@ -66,8 +67,12 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const form = passwordForm.safeParse(request.body)
       const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
-      const used = await useLink(deps, token, form.data.password)
-      // Whoever has joined goes on; a new password is typed once more, so that its owner knows that it holds.
+      const used = await useLink(deps, token, form.data.password).catch((error: unknown) => {
+        if (error instanceof WeakPassword) return error
+        throw error
+      })
+      if (used instanceof WeakPassword) return show(request, reply.code(400), token, t(used.text))
+      // A member who has joined is signed in; a new password is typed once more, so that its owner knows that it works.
       if (used.purpose === 'invitation') {
         const acting = { ...deps, actor: actorOf(request, 'partner') }
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))

@@ -50,15 +50,15 @@ export function membersShown(
     }
   }
   return {
-    members: members.map((one) => ({
-      id: one.member_id,
-      mail: one.mail,
-      isOwner: one.role === 'owner',
-      role: roleName(one.role, t),
-      joined: one.joined_at !== null,
-      isSelf: one.member_id === memberId,
-      ...standing(one),
-      problem: problemOf(one),
+    members: members.map((member) => ({
+      id: member.member_id,
+      mail: member.mail,
+      isOwner: member.role === 'owner',
+      role: roleName(member.role, t),
+      joined: member.joined_at !== null,
+      isSelf: member.member_id === memberId,
+      ...standing(member),
+      problem: problemOf(member),
     })),
     bySecret: memberId === null,
     ownersFirst: !members.some(({ role, joined_at }) => role === 'owner' && joined_at !== null),

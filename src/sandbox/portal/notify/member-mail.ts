@@ -21,7 +21,7 @@ export async function sendMemberMail(deps: Deps, linkId: string): Promise<Delive
   })
 }
 
-/** The same for every attempt, except its date. */
+/** One mail for every attempt, but for its date. */
 async function memberMessage(
   deps: Deps,
   { linkId, partnerId, purpose, mail, token, expiresAt }: NonNullable<OutputOf<typeof findMemberMail>>,

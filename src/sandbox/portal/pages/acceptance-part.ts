@@ -50,7 +50,7 @@ export async function acceptancePart(
   const reached = run.current_step === null || state === 'all_passed'
   const told = await notificationsOf(deps, run.run_id)
   const runs = await listRuns(deps, run.partner_id)
-  const passedBefore = runs.some((one) => one.run.passed_at !== null && one.run.number < run.number)
+  const passedBefore = runs.some((shown) => shown.run.passed_at !== null && shown.run.number < run.number)
   const report = await reportOfRun(deps, run.run_id)
   const contacts = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
   const missing = [

@@ -24,12 +24,12 @@ export function contactMessages(
 ): ContactMessage[] {
   const roles = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
   const channels = { mail: t('sandbox.told.mail'), webhook: t('sandbox.told.webhook') }
-  return notifications.map((one) => ({
-    role: roles[one.role],
-    channel: channels[one.channel],
-    address: one.address,
-    ...standing(one, folder !== null && one.channel === 'mail', t),
-    retry: one.state === 'failed' ? `/sandbox/run/${runId}/notifications/${one.notification_id}/retry` : null,
+  return notifications.map((message) => ({
+    role: roles[message.role],
+    channel: channels[message.channel],
+    address: message.address,
+    ...standing(message, folder !== null && message.channel === 'mail', t),
+    retry: message.state === 'failed' ? `/sandbox/run/${runId}/notifications/${message.notification_id}/retry` : null,
   }))
 }
 

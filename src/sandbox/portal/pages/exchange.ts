@@ -16,7 +16,7 @@ interface Message {
 
 /** One request with its answer, in either direction; secrets are masked. */
 export interface ShownExchange {
-  /** The same among the traffic. */
+  /** Where the traffic shows it. */
   readonly href: string
   /** ISO 8601. */
   readonly at: string

@@ -47,7 +47,7 @@ export interface FunctionsPage {
   readonly saved: Saved | null
   readonly contacts: readonly ShownContact[]
   readonly problems: Problems
-  /** The same in the order of the page, for the summary at its top: each leads to its field. */
+  /** Problems in the order of the page, for the summary at its top: each leads to its field. */
   readonly summary: readonly FormProblem[]
   readonly preflight: readonly InterfacePreflight[] | null
   /** Where the seller stands. */

@@ -28,7 +28,7 @@ export interface LogLine {
   readonly doc: string
   /** What it leads to, in words. */
   readonly docText: string
-  /** Of a call or notice; null when its details have been purged. */
+  /** The call or notice of the line; null when its details have been purged. */
   readonly exchange?: ShownExchange | null
   /** Whether the exchange is shown unfolded. */
   readonly open: boolean

@@ -15,7 +15,7 @@ export interface ReportPage {
   readonly path: string
   /** ISO 8601. */
   readonly startedAt: string
-  /** The same; null until it has passed. */
+  /** When it passed, as the page shows it; null until then. */
   readonly passedAt: string | null
   readonly printedAt: string
   readonly choice: ShownChoice

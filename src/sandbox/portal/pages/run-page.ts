@@ -32,7 +32,7 @@ interface ShownRun {
   readonly path: string
   /** ISO 8601. */
   readonly startedAt: string
-  /** The same; null unless a newer run has replaced it. */
+  /** When a newer run has replaced it; null where none has. */
   readonly supersededAt: string | null
   readonly state: RunProgress['state']
   readonly passedSteps: number
@@ -93,12 +93,12 @@ export async function runPage(
   const log = row ? await shownLog(deps, partnerId, row, events, t) : null
   return {
     run: { ...shownRun(view), nextStartsByItself: hasJustPassed(view, deps.clock.now()) },
-    steps: view.steps.map((one) => stepItem(one, hrefOf(one.step.id), one === progress, t)),
+    steps: view.steps.map((step) => stepItem(step, hrefOf(step.step.id), step === progress, t)),
     step: progress
       ? { ...shownStep(view, progress, page, t), waiting: await waitingIn(deps, partnerId, events, log) }
       : null,
     log,
-    attempts: progress?.attempts.map((one) => attemptLink(one, page, one === row, t)).reverse() ?? [],
+    attempts: progress?.attempts.map((attempt) => attemptLink(attempt, page, attempt === row, t)).reverse() ?? [],
     acceptance: await acceptancePart(deps, view, t),
     choice: shownChoice(view.run.choice, view.run.created_at, t),
   }
@@ -147,7 +147,7 @@ function hasJustPassed({ steps, current }: RunView, now: Date): boolean {
 
 function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: Translate): Omit<ShownStep, 'waiting'> {
   const { step, state, done, running, current, attempts } = progress
-  const standsAt = steps.findIndex((one) => one.current)
+  const standsAt = steps.findIndex((step) => step.current)
   return {
     ...stepItem(progress, href, true, t),
     position: steps.indexOf(progress) + 1,

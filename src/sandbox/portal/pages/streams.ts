@@ -22,8 +22,8 @@ export class Streams {
   open(session: string, partner: bigint): Stream {
     const all = [...this.#open.values()]
     if (all.length >= MAX_STREAMS.process) throw unavailable()
-    if (all.filter((one) => one.session === session).length >= MAX_STREAMS.session) throw tooManyRequests(RETRY_S)
-    if (all.filter((one) => one.partner === partner).length >= MAX_STREAMS.partner) throw tooManyRequests(RETRY_S)
+    if (all.filter((stream) => stream.session === session).length >= MAX_STREAMS.session) throw tooManyRequests(RETRY_S)
+    if (all.filter((stream) => stream.partner === partner).length >= MAX_STREAMS.partner) throw tooManyRequests(RETRY_S)
     const abort = new AbortController()
     this.#open.set(abort, { session, partner })
     const close = () => {

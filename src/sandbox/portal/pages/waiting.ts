@@ -15,7 +15,7 @@ import type { ShownLog } from './shown-log.ts'
 /** What a step waits for: the partner's call. */
 export interface ShownWaiting {
   readonly path: string
-  /** The same endpoint under every prefix. */
+  /** The endpoint's URL under every prefix. */
   readonly urls: readonly string[]
   readonly about: readonly (readonly [field: string, value: string])[]
   readonly secondsLeft: number
@@ -56,7 +56,7 @@ export async function waitingIn(
   const { path, until, about, notice: body } = last.data
   const partner = await findPartner(deps, partnerId)
   const secondsLeft = secondsUntil(fromEpochSeconds(Date.parse(until) / 1000), deps.clock.now())
-  const notice = NOTICES.find((one) => one.path === path)?.name
+  const notice = NOTICES.find((candidate) => candidate.path === path)?.name
   return {
     path,
     urls: noticeUrls(deps, path),

@@ -36,7 +36,7 @@ const seq = z.coerce.number().int().min(0).max(2_147_483_647)
 /** After which line a stream continues. */
 export const streamQuery = z.object({ after: seq.catch(0) }).catch({ after: 0 })
 
-/** The same, from a browser that reconnects. */
+/** Sent by a browser that reconnects to the stream. */
 export const streamHeaders = z.object({ 'last-event-id': seq.optional().catch(undefined) })
 
 /** What the form of the functions asks for: to start a run if nothing else; `replaces` is the run that may be replaced. */

@@ -66,8 +66,8 @@ export async function ownExample(deps: Deps, partner: PartnerWithSecrets, name: 
     startTime: tomorrow,
     endTime: addDays(tomorrow, WEEK),
   }
-  const mine = (one: z.output<typeof fields>) =>
-    Object.fromEntries(Object.entries(one).map(([field, value]) => [field, field in own ? own[field] : value]))
+  const mine = (given: z.output<typeof fields>) =>
+    Object.fromEntries(Object.entries(given).map(([field, value]) => [field, field in own ? own[field] : value]))
   return prettyLossless({ partnerId, body: Array.isArray(body) ? body.map(mine) : mine(body) })
 }
 

@@ -91,10 +91,10 @@ export async function interfacePage(
     title: interfaceTitle(name, locale) ?? name,
     docs: docsLink(name, 'request', ''),
     body: await body(),
-    signs: SIGNINGS.map((one) => ({ id: one, name: signText(one, t), chosen: one === sign })),
-    outcomes: outcomes.map((one) => ({
-      ...{ id: one, name: outcomeText(one, pending, t) },
-      chosen: one === (typed?.expect ?? expectedOutcome),
+    signs: SIGNINGS.map((signing) => ({ id: signing, name: signText(signing, t), chosen: signing === sign })),
+    outcomes: outcomes.map((outcome) => ({
+      ...{ id: outcome, name: outcomeText(outcome, pending, t) },
+      chosen: outcome === (typed?.expect ?? expectedOutcome),
     })),
     result: found && id !== undefined ? await shownResult(deps, partnerId, { ...found, id }, locale) : undefined,
   }

@@ -17,7 +17,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
  * The call as a shell script without secrets: openssl signs it with $CLIENT_SECRET when it runs, with the Date of that
- * moment (DECISIONS "Signature", rules 1 to 3).
+ * moment (REFERENCE "Signature", rules 1 to 3).
  */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
   const path = URL.canParse(url) ? new URL(url).pathname : '/'

@@ -47,7 +47,7 @@ function maskedFields(object: object, fields: readonly SchemaField[]): object {
   let unknown = 0
   return Object.fromEntries(
     Object.entries(object).map(([name, value]) => {
-      const field = fields.find((one) => one.name === name)
+      const field = fields.find((candidate) => candidate.name === name)
       return [field ? name : `(unknown ${++unknown})`, masked(value, field)]
     }),
   )

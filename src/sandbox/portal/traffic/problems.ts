@@ -57,7 +57,7 @@ export function answerProblems(name: string, text: string): LinkedProblem[] {
   return linked(reading.problems, (field) => docsLink(entry.name, 'answer', field))
 }
 
-/** The same for a notice. */
+/** Problems of a notice. */
 export function noticeProblems(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
   const notice = noticeAt(deps, path)
   const json = jsonOf(text)

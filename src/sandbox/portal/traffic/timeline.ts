@@ -46,7 +46,7 @@ export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: b
   const ids = lines.map(({ id }) => id)
   for (const place of await logReferences(deps.db, { partnerId, orderId, ids })) places.set(place.id, place)
   const byArrival = (one: TrafficLine, other: TrafficLine) =>
-    one.at.getTime() - other.at.getTime() || (one.arrival ?? 0) - (other.arrival ?? 0)
+    one.at.getTime() - other.at.getTime() || one.arrival - other.arrival
   const calls = lines
     .toReversed()
     .sort(byArrival)
@@ -72,7 +72,7 @@ async function storyOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<
 const RECORDS = ['order', 'refund'] as const
 
 function stateIn(row: OrderStory['history'][number], lines: ReadonlyMap<string, TrafficLine>): Moment[] {
-  const record = RECORDS.find((one) => one === row.record)
+  const record = RECORDS.find((candidate) => candidate === row.record)
   const [from, to] = row.change.state ?? []
   if (!record || typeof to !== 'string') return []
   const cause = lines.get(row.cause_id ?? '')

@@ -86,7 +86,7 @@ export function chineseForms(at: Date): string[] {
 
 export const epochForms = (at: Date): string[] => [`${epochSeconds(at)}`, `${epochSeconds(at)}000`]
 
-/** The same date with the day in one digit and in two. */
+/** Writes the date with the day in one digit and in two. */
 export function dayDigitForms(text: string): string[] {
   return [text.replace(/, 0(\d) /, ', $1 '), text.replace(/, (\d) /, ', 0$1 ')]
 }

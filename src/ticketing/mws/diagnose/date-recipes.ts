@@ -24,7 +24,7 @@ const reformatted =
 
 const ONCE = 'Format the Date once, sign that text and send the same text.'
 
-/** The Date changed its form between signing and sending (DECISIONS "Signature", usual mistakes). */
+/** The Date changed its form between signing and sending (REFERENCE "Signature", usual mistakes). */
 export const dateRecipes: readonly Recipe[] = [
   {
     name: 'date-signed-as-iso-8601',

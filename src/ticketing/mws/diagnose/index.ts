@@ -128,7 +128,7 @@ function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner)
 }
 
 /**
- * Names what is wrong with a signed call (README "The sandbox", 1), by recomputing its signature under every known mistake.
+ * Names what is wrong with a signed call (README "The sandbox"), by recomputing its signature under every known mistake.
  * `explainCall` says how it was signed.
  */
 export function diagnose(

@@ -4,7 +4,7 @@ import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
 
 /** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
 function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
-  const mount = mounts.find((one) => path.startsWith(`${one}/`))
+  const mount = mounts.find((candidate) => path.startsWith(`${candidate}/`))
   return mount === undefined ? undefined : { mount, tail: path.slice(mount.length) }
 }
 

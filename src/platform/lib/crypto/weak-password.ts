@@ -1,0 +1,56 @@
+import { InvalidInput } from '../json/input.ts'
+import { normalName } from '../precis.ts'
+
+/** Passwords that nobody may choose, whoever they are: whoever attacks an account tries them first. */
+
+const SHORTEST = 8
+
+let common: Promise<ReadonlySet<string>> | undefined
+
+/** Loaded with the first new password, which takes 50 ms; in lower case, as the list has them. */
+function commonPasswords(): Promise<ReadonlySet<string>> {
+  common ??= import('@zxcvbn-ts/language-common').then(
+    ({ dictionary }) => new Set(dictionary['passwords-common'].filter(({ length }) => length >= SHORTEST)),
+  )
+  return common
+}
+
+type Weakness = 'common' | 'name'
+
+/** What pages say of it. */
+const TEXTS = { common: 'password.common', name: 'password.is_passport' } as const
+const PROBLEMS = {
+  common: 'is among those that attackers try first: choose another one',
+  name: 'is what one signs in with: choose another one',
+} as const
+
+/** Nobody may have this password. */
+export class WeakPassword extends Error {
+  override readonly name = 'WeakPassword'
+  /** The text of pages. */
+  readonly text: (typeof TEXTS)[Weakness]
+
+  constructor(weakness: Weakness) {
+    super(`weak password: ${weakness}`)
+    this.text = TEXTS[weakness]
+  }
+}
+
+/** `names`: with which one signs in beside the password. In any spelling. */
+async function weaknessOf(password: string, names: readonly string[]): Promise<Weakness | undefined> {
+  const spelled = (text: string): string => text.normalize('NFKC').toLowerCase()
+  if (names.some((name) => spelled(password) === spelled(normalName(name)))) return 'name'
+  return (await commonPasswords()).has(spelled(password)) ? 'common' : undefined
+}
+
+/** Throws WeakPassword. */
+export async function refuseWeakPassword(password: string, ...names: readonly string[]): Promise<void> {
+  const weakness = await weaknessOf(password, names)
+  if (weakness) throw new WeakPassword(weakness)
+}
+
+/** Checks a field of an operator's input: throws InvalidInput. */
+export async function refuseWeakInput(password: string, ...names: readonly string[]): Promise<void> {
+  const weakness = await weaknessOf(password, names)
+  if (weakness) throw new InvalidInput([{ field: 'password', problem: PROBLEMS[weakness] }])
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startSession } from '../../src/authorization/account/session.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
+import { Client, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** How many rows one person, or one stranger, can make. */
+
+let world: World
+let client: Client
+beforeAll(async () => {
+  world = await openWorld({
+    PUBLIC_URL: 'http://localhost:8000',
+    PASSWORD_RESET: 'hook',
+    PASSWORD_RESET_HOOK: 'https://hook.example/',
+    PASSWORD_RESET_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(() => world.close())
+
+let serial = 0
+const newPerson = () => client.makeUser({ passport: `bounded${++serial}@example.com` })
+async function signedIn({ passport, password }: User) {
+  const browser = client.newBrowser()
+  await browser.send('POST', '/sign-in', { passport, password })
+  return browser
+}
+const count = async (table: string, { user_id }: User, where = 'true') =>
+  (await world.pool.query(`select from ${table} where user_id = $1 and ${where}`, [user_id])).rowCount
+
+describe('one person', () => {
+  it('changes their account three hundred times an hour, on all pages together', async () => {
+    const user = await newPerson()
+    const browser = await signedIn(user)
+    const statuses: number[] = []
+    for (let n = 0; n < 302; n++) {
+      const name = `Name ${n}`
+      const answer =
+        n % 10 === 9
+          ? await browser.send('POST', '/account/security/authenticator/remove', {})
+          : await browser.send('POST', '/account/profile', { name })
+      statuses.push(answer.status)
+    }
+    expect(statuses.slice(-3)).toEqual([303, 429, 429])
+    expect(await count('audit_event', user, `event = 'user_profile_changed'`)).toBe(270)
+    expect((await browser.open('/account/profile')).status).toBe(200)
+    world.clock.advance(3_600)
+    expect((await browser.send('POST', '/account/profile', { name: 'Later' })).status).toBe(303)
+  })
+
+  it('signs in six hundred times an hour', async () => {
+    const { cid, user_id: userId } = await newPerson()
+    const from = { address: '192.0.2.1', userAgent: undefined }
+    const open = () => startSession(world.deps, { cid, userId }, from)
+    for (let n = 0; n < 600; n++) await open()
+    await expect(open()).rejects.toThrow('too many failed sign-ins')
+    world.clock.advance(3_600)
+    await open()
+  })
+})
+
+describe('a stranger', () => {
+  it('makes twelve rows an hour of the history of a person whose passkey they name', async () => {
+    const user = await newPerson()
+    const { cid, user_id } = user
+    const id = Buffer.alloc(32, 1)
+    const routingKey = routingKeyOf(cid, user_id)
+    await world.pool.query(
+      `insert into passkey (routing_key, credential_id, cid, user_id, public_key, counter, transports, name, created_at)
+       values ($1, $2, $3, $4, $2, 0, '{}', 'Laptop', now())`,
+      [routingKey, id, cid, user_id],
+    )
+    const handle = Buffer.alloc(32)
+    handle.writeUInt16BE(routingKey)
+    const text = id.toString('base64url')
+    const response = { clientDataJSON: text, authenticatorData: text, signature: text }
+    const credential = JSON.stringify({
+      ...{ id: text, rawId: text, type: 'public-key', clientExtensionResults: {} },
+      response: { ...response, userHandle: handle.toString('base64url') },
+    })
+    for (let n = 0; n < 30; n++) {
+      expect((await client.newBrowser().send('POST', '/sign-in/passkey', { credential })).status).toBe(403)
+    }
+    expect(await count('sign_in', user)).toBe(12)
+    expect(await count('audit_event', user, `event = 'user_sign_in_failed'`)).toBe(12)
+  })
+
+  it('leaves no row of a name that comes after the bound of the network', async () => {
+    const rows = async () => (await world.pool.query('select from failed_attempt')).rowCount ?? 0
+    const ask = (n: number) => client.newBrowser().send('POST', '/sign-in/forgotten', { passport: `nobody-${n}` })
+    const statuses: number[] = []
+    for (let n = 0; n < 31; n++) statuses.push((await ask(n)).status)
+    expect([statuses.at(0), statuses.at(-2), statuses.at(-1)]).toEqual([200, 200, 429])
+    const before = await rows()
+    for (let n = 31; n < 60; n++) expect((await ask(n)).status).toBe(429)
+    expect(await rows()).toBeLessThanOrEqual(before)
+  })
+})

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/authorization/account/sign-in.ts'
 import { rotateSigningKeys } from '../src/authorization/oidc/index.ts'
 import { createOperator, disableOperator } from '../src/operations/operators/index.ts'
+import { eventInWords } from '../src/platform/audit/in-words.ts'
 import { enqueue } from '../src/platform/db/jobs-store.ts'
 import { createPartner } from '../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../src/ticketing/partners/secret.ts'
@@ -389,6 +390,12 @@ const TABLES = [
 const rowsOf = (table: string) =>
   `(select coalesce(json_agg(t::text order by t::text), '[]') from ${table} t) as ${table}`
 const state = async () => (await world.pool.query(`select ${TABLES.map(rowsOf).join()}`)).rows[0]
+
+it('each event has words in both languages', () => {
+  const events = Object.values(OPERATIONS).map(({ event }) => event)
+  expect(events.filter((event) => !/[\u4e00-\u9fff]/.test(eventInWords(event, 'zh-CN')))).toEqual([])
+  expect(eventInWords('app_secret_rotated', 'en')).toBe('App secret rotated')
+})
 
 describe('the table of operations', () => {
   it('has every route with which operators change something', () => {

@@ -108,6 +108,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app rotate-secret': ['none'],
   'app rotate-webhook-secret': ['none'],
   'app events': ['none'],
+  'app give': ['none', '--team-id', '00000000-0000-4000-8000-000000000000'],
+  'team create': ['--name', 'X', '--mail', 'owner@example.com'],
   'user show': ['--cid', '1', '--user-id', 'none'],
   'user update': ['--cid', '1', '--user-id', 'none', '--name', 'X'],
   'user accesses': ['--cid', '1', '--user-id', 'none'],

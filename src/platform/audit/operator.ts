@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
+import { eventInWords } from './in-words.ts'
 import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
 import { verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
@@ -27,7 +28,13 @@ export const AUDIT_ACTIONS = [
         { name: 'at' },
         { name: 'actor', of: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
         { name: 'address', onPagesOnly: true },
-        { name: 'action' },
+        { name: 'action', onTerminalOnly: true },
+        {
+          name: 'event',
+          onPagesOnly: true,
+          of: ({ action: event }, t) => eventInWords(event, t.locale),
+          page: ({ action: event }) => `/audit?action=${event}`,
+        },
         { name: 'target' },
         { name: 'outcome' },
         { name: 'request_id', onPagesOnly: true },

@@ -118,7 +118,7 @@ describe('gatehouse app', () => {
     const { app_key, app_secret } = await create('--redirect-uri', 'https://example.com/cb')
     const { apps } = await runJson('app', 'list')
     expect(apps.map((app: { app_key: string }) => app.app_key)).toContain(app_key)
-    expect((await run('app', 'list')).stdout).toMatch(/^APP_KEY +STATUS +SCOPES +HOSTS +NAME\n/)
+    expect((await run('app', 'list')).stdout).toMatch(/^APP_KEY +STATUS +STAGE +SCOPES +HOSTS +NAME\n/)
     expect(await runJson('app', 'show', app_key)).toMatchObject({ app_key, secrets: [{ ends_at: null }] })
     const changed = await runJson('app', 'update', app_key, '--name', 'Y', '--no-redirect-uri', '--no-http')
     expect(changed).toMatchObject({ name: 'Y', redirect_uris: [], http_allowed: false, hosts: ['example.com'] })

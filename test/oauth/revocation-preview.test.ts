@@ -8,6 +8,7 @@ import { consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 
 /** Everything of a user, or of an app, is ended at once. */
 
@@ -139,8 +140,7 @@ it('a consent that is under way waits, and is refused when its session has ended
     await ending.query('begin')
     await ending.query('update user_profile set valid_from = $1 where user_id = $2', [world.clock.now(), user.user_id])
     const posted = browser.submit(form, { decision: 'approve' })
-    const waiting = async () => (await world.pool.query('select from pg_locks where not granted')).rowCount
-    await Promise.race([expect.poll(waiting).toBeGreaterThan(0), posted])
+    await untilLocked(world.pool)
     await ending.query('commit')
     const answer = await posted
     expect(answer.status).not.toBe(303)

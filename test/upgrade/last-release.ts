@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * What runs in the field while the next version is rolled out. To be set to the commit of each release, and to its last
- * migration, when it is made; until 0.1.0, to what was there before it could be upgraded without a pause.
+ * migration, when it is made; until 1.0.0 is, to the commit from which on its schema only grows.
  */
 export const LAST_RELEASE = {
-  commit: '5fdb307917eff39193a9200d1c9269cf5bf60c75',
+  commit: 'b255234055f99766ac5475c58de0d7857ccd28dd',
   lastMigration: '0005_operations',
 }
 

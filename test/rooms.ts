@@ -276,6 +276,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   passkey: 'account',
   contact_change: 'account',
   used_challenge: 'account',
+  profile_picture: 'account',
   user_credential: 'account',
   user_profile: 'account',
   app_event: 'app-events',

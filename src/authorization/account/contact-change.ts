@@ -80,7 +80,7 @@ const typed = z.object({ kind: z.enum(['phone', 'mail']), code: z.string().max(4
 /** `ended`: nothing was asked for, or it is over. `taken`: another account has the address. */
 type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
 
-/** Of simultaneous calls with a right code exactly one succeeds; no more than five wrong ones are answered. */
+/** Exactly one of simultaneous calls with a right code succeeds; no more than five wrong ones are answered. */
 export const confirmContact = operation(
   typed,
   (deps: Deps, { kind, code }: z.output<typeof typed>, session: SignedIn): Promise<Confirmed> =>

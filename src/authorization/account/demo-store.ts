@@ -36,7 +36,7 @@ interface DemoUser {
 }
 
 interface UnmarkedUsers {
-  /** That of all of them. */
+  /** One cid for all of them. */
   readonly cid: number
   readonly users: readonly { readonly passport: string; readonly user_id: string }[]
 }

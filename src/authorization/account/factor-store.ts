@@ -30,7 +30,7 @@ export const spendStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step:
         where ${whose(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is not null`,
   )
 
-/** The same with the first code; 0 too where it is in force already. */
+/** Counts the first code of an authenticator, which puts it in force; 0 too where it is in force already. */
 export const confirmStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number, now: Date) =>
   db.exec(
     sql`update user_totp set last_step = ${step}, confirmed_at = ${now}

@@ -14,7 +14,7 @@ const keys = (users: readonly Keyed[]) =>
 const existing = user.omit({ created_at: true })
 const passportRow = z.object({ cid: z.number(), user_id: z.string(), passport: z.string() })
 
-/** Those of these keys that there are. Two statements: credentials may lie on another shard. */
+/** Users with these keys. Two statements: credentials may lie on another shard. */
 export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> {
   const profiles = await db.many(
     existing.omit({ passport: true }),
@@ -42,7 +42,7 @@ export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.
   })
 }
 
-/** Those of these spellings that somebody has. */
+/** Spellings that somebody has. */
 export const takenPassports = async (db: Db, passports: readonly string[]): Promise<ReadonlySet<string>> => {
   const found = await db.many(
     z.object({ passport: z.string() }),

@@ -24,7 +24,7 @@ export function storedPassport(typed: string): StoredPassport {
   return { passport, shown: passport === typed ? null : typed }
 }
 
-/** Of a row of user_credential. */
+/** The shown passport in a row of user_credential. */
 export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
 
 export const findCredential = (db: Db, typed: string): Promise<Credential | undefined> =>

@@ -3,14 +3,16 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
 
-/** Those of the person that work end, for good: their rows stay, so that the job that made one does not make it again. */
+/**
+ * Ends the person's links that work, for good: their rows stay, so that the job that made one does not make it again.
+ */
 export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.exec(
     sql`update password_link set used_at = ${now}
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
   )
 
-/** Those that there are go on: whoever asks for another one does not take them away. 0 for one that was made before. */
+/** Keeps earlier links: whoever asks for another one does not take them away. 0 for a link that was made before. */
 export const insertLink = (
   db: Db,
   key: UserRowKey,

@@ -58,7 +58,7 @@ const personMail = z.object({
   kind: z.enum(Object.keys(KINDS) as KindName[]),
   at: z.coerce.date(),
   sealed: z.base64().optional(),
-  /** Of the history, where the mail tells of a sign-in. */
+  /** Entry in the history, where the mail is about a sign-in. */
   signInId: z.uuid().optional(),
 })
 type PersonMail = z.output<typeof personMail>
@@ -70,7 +70,7 @@ export function addressOf(passport: string | undefined): string | undefined {
   return passport !== undefined && z.email().max(254).safeParse(passport).success ? passport : undefined
 }
 
-/** Of one kind: whoever changes something without end fills no mailbox. */
+/** Mails of one kind: endless changes fill no mailbox. */
 const PER_DAY = 10
 
 /** Queues a mail as part of the caller's transaction, if there is an address. */

@@ -29,7 +29,7 @@ const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps
     return see(inside, key)
   })
 
-/** Those that work, newest first, 200 at most. */
+/** Sessions that work, newest first, 200 at most. */
 const listSessions = operation(userKey, (deps: Deps, user: UserKey) =>
   look(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
     sessions: (await sessionsOfUser(db, key, clock.now())).map(({ sessionHash, ...session }) => ({

@@ -18,7 +18,7 @@ import { routingKeyOf, type UserKey, userKey } from './wire.ts'
 interface ShownFactors extends UserKey {
   /** Since when codes of an authenticator are needed; null without one. */
   readonly totp_since: Date | null
-  /** Of those not used. */
+  /** Recovery codes that were not used. */
   readonly recovery_codes: number
   readonly passkeys: number
 }

@@ -23,7 +23,7 @@ import { originOf } from './step-up-guard.ts'
 import { signOut } from './upstream-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
-/** Of the room people. */
+/** A page of the room people. */
 const ACCOUNT_PATH = '/account'
 
 interface SignInPage {
@@ -63,7 +63,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
 
-  // Of somebody who is signed in: their account.
+  // Somebody who is signed in gets their account.
   app.get('/', async (request, reply) => {
     if (await findSession(deps, cookie.read(request))) return reply.headers(AREA_A_HEADERS).redirect(ACCOUNT_PATH, 303)
     return sendPage(request, reply, 'index', { demoUrl })

@@ -16,7 +16,7 @@ const session = z.object({
   userAgent: z.string().nullable(),
 })
 
-/** Those that work, newest first. */
+/** Sessions that work, newest first. */
 export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.output<typeof session>[]> =>
   db.listWithCustomPlan(
     session,

@@ -3,6 +3,7 @@ import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -14,7 +15,7 @@ import { lockUser } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 const HOUR_S = 3_600
-/** Of one person: a row here, in the history, in the audit log each. */
+/** Sessions that one person may begin: each leaves a row here, in the history and in the audit log. */
 const SESSIONS_PER_HOUR = 600
 
 /** The browser session's cookie. */
@@ -42,9 +43,16 @@ export interface SignedIn extends UserRowKey {
 }
 
 /** What the platform's OpenID provider has said of a sign-in. */
-export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & { readonly idToken: string }
+export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
+  readonly idToken: string
+  readonly sub: string
+  readonly sid: string | undefined
+}
 
-/** Of an id_token in the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends before the old one goes. */
+/**
+ * Binds a sealed id_token to the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends
+ * before the old one goes.
+ */
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
 /** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile, or has signed in too often. */
@@ -65,6 +73,8 @@ export async function startSession(
   const proof = amr === AMR.password ? null : amr
   const said = upstream && {
     ...upstream,
+    sub: sha256(upstream.sub),
+    sid: upstream.sid === undefined ? null : sha256(upstream.sid),
     idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
   }
   const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof, upstream: said }

@@ -10,7 +10,7 @@ export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment)
               valid_from from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
-/** The same user, locked until the end of the transaction: nobody erases them meanwhile. */
+/** The user, locked until the end of the transaction: nobody erases them meanwhile. */
 export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`

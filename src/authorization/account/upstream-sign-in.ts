@@ -18,7 +18,7 @@ interface Arrival {
   readonly from: SignInOrigin
   /** The id of the session that this sign-in replaces. */
   readonly formerSession?: string | undefined
-  /** Of the way there and back, whose first answer is noted. */
+  /** Hash of the way to the provider and back, whose first answer is noted. */
   readonly hash: Buffer
   readonly expiresAt: Date
 }

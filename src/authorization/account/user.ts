@@ -155,7 +155,7 @@ const LAST_DIGITS = 4
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/** Those with this passport or phone number; a number with and without its leading +. */
+/** Users with this passport or phone number; a number with and without its leading +. */
 export async function findUsers({ db }: Deps, text: string, limit: number): Promise<FoundUser[]> {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')

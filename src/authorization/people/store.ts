@@ -20,7 +20,7 @@ const appOfPerson = z.object({
 })
 export type AppOfPerson = z.output<typeof appOfPerson>
 
-/** Those that there are. */
+/** Apps that exist among these. */
 export const findApps = (db: Db, appKeys: readonly string[]): Promise<AppOfPerson[]> =>
   db.listWithCustomPlan(
     appOfPerson,

@@ -17,7 +17,7 @@ export interface Field {
   readonly secret: boolean
   /** `--host` for `hosts`. */
   readonly flag: string
-  /** Of a switch: the flag that turns it off; without it `--no-` and its own. */
+  /** Flag that turns a switch off; without it `--no-` and its own. */
   readonly off: string | undefined
 }
 
@@ -32,7 +32,7 @@ interface Schema {
   readonly additionalProperties?: unknown
   readonly default?: unknown
   readonly maxLength?: number
-  /** Of `.meta()`. */
+  /** What `.meta()` may hold. */
   readonly flag?: string
   readonly off?: string
   readonly wire?: string
@@ -99,7 +99,7 @@ export function fieldsOf({ input }: Pick<Action, 'input'>): Field[] {
     .map(([name, schema]) => fieldOf(name, schema, required.includes(name)))
 }
 
-/** Those that are not in the path. */
+/** Fields that are not in the path. */
 export function typedFields(action: Pick<Action, 'input' | 'route'>): Field[] {
   const inPath = namesIn(partsOf(action.route).path)
   return fieldsOf(action).filter(({ name }) => !inPath.includes(name))

@@ -46,7 +46,9 @@ export const rowsIn = (output: Values, name: string): Values[] => {
 export const shownOnce = (once: readonly string[] | undefined, output: Values): string[] =>
   (once ?? []).filter((name) => output[name] !== null && output[name] !== undefined)
 
-/** Of `order-create=https://…`; what has no "=" becomes a name without a value, which the schema refuses. */
+/**
+ * Reads texts like `order-create=https://…`; what has no "=" becomes a name without a value, which the schema refuses.
+ */
 export const pairsOf = (texts: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     texts.map((text) => {

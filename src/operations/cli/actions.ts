@@ -35,7 +35,7 @@ export function actionCommands(
   }
 }
 
-/** Of `partner members list`; the groups that are missing are made. */
+/** Finds a command like `partner members list`; the groups that are missing are made. */
 function commandOf(program: Command, words: string): Command {
   const names = words.split(' ')
   const last = names.pop() ?? ''

@@ -81,7 +81,7 @@ function parsedLine(text: string): Pick<FileRecord, 'value' | 'problem'> {
   }
 }
 
-/** Of csv-parse with `columns` and `info`. */
+/** A record of csv-parse with `columns` and `info`. */
 const parsedRecord = z.object({
   record: z.record(z.string(), z.string()),
   info: z.object({ lines: z.number(), error: z.unknown() }),

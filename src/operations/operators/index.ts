@@ -1,4 +1,4 @@
-/** Those who operate the service: roles, tokens, sign-in, and which operation needs which role. */
+/** Operators of the service: roles, tokens, sign-in, and which operation needs which role. */
 
 export {
   type ConsoleOperator,

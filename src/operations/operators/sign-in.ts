@@ -14,7 +14,7 @@ import { type NewPassword, newPassword } from './wire.ts'
 export interface OperatorSignIn {
   readonly name: string
   readonly password: string
-  /** Of the authenticator, or a recovery code; empty for an operator who has no authenticator yet. */
+  /** Code of the authenticator, or a recovery code; empty for an operator who has no authenticator yet. */
   readonly code: string
   /** Where the request came from. */
   readonly address: string

@@ -72,14 +72,14 @@ export const operatorRow = z.object({
   created_at: z.date(),
   has_password: z.boolean(),
   has_totp: z.boolean(),
-  /** Those that were not used yet. */
+  /** Recovery codes that were not used yet. */
   recovery_codes: z.number(),
 })
 export type OperatorRow = z.output<typeof operatorRow>
 
 /** An operator as others see it. */
 export interface ShownOperator extends Omit<OperatorRow, 'operator_id'> {
-  /** Those that are accepted now. */
+  /** Tokens that are accepted now. */
   readonly tokens: readonly OperatorToken[]
 }
 

@@ -23,10 +23,10 @@ export interface AuditAnswer {
 export const listAudit = operation(
   auditPage,
   async ({ db }: Deps, { limit, after, ...filter }: AuditPage): Promise<AuditAnswer> => {
-    const found = await findEvents(db, filter, after, limit + 1)
-    const page = found.slice(0, limit)
+    const events = await findEvents(db, filter, after, limit + 1)
+    const page = events.slice(0, limit)
     const last = page.at(-1)
-    return { events: page.map(shownEvent), next: found.length > limit && last ? cursorOf(last) : null }
+    return { events: page.map(shownEvent), next: events.length > limit && last ? cursorOf(last) : null }
   },
 )
 
@@ -35,10 +35,10 @@ const EXPORTED_AT_ONCE = 500
 async function* eventsOf({ db }: Deps, filter: AuditFilter): AsyncGenerator<ShownEvent[]> {
   let after: AuditCursor | undefined
   for (;;) {
-    const found = await findEvents(db, filter, after, EXPORTED_AT_ONCE)
-    yield found.map(shownEvent)
-    const last = found.at(-1)
-    if (!last || found.length < EXPORTED_AT_ONCE) return
+    const events = await findEvents(db, filter, after, EXPORTED_AT_ONCE)
+    yield events.map(shownEvent)
+    const last = events.at(-1)
+    if (!last || events.length < EXPORTED_AT_ONCE) return
     after = { at: last.at, id: last.audit_id }
   }
 }

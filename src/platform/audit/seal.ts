@@ -68,19 +68,19 @@ const sealSome = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Pro
     if (taken.length === 0) return 0
     const keysOf = (rows: readonly { routing_key: number }[]) => rows.map(({ routing_key }) => routing_key)
     const idsOf = (rows: readonly { audit_id: string }[]) => rows.map(({ audit_id }) => audit_id)
-    const found = await findEventsById(inside, keysOf(taken), idsOf(taken))
-    found.sort((one, other) => one.at.getTime() - other.at.getTime() || (one.audit_id < other.audit_id ? -1 : 1))
-    const known = new Set(idsOf(found))
+    const events = await findEventsById(inside, keysOf(taken), idsOf(taken))
+    events.sort((one, other) => one.at.getTime() - other.at.getTime() || (one.audit_id < other.audit_id ? -1 : 1))
+    const known = new Set(idsOf(events))
     const gone = taken.filter(({ audit_id }) => !known.has(audit_id))
     const before = await lastSeal(inside)
     const seal: Covered = {
       seal_no: (before?.seal_no ?? 0n) + 1n,
       before_at: before?.last_at ?? null,
-      first_at: found[0]?.at ?? clock.now(),
-      last_at: found.at(-1)?.at ?? clock.now(),
-      routing_keys: keysOf([...found, ...gone]),
-      audit_ids: idsOf([...found, ...gone]),
-      row_digests: Buffer.concat([...found.map((row) => rowDigest(keys, row)), ...gone.map(() => GONE)]),
+      first_at: events[0]?.at ?? clock.now(),
+      last_at: events.at(-1)?.at ?? clock.now(),
+      routing_keys: keysOf([...events, ...gone]),
+      audit_ids: idsOf([...events, ...gone]),
+      row_digests: Buffer.concat([...events.map((row) => rowDigest(keys, row)), ...gone.map(() => GONE)]),
       key_id: keyIdOf(keys),
     }
     const before_chain = before?.chain ?? NOTHING_BEFORE

@@ -149,8 +149,8 @@ async function checkRows(
   purgedBefore: Date | undefined,
   report: ReportProblem,
 ) {
-  const found = await findEventsById(db, seal.routing_keys, seal.audit_ids)
-  const digests = new Map(found.map((row) => [row.audit_id, rowDigest(key, row)]))
+  const events = await findEventsById(db, seal.routing_keys, seal.audit_ids)
+  const digests = new Map(events.map((row) => [row.audit_id, rowDigest(key, row)]))
   for (const [at, id] of seal.audit_ids.entries()) {
     const sealed = seal.row_digests.subarray(at * ROW_DIGEST_BYTES, (at + 1) * ROW_DIGEST_BYTES)
     const digest = digests.get(id)

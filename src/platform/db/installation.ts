@@ -14,8 +14,8 @@ const fact = z.object({ secret_key_fingerprint: z.instanceof(Buffer) })
  * undefined while it does not say.
  */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
-  const found = await db.maybe(fact, sql`select secret_key_fingerprint from installation`)
-  return found && adoptKey(keys, found.secret_key_fingerprint)
+  const row = await db.maybe(fact, sql`select secret_key_fingerprint from installation`)
+  return row && adoptKey(keys, row.secret_key_fingerprint)
 }
 
 /** Records that the database was created with this key, unless it has a record; of several at once the first one counts. */

@@ -6,8 +6,8 @@ import { type Db, sql } from './sql.ts'
  */
 
 /**
- * The durable jobs and their priorities: lower numbers run first. What people wait for comes before pulls, of which
- * partners can cause any number.
+ * Priorities of durable jobs; lower numbers run first. Work that people wait for comes before pulls, which partners can
+ * cause in any number.
  */
 const PRIORITIES = {
   purge: 0,

@@ -74,7 +74,7 @@ async function queueVersion(client: pg.Client): Promise<number | null> {
 async function installJobs(databaseUrl: string): Promise<void> {
   const { Logger, runMigrations } = await import('graphile-worker') // a tenth of what a start would load
   const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: makeNeeded })
-  // Whoever awaits a statement is told; the queue warns of pools that nobody listens to.
+  // The statement's caller gets the error; the queue warns of pools without a listener.
   pgPool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
   await runMigrations({ pgPool, logger: new Logger(() => () => {}) }).finally(() => pgPool.end())
 }

@@ -68,12 +68,12 @@ export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>)
 
 /** Expects `limit + 1` rows: the last one only shows that there is a next page. */
 export function pageOf<Row extends { readonly cursor: string }>(
-  found: readonly Row[],
+  rows: readonly Row[],
   limit: number,
 ): Page<Omit<Row, 'cursor'>> {
-  const last = found.length > limit ? found[limit - 1] : undefined
+  const last = rows.length > limit ? rows[limit - 1] : undefined
   return {
-    rows: found.slice(0, limit).map(({ cursor: _, ...row }) => row),
+    rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row),
     next: last ? Buffer.from(last.cursor).toString('base64url') : null,
   }
 }

@@ -18,7 +18,7 @@ export interface FailureRow {
   readonly what?: string | ((value: string) => string)
   /** Replaces the rescode's message. */
   readonly message?: string | ((value: string) => string)
-  /** The app made the request wrongly: the person whom it has sent here is told so. */
+  /** The app made the request wrongly, and the page says so to the person whom it has sent here. */
   readonly byApp?: true
   /** HTTP status with ENVELOPE_HTTP_STATUS=native, where it is not the rescode's own. */
   readonly nativeStatus?: number

@@ -5,7 +5,7 @@ import { type Detail, withValues } from './localized-text.ts'
 /** Stands for what is not shown. */
 export const HIDDEN = '***'
 
-/** Values that are words or numbers of ours. */
+/** Values that the service chose itself. */
 const OURS = new Set([
   ...['field', 'code', 'count', 'seconds', 'line', 'column', 'cause', 'meaning', 'mistakes', 'right', 'wrong', 'most'],
   ...['bytes', 'block', 'header', 'state', 'to', 'quantity', 'used', 'refunded', 'left', 'tickets', 'codes'],
@@ -30,7 +30,7 @@ const answered = z.object({ code: z.number(), describe: z.string() })
 /** The `describe` of an answer of ours without what others wrote; `reason` is why we refused, null if we did not. */
 export function maskedDescribe(describe: string, reason: Detail | null): string {
   if (reason === null || typeof reason === 'string') return describe === 'success' ? describe : HIDDEN
-  // The place in a text is only told in the sandbox.
+  // Only the sandbox shows the place in a text.
   const said = [reason, ...(reason.id === 'at-line' ? [reason.values.problem ?? ''] : [])]
   const sent = said.find((text) => String(text) === describe)
   return sent === undefined ? HIDDEN : String(maskedReason(sent))

@@ -19,7 +19,7 @@ export const STANDARD_SCOPES = {
 
 const STANDARD: readonly (readonly [name: string, contract: Scope | undefined])[] = Object.entries(STANDARD_SCOPES)
 
-/** With what the standard scopes among them stand for. */
+/** Adds the contract scopes that standard ones among them imply. */
 export const withContractScopes = (asked: readonly string[]): string[] => [
   ...new Set([
     ...asked,
@@ -44,6 +44,6 @@ export function grantableScopes(ofApp: readonly Scope[]): readonly string[] {
 /** What the contract's dialect calls granted scopes. */
 export const contractNames = (granted: readonly string[]): string[] => granted.filter(isScope)
 
-/** What the standard dialect calls them: a contract scope is not named beside the one that stands for it. */
+/** Names in the standard dialect: a contract scope is left out beside the standard one that implies it. */
 export const standardNames = (granted: readonly string[]): string[] =>
   granted.filter((scope) => !STANDARD.some(([name, contract]) => contract === scope && granted.includes(name)))

@@ -21,7 +21,7 @@ export class NotSent extends Error {
   }
 }
 
-/** What came of an attempt, for the operator. Neither holds a secret. */
+/** Outcome of an attempt, for the operator. Holds no secret. */
 export interface DeliveryResult {
   /** Worth another attempt. */
   failure?: string
@@ -32,7 +32,7 @@ export interface DeliveryResult {
 interface Delivery {
   send(): Promise<void>
   markSent(): Promise<unknown>
-  /** `problem` is for whoever the message is meant for. */
+  /** `problem` is for the receiver of the message. */
   markFailed(problem: string, final: boolean): Promise<unknown>
   readonly givenUpAt: Date
 }

@@ -62,8 +62,8 @@ export async function exhaustedUntil(
   now: Date,
   windowSeconds: number,
 ): Promise<Date | undefined> {
-  const found = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now, windowSeconds)))
-  return found.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
+  const failures = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now, windowSeconds)))
+  return failures.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
 }
 
 /**

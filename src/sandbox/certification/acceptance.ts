@@ -28,7 +28,7 @@ export interface Acceptance {
   readonly openSteps: readonly string[]
   /** Order ids that count. */
   readonly proof: OutputOf<typeof outcomesOf>
-  /** Contacts that the partner has yet to name: nobody else would be told. */
+  /** Contacts that the partner has yet to name; acceptance would inform nobody else. */
   readonly missingContacts: readonly ContactRole[]
 }
 
@@ -57,19 +57,19 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     const inside: Deps = { ...deps, db }
     await lockRun(db, partnerId, runId)
     const view = await showRun(inside, partnerId, runId)
-    const found = await acceptanceOf(inside, view)
-    if (found.passed) return found
+    const acceptance = await acceptanceOf(inside, view)
+    if (acceptance.passed) return acceptance
     if (view.run.superseded_at !== null) throw runIsOver()
     if (view.steps.some(({ running }) => running)) throw stepRunning()
-    if (!isComplete(found)) return found
-    if (found.missingContacts.length > 0) throw contactsMissing(found.missingContacts)
+    if (!isComplete(acceptance)) return acceptance
+    if (acceptance.missingContacts.length > 0) throw contactsMissing(acceptance.missingContacts)
     const isFirst = (await findAcceptedRun(db, partnerId)) === undefined
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
     const { name } = await showPartner(inside, partnerId)
-    const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, found.proof, passedAt))
+    const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, acceptance.proof, passedAt))
     const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId, isFirst }
-    return { ...found, passed: true, justPassed }
+    return { ...acceptance, passed: true, justPassed }
   })
 }
 

@@ -25,7 +25,7 @@ export async function startAll(deps: RunDeps, log: Log, run: OwnRun): Promise<vo
   if (first === undefined) return
   deps.runningAttempts.runAll(run.runId, () =>
     startRemaining(deps, log, run, first).catch((error: unknown) => {
-      // A person has gone on, begun another run, or starts too many steps: the page says so to whoever looks.
+      // A person has continued by hand, begun another run, or starts too many steps: the page says so.
       if (!(error instanceof RescodeError))
         log.error({ err: error, run: run.runId }, 'starting the steps one after the other ended with an error')
     }),

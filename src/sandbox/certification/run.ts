@@ -24,7 +24,7 @@ export type Run = store.RunRow
 interface StepProgress {
   readonly step: Step
   readonly state: Outcome | 'open'
-  /** It does not stand in the way of what comes after it: passed, or one that only warns and could not test anything. */
+  /** What comes after it may begin: it passed, or only warns and could not test anything. */
   readonly done: boolean
   /** Warnings of that attempt. */
   readonly warnings: number

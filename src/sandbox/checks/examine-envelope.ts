@@ -50,7 +50,9 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
 /** Words with which programs say that a signature or its clientId is the reason. */
 const NAMES_SIGNATURE = /BA|sign|auth|verif|client|credential|签|鉴权|认证|验证|校验/
 
-/** A refused signature is told by "BA verification failed"; other words for it are taken (DECISIONS "Sandbox"). */
+/**
+ * A refused signature should be answered with "BA verification failed"; other words only warn (DECISIONS "Sandbox").
+ */
 export function reasonFinding({ name }: PartnerInterface, json: unknown): Finding[] {
   const { describe } = jsonFields(json)
   if (!isText(describe) || NAMES_SIGNATURE.test(String(describe))) return []

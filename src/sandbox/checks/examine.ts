@@ -29,8 +29,8 @@ export async function examineCall(
   expectation: Expectation,
 ): Promise<Finding[]> {
   const { failure, failure_detail: detail } = call
-  const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
-  const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, stage)
+  const redacted = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
+  const examined = examine({ ...call, failure_detail: redacted?.detail ?? null }, expectation, stage)
   return [...examined, ...(await implausibleFindings(deps.db, call))]
 }
 

@@ -15,10 +15,10 @@ export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_UR
 export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
-    const found = await checkAcceptance(inside, partnerId, runId)
-    if (found.justPassed?.isFirst) {
-      const { reportId, isFirst: _, ...passed } = found.justPassed
+    const acceptance = await checkAcceptance(inside, partnerId, runId)
+    if (acceptance.justPassed?.isFirst) {
+      const { reportId, isFirst: _, ...passed } = acceptance.justPassed
       await notifyContacts(inside, { ...passed, reportUrl: reportUrl(deps, reportId) })
     }
-    return found
+    return acceptance
   })

@@ -31,7 +31,7 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
   return partner
 }
 
-/** For changes that whoever is signed in makes: the audit log says who it was. */
+/** Names the signed-in person in the audit log of a change. */
 export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
   ...deps,
   actor: {

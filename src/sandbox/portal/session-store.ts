@@ -3,7 +3,7 @@ import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { memberRole } from '../../platform/lib/member.ts'
 
-/** A session says itself when it ends. */
+/** Sessions carry their own `expires_at`. */
 export const SANDBOX_RETENTION: readonly Retention[] = [
   { table: 'sandbox_session', key: ['session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]

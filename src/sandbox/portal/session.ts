@@ -20,7 +20,7 @@ export interface SignedInPartner {
   /** Null: signed in with the clientSecret. */
   readonly memberId: string | null
   readonly mail: string | null
-  /** Until somebody has joined, whoever has the clientSecret acts as owner. */
+  /** The clientSecret acts as owner until a member has joined. */
   readonly role: MemberRole
   /** Hash of the session id, 32 bytes. */
   readonly sessionHash: Buffer
@@ -46,15 +46,15 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   const now = deps.clock.now()
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
-  const found = await store.findSession(deps.db, read.hash, now)
-  if (!found) return null
+  const session = await store.findSession(deps.db, read.hash, now)
+  if (!session) return null
   return {
-    partnerId: found.partner_id,
-    clientId: found.client_id,
-    name: found.name,
-    memberId: found.member_id,
-    mail: found.member_mail,
-    role: found.member_role ?? 'owner',
+    partnerId: session.partner_id,
+    clientId: session.client_id,
+    name: session.name,
+    memberId: session.member_id,
+    mail: session.member_mail,
+    role: session.member_role ?? 'owner',
     sessionHash: read.hash,
   }
 }

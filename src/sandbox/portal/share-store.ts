@@ -3,11 +3,11 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 
 /** How often the links to a run were withdrawn. */
 export async function timesWithdrawn(db: Db, runId: string): Promise<number> {
-  const found = await db.maybe(
+  const row = await db.maybe(
     z.object({ times: z.number() }),
     sql`select times from sandbox_withdrawn_link where run_id = ${runId}`,
   )
-  return found?.times ?? 0
+  return row?.times ?? 0
 }
 
 export const withdrawOnce = (db: Db, runId: string): Promise<number> =>

@@ -42,7 +42,7 @@ export const NO_CONDITIONS: Conditions = conditions.parse({})
 
 const DAY_S = 24 * 60 * 60
 
-/** What calls to the partner are told. */
+/** The faults that calls to the partner are made with. */
 export const callFaultsFor = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
   aheadS: days_ahead * DAY_S,
   sendTwice: sends_twice,

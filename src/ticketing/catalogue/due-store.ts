@@ -14,7 +14,7 @@ export interface ProductNews {
   readonly pulls: readonly PullKind[]
 }
 
-/** Why products changed, and by a notice of which kind. */
+/** Why products changed, and by which kind of notice. */
 export interface NewsCause {
   readonly cause: Cause
   readonly notice: 'deal-change' | 'level-prices'

@@ -53,5 +53,5 @@ export const partnerInterface = <Request extends z.ZodType, Answer extends z.Zod
   failures: { 300: 'error', ...definition.failures },
 })
 
-/** A response of which only the code counts. */
+/** An answer of which only code and describe matter. */
 export const plainAnswer = z.looseObject({})

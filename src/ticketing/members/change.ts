@@ -9,7 +9,7 @@ import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
 import { type Member, memberByMail } from './wire.ts'
 
-/** Who acts when nobody has joined yet: whoever has signed in with the clientSecret. */
+/** Name of the actor who signed in with the clientSecret, before a member has joined. */
 export const BY_CLIENT_SECRET = 'client-secret'
 
 /**
@@ -25,8 +25,8 @@ export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Prom
   if (!allowed) throw new MemberRefusal('not_owner')
 }
 
-const isOwner = (found: store.KnownMember | undefined): boolean =>
-  found !== undefined && found.role === 'owner' && found.joined_at !== null
+const isOwner = (member: store.KnownMember | undefined): boolean =>
+  member !== undefined && member.role === 'owner' && member.joined_at !== null
 
 interface Work {
   readonly db: Db
@@ -63,20 +63,20 @@ async function requireAnotherOwner(
   { db, now }: Work,
   deps: Deps,
   partnerId: bigint,
-  found: store.KnownMember,
+  member: store.KnownMember,
 ): Promise<void> {
-  if (deps.actor?.kind !== 'partner' || found.role !== 'owner') return
+  if (deps.actor?.kind !== 'partner' || member.role !== 'owner') return
   const { owners } = await store.countMembers(db, partnerId, now)
-  if (owners === (isOwner(found) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
+  if (owners === (isOwner(member) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
 }
 
 /** Makes a member, or somebody who is invited, owner or developer. */
 export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, role: MemberRole): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const found = await store.findMember(work.db, partnerId, memberId)
-    if (!found) throw noSuchMember()
-    if (found.role === role) return
-    await requireAnotherOwner(work, deps, partnerId, found)
+    const member = await store.findMember(work.db, partnerId, memberId)
+    if (!member) throw noSuchMember()
+    if (member.role === role) return
+    await requireAnotherOwner(work, deps, partnerId, member)
     await store.setRole(work.db, memberId, role)
     await work.record('member_role_set', { member_id: memberId, role })
   })
@@ -84,10 +84,10 @@ export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, r
 /** Removes a member, whose sessions end at once, or withdraws an invitation. */
 export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const found = await store.findMember(work.db, partnerId, memberId)
-    if (!found) throw noSuchMember()
-    if (found.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, found)
-    await remove(work, found)
+    const member = await store.findMember(work.db, partnerId, memberId)
+    if (!member) throw noSuchMember()
+    if (member.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, member)
+    await remove(work, member)
   })
 
 /** Operators name the member by address. */
@@ -95,9 +95,9 @@ export const removeMemberByMail = operation(
   memberByMail,
   (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>
     changeMembers(deps, partnerId, async (work) => {
-      const found = await store.findMemberByMail(work.db, partnerId, mailKeyOf(mail))
-      if (!found) throw noSuchMember()
-      await remove(work, found)
+      const member = await store.findMemberByMail(work.db, partnerId, mailKeyOf(mail))
+      if (!member) throw noSuchMember()
+      await remove(work, member)
     }),
 )
 

@@ -32,12 +32,12 @@ export const inviteMember = operation(
 /** Sends a new invitation to somebody who has not joined; the former one can no longer be used. */
 export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
   changeMembers(deps, partnerId, async ({ db, now, record }) => {
-    const found = await store.findMember(db, partnerId, memberId)
-    if (!found) throw noSuchMember()
-    if (found.joined_at !== null) throw new MemberRefusal('joined')
+    const member = await store.findMember(db, partnerId, memberId)
+    if (!member) throw noSuchMember()
+    if (member.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-    if (!(await mayInvite({ ...deps, db }, String(partnerId), found.mail))) throw new MemberRefusal('mails')
+    if (!(await mayInvite({ ...deps, db }, String(partnerId), member.mail))) throw new MemberRefusal('mails')
     await sendLink({ ...deps, db }, memberId, 'invitation')
-    await record('member_invited', { member_id: memberId, role: found.role, again: true })
+    await record('member_invited', { member_id: memberId, role: member.role, again: true })
   })

@@ -28,9 +28,9 @@ export async function verifyMember(
   { mail, password }: { mail: string; password: string },
 ): Promise<MemberCredential | undefined> {
   // No partner has the id 0.
-  const found = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
-  const right = await deps.passwordSlots.run(() => verifyPassword(found?.password_hash, password))
-  return found && right ? { memberId: found.member_id, version: found.credential_version } : undefined
+  const credential = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
+  const right = await deps.passwordSlots.run(() => verifyPassword(credential?.password_hash, password))
+  return credential && right ? { memberId: credential.member_id, version: credential.credential_version } : undefined
 }
 
 /** Whether the clientSecret no longer signs in. */
@@ -73,11 +73,11 @@ export async function askForPassword(
 export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
   const partner = await findPartnerByClientId(deps, clientId)
   if (partner?.status !== 'active') return
-  const found = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
-  if (!found) return
+  const credential = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
+  if (!credential) return
   await deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
-    await sendLink(inside, found.member_id, 'password')
-    await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: found.member_id })
+    await sendLink(inside, credential.member_id, 'password')
+    await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: credential.member_id })
   })
 }

@@ -27,14 +27,14 @@ export const listNotices = operation(
     const partner = await existingPartner(deps, partner_id)
     const mask = masker(secretTexts(partner))
     const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
-    const found = await store.listReceived(db, {
+    const notices = await store.listReceived(db, {
       partnerId: partner_id,
       clientId: partner.client_id,
       paths,
       limit,
       bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
     })
-    return found.map((notice) => ({
+    return notices.map((notice) => ({
       ...notice,
       path: mask(notice.path),
       body: mask(notice.body).slice(0, SHOWN_OF_BODY),

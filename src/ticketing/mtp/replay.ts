@@ -26,8 +26,8 @@ export interface Replay {
 
 /** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
 export function noticeEndpoint(deps: NoticeDeps, path: string): string | undefined {
-  const found = endpointAt(deps, path)
-  return found && MOUNT + found.path
+  const endpoint = endpointAt(deps, path)
+  return endpoint && MOUNT + endpoint.path
 }
 
 function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | undefined {

@@ -73,7 +73,7 @@ export const firstAnswers = async (
   rows: readonly NoticeRow[],
   repeatWithinS: number,
 ): Promise<ReadonlyMap<number, RememberedAnswer>> => {
-  const found = await db.many(
+  const kept = await db.many(
     remembered,
     sql`select asked.ordinal - 1 as ordinal, known.notice_id, known.answer
         from ${sql.rows('asked', rows, ASKED)}
@@ -85,7 +85,7 @@ export const firstAnswers = async (
         where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
           and known.received_at < asked.received_at + make_interval(secs => ${repeatWithinS})`,
   )
-  return new Map(found.map(({ ordinal, notice_id, answer }) => [ordinal, { noticeId: notice_id, answer }]))
+  return new Map(kept.map(({ ordinal, notice_id, answer }) => [ordinal, { noticeId: notice_id, answer }]))
 }
 
 const summary = z.object({

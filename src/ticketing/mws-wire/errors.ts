@@ -63,7 +63,9 @@ export const notAuthenticated = (reason: LocalizedText<AuthFailure>): NotAuthent
 export const rejectedThoughVerified = (reason: LocalizedText<AuthFailure>, partnerId: bigint): NotAuthenticated =>
   new NotAuthenticated(reason, partnerId)
 
-/** Problems of a body may quote it, including vouchers and names: none of that is logged. `told`: what goes out instead. */
+/**
+ * Problems of a body may quote it, including vouchers and names: none of that is logged. `told` is answered instead.
+ */
 export const bodyRejected = (reason: LocalizedText, told = reason): CallRejected =>
   new CallRejected(reason, {
     describe: String(told),

@@ -37,12 +37,12 @@ export async function diagnoseCall(
 ): Promise<Diagnosis> {
   const search = { call, partner: partner ? diagnosed(partner) : placeholderPartner(call), settings: settingsOf(deps) }
   if (!needsSearch(call, search.partner, search.settings)) return diagnose(call, search.partner, search.settings)
-  const found = budget && (await deps.incoming.searches.run(budget, search))
-  return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
+  const diagnosis = budget && (await deps.incoming.searches.run(budget, search))
+  return diagnosis ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 
 /** Diagnoses without a search: undefined for a wrong signature, which would have to be analysed. */
 export function diagnoseIfVerified(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
-  const found = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
-  return found.verified ? found : undefined
+  const diagnosis = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
+  return diagnosis.verified ? diagnosis : undefined
 }

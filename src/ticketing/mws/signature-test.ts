@@ -117,7 +117,7 @@ async function storeAndAnswer(
   return { ...rejectionEnvelope(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
 }
 
-/** With the mistakes of what the signature does not cover; a call that has others is told all of them. */
+/** Adds mistakes in what the signature does not cover, so that the caller learns all of them at once. */
 function withContent(found: Diagnosis, content: SentContent): Diagnosis {
   const more = contentMistakes(content)
   if (more.length === 0) return found

@@ -84,7 +84,7 @@ function unusedVouchers(
   return tickets === left && (unused.length === 1 || quantity === left) ? names : []
 }
 
-/** Only one voucher for several tickets may be refunded in part: of more it would not be known how many of which. */
+/** Refunds a part of one voucher at most: with more it would be unknown how many tickets of which. */
 function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
   if (quantity === ofVouchers || (chosen.length === 1 && quantity < ofVouchers)) return
   throw new RefusedRequest(localized('vouchers-for', { tickets: ofVouchers, quantity }))

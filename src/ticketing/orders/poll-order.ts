@@ -25,11 +25,11 @@ export async function pollOrder(
   asked: number,
   cause: CallCause,
 ): Promise<{ givenUp: string | null }> {
-  const found = await existingOrder(deps, orderId)
-  if (!OPEN.includes(found.state)) return { givenUp: null }
-  if (isInFlight(deps, found)) {
-    const over = addSeconds(found.state_since, CALL_TIMES.overS)
-    await queueQuery(deps, found, secondsUntil(over, deps.clock.now()), asked)
+  const earlier = await existingOrder(deps, orderId)
+  if (!OPEN.includes(earlier.state)) return { givenUp: null }
+  if (isInFlight(deps, earlier)) {
+    const over = addSeconds(earlier.state_since, CALL_TIMES.overS)
+    await queueQuery(deps, earlier, secondsUntil(over, deps.clock.now()), asked)
     return { givenUp: null }
   }
   const { order, failure } = await queryOrder(deps, orderId, cause)
@@ -39,7 +39,7 @@ export async function pollOrder(
     const why = failure ? `; the last query failed with ${failure.kind}: ${maskedReason(failure.detail)}` : ''
     return { givenUp: `order ${orderId} has been ${order.state} for a day${why}` }
   }
-  await queueQuery(deps, found, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
+  await queueQuery(deps, earlier, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
   return { givenUp: null }
 }
 

@@ -23,7 +23,7 @@ export type OrderSummary = z.output<typeof orderSummary>
 /** Newest first; an undefined filter lets everything through. */
 export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilter): Promise<Page<OrderSummary>> {
   const [createdAt, orderId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(orderSummary),
     sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, quantity, used_quantity,
           refunded_quantity, total_price, created_at, ${cursorOf(sql.part`created_at, order_id::text`)}
@@ -37,7 +37,7 @@ export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilte
           and (${filter.to}::timestamptz is null or created_at < ${filter.to})
         order by created_at desc, order_id desc limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }
 
 /** Which of these partners have orders. */

@@ -10,7 +10,7 @@ import { ORDER_STATE_NAMES } from './states.ts'
 /** As long as the calls about them are kept. */
 export const TRIAL_KEPT_S = 30 * DAY_S
 
-/** An order says itself when it may go; its vouchers, refunds, lists and history go with it. */
+/** Orders made for a trial carry the time at which they may go; vouchers, refunds, lists and history go with them. */
 export const ORDER_RETENTION: readonly Retention[] = [
   { table: 'ticket_order', key: ['order_id'], column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
   ...ORDER_DATA_RETENTION,

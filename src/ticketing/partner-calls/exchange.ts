@@ -38,7 +38,7 @@ export interface CallOptions {
 /** Stands for the bytes of a compressed answer, which are no text. */
 const COMPRESSED = '(not kept: it is compressed)'
 
-/** What came of it. */
+/** Outcome of the exchange. */
 interface Outcome {
   readonly reply: Reply<unknown>
   readonly durationMs: number

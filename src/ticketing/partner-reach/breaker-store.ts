@@ -60,7 +60,7 @@ export type BreakerFilter = z.output<typeof breakerFilter>
 /** By PartnerId; those that some process does not call now. */
 export async function listOpenBreakers(db: Db, { limit, after }: BreakerFilter, now: Date): Promise<Page<OpenBreaker>> {
   const [last] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(openBreaker),
     sql`select partner_id, count(*)::int as processes, min(opened_at) as opened_at, max(retry_at) as retry_at,
           ${cursorOf(sql.part`partner_id::text`)}
@@ -68,5 +68,5 @@ export async function listOpenBreakers(db: Db, { limit, after }: BreakerFilter, 
         where retry_at > ${now} and (${last}::bigint is null or partner_id > ${last}::bigint)
         group by partner_id order by partner_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

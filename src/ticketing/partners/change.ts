@@ -17,9 +17,9 @@ export async function requirePartner(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   partnerId: bigint,
 ): Promise<store.PartnerWithSealed> {
-  const found = await store.findPartner(db, { partnerId }, clock.now())
-  if (found === undefined) throw noSuchPartner()
-  return found
+  const partner = await store.findPartner(db, { partnerId }, clock.now())
+  if (partner === undefined) throw noSuchPartner()
+  return partner
 }
 
 /**

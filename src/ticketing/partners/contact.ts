@@ -15,9 +15,9 @@ export async function webhookSecret(
   { db, keys }: Deps,
   { partnerId, role, url }: { partnerId: bigint; role: ContactRole; url: string },
 ): Promise<string | undefined> {
-  const found = await store.findWebhook(db, partnerId, role)
-  if (!found?.webhook_secret || found.webhook_url !== url) return undefined
-  return decryptSecret(keys, found.webhook_secret, store.webhookSecretContext(partnerId, role))
+  const webhook = await store.findWebhook(db, partnerId, role)
+  if (!webhook?.webhook_secret || webhook.webhook_url !== url) return undefined
+  return decryptSecret(keys, webhook.webhook_secret, store.webhookSecretContext(partnerId, role))
 }
 
 /**

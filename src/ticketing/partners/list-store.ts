@@ -11,7 +11,7 @@ const COLUMNS = columnsOf(
 /** Oldest first, with their contacts. */
 export async function listPartners(db: Db, { limit, after, ...filter }: PartnerFilter): Promise<Page<Partner>> {
   const [createdAt, partnerId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const rows = await db.listWithCustomPlan(
     withCursor(partner),
     sql`select ${COLUMNS}, coalesce(people.contacts, '{}') as contacts,
           ${cursorOf(sql.part`p.created_at, p.partner_id::text`)}
@@ -29,5 +29,5 @@ export async function listPartners(db: Db, { limit, after, ...filter }: PartnerF
           and (${filter.status}::text is null or p.status = ${filter.status})
         order by p.created_at, p.partner_id limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
+  return pageOf(rows, limit)
 }

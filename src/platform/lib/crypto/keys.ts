@@ -67,10 +67,10 @@ export const isCurrentKeyNewest = ({ token, newest }: Keys): boolean => token.eq
  */
 export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
   if (fingerprintOf(keys).equals(fingerprint)) return true
-  const found = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))
-  if (!found) return false
+  const previous = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))
+  if (!previous) return false
   const { newest, others, ...current } = keys
-  Object.assign(keys, found, { others: [current, ...others.filter((other) => other !== found)] })
+  Object.assign(keys, previous, { others: [current, ...others.filter((other) => other !== previous)] })
   return true
 }
 

@@ -49,7 +49,7 @@ export async function refuseWeakPassword(password: string, ...names: readonly st
   if (weakness) throw new WeakPassword(weakness)
 }
 
-/** The same for a field of an operator's: throws InvalidInput. */
+/** Checks a field of an operator's input: throws InvalidInput. */
 export async function refuseWeakInput(password: string, ...names: readonly string[]): Promise<void> {
   const weakness = await weaknessOf(password, names)
   if (weakness) throw new InvalidInput([{ field: 'password', problem: PROBLEMS[weakness] }])

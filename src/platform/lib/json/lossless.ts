@@ -47,7 +47,7 @@ interface JsonObjection {
 /** Names seen so far in an object that is still open; null for an array. */
 type Open = Set<string> | null
 
-/** Problems are told in 128 characters at most. */
+/** Problems quote 128 characters at most. */
 const LONGEST_MESSAGE = 118
 const LONGEST_NAME = 91
 

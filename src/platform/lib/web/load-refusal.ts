@@ -35,8 +35,8 @@ const wantsPage = ({ url = '', headers: { accept } }: IncomingMessage): boolean 
   accept?.includes('html') === true && !AREA_B.test(url) && prefersHtml(accept)
 
 /**
- * Answers a request that is refused for load before it is routed: 503 with Retry-After in the form of whoever is called,
- * with as little work as possible. The log has one line a minute.
+ * Answers a request that is refused for load before it is routed: 503 with Retry-After, in the form of the area that
+ * was called, with as little work as possible. The log has one line a minute.
  */
 export function refuseForLoad(app: FastifyInstance, publicUrl: string, { requests }: Metrics): Refuse {
   const meter = requests.route('', '(refused for load)')

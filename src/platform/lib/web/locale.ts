@@ -17,8 +17,8 @@ const MAX_ASKED = 32
 /** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
 export function supportedLocale(tags: readonly string[]): Locale | undefined {
   for (const tag of tags) {
-    const found = LOCALE_CODES.find((code) => languageOf(code) === languageOf(tag))
-    if (found) return found
+    const known = LOCALE_CODES.find((code) => languageOf(code) === languageOf(tag))
+    if (known) return known
   }
   return undefined
 }

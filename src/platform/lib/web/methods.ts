@@ -41,8 +41,8 @@ export function collectRoutes(app: FastifyInstance): void {
   })
   app.decorate('allowedMethods', (url) => {
     const path = partsOf(pathAsSent(url))
-    const found = routes.filter(({ parts }) => matches(parts, path))
-    return METHODS.filter((method) => found.some(({ methods }) => methods.has(method)))
+    const matching = routes.filter(({ parts }) => matches(parts, path))
+    return METHODS.filter((method) => matching.some(({ methods }) => methods.has(method)))
   })
 }
 

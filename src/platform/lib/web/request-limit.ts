@@ -25,7 +25,7 @@ const MAX_IGNORED = 64
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
 
-/** Answers a request that is refused, in the form of whoever is called. */
+/** Answers a request that is refused, in the form of the area that was called. */
 export type Refuse = (request: IncomingMessage, response: ServerResponse, why: string, closes: boolean) => void
 
 /**

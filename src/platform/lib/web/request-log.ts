@@ -99,8 +99,8 @@ export class RequestLog {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#requests === 0) return
-    const most = [...this.#kinds].sort(([, one], [, other]) => other - one).slice(0, NAMED_KINDS)
-    const fields = { requests: this.#requests, ...this.#counted, kinds: Object.fromEntries(most) }
+    const frequent = [...this.#kinds].sort(([, one], [, other]) => other - one).slice(0, NAMED_KINDS)
+    const fields = { requests: this.#requests, ...this.#counted, kinds: Object.fromEntries(frequent) }
     this.#log.info(fields, 'requests of the last minute')
     this.#requests = 0
     this.#counted = { refused: 0, failed: 0, slow: 0, leftOut: 0 }

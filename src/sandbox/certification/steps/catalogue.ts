@@ -122,10 +122,10 @@ async function checkFound(
   wanted: readonly string[],
   entries: readonly { readonly partnerDealId: string }[],
 ): Promise<void> {
-  const found = entries.map(({ partnerDealId }) => partnerDealId)
+  const ids = entries.map(({ partnerDealId }) => partnerDealId)
   for (const id of wanted) {
-    const there = found.includes(id)
-    const actual = there ? id : found.slice(0, 10).join(', ') || '–'
+    const there = ids.includes(id)
+    const actual = there ? id : ids.slice(0, 10).join(', ') || '–'
     await context.check('product-found', there, { path: 'body[].partnerDealId', expected: id, actual })
   }
 }

@@ -69,7 +69,7 @@ export const STEPS: readonly Step[] = [
   foreignCode,
 ]
 
-/** Whether a step whose last attempt came out like this stands in the way of nothing. */
+/** Whether the next step may begin after a step whose last attempt came out like this. */
 export const isDone = ({ advisory }: Step, outcome: Outcome | null): boolean =>
   outcome === 'passed' || (outcome === 'not_tested' && advisory === true)
 

@@ -15,7 +15,7 @@ export interface Step {
   readonly needs: readonly FunctionId[]
   /** The checks that it makes besides the common ones (COMMON_CHECKS), and the level of each. */
   readonly expects: ExpectedChecks
-  /** Whatever fails in it is a warning, so it never stands in the way of acceptance. */
+  /** Failures in it are warnings, so they never prevent acceptance. */
   readonly advisory?: true
   /** Makes the attempt. It passes when at least one check was made and none of level `error` has failed. */
   readonly perform: (context: StepContext<CheckId>) => Promise<void>

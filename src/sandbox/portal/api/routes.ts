@@ -139,8 +139,8 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   })
 
   app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {
-    const found = await acceptRun(deps, callerOf(request).partner_id, await runIdOf(request))
-    return send(request, reply, acceptanceAnswer(found))
+    const acceptance = await acceptRun(deps, callerOf(request).partner_id, await runIdOf(request))
+    return send(request, reply, acceptanceAnswer(acceptance))
   })
 
   app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {

@@ -28,7 +28,7 @@ export interface Collected {
   readonly t: Translate
   /** The platform's address. */
   readonly baseUrl: string
-  /** Whom it is for; undefined for whoever has not signed in. */
+  /** The seller that it is for; undefined without a sign-in. */
   readonly seller?: { readonly clientId: string; readonly partnerId: bigint } | undefined
 }
 

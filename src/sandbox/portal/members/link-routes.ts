@@ -72,7 +72,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
         throw error
       })
       if (used instanceof WeakPassword) return show(request, reply.code(400), token, t(used.text))
-      // Whoever has joined goes on; a new password is typed once more, so that its owner knows that it holds.
+      // A member who has joined is signed in; a new password is typed once more, so that its owner knows that it works.
       if (used.purpose === 'invitation') {
         const acting = { ...deps, actor: actorOf(request, 'partner') }
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))

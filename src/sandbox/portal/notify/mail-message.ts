@@ -14,7 +14,9 @@ export interface MailMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What all mails have in common. `id` becomes the Message-ID, by which a mail that arrives twice can be told. */
+/**
+ * Parts that all mails share. `id` becomes the Message-ID, by which a receiver recognises a mail that arrives twice.
+ */
 export const messageFrom = (
   config: Config,
   { id, ...message }: Pick<MailMessage, 'to' | 'subject' | 'text' | 'date'> & { readonly id: string },
@@ -28,7 +30,9 @@ export const messageFrom = (
 /** A text in both languages, one below the other. */
 export const bilingual = (zh: string, en: string): string => `${zh}\n--------\n\n${en}`
 
-/** One mail in both languages: whoever gets it may read either. The same for every attempt, Message-ID and Date too. */
+/**
+ * One mail in both languages, as the reader's is not known. Every attempt sends the same mail, Message-ID and Date too.
+ */
 export function messageOf(config: Config, notification: Notification): MailMessage {
   const { notification_id, role, name, address, facts, created_at } = notification
   const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }

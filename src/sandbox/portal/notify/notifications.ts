@@ -10,7 +10,7 @@ export interface ShownNotification
     Notification,
     'notification_id' | 'role' | 'channel' | 'state' | 'attempts' | 'last_error' | 'created_at' | 'sent_at'
   > {
-  /** `l***@example.com`, `https://example.com/…`: enough for whoever knows it already. */
+  /** Masks an address to `l***@example.com` or `https://example.com/…`: enough to recognise it. */
   readonly address: string
   /** Null when it is being sent right now, and once it is sent or given up. A time that has passed means: at once. */
   readonly next_attempt_at: Date | null
@@ -24,14 +24,14 @@ export interface Notifications {
 
 /** The notifications of a run and their delivery; none for a run that has not passed. */
 export async function notificationsOf(deps: Deps, runId: string): Promise<Notifications> {
-  const found = await store.listNotifications(deps.db, runId)
+  const rows = await store.listNotifications(deps.db, runId)
   const jobs = await sendingJobs(
     deps.db,
-    found.map(({ notification_id }) => notification_id),
+    rows.map(({ notification_id }) => notification_id),
   )
   return {
     folder: folderOfUnsent(deps.config),
-    notifications: found.map((notification) => {
+    notifications: rows.map((notification) => {
       const job = jobs.get(notification.notification_id)
       const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = notification
       const shown = { notification_id, role, channel, state, attempts, last_error, created_at, sent_at }

@@ -53,12 +53,12 @@ export const lockUnsent = async (
   runId: string,
   notificationId: string,
 ): Promise<'waiting' | 'failed' | undefined> => {
-  const found = await db.maybe(
+  const row = await db.maybe(
     z.object({ state: z.enum(['waiting', 'failed']) }),
     sql`select state from sandbox_notification
         where notification_id::text = ${notificationId} and run_id = ${runId} and state <> 'sent' for update`,
   )
-  return found?.state
+  return row?.state
 }
 
 /** Another day for a message that was given up. */

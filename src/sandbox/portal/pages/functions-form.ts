@@ -106,18 +106,18 @@ const filledIn = (form: FormTexts, ...names: readonly OptionalText[]): Partial<R
 type Issues = readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 
 function choiceProblems({ functions, products }: FormTexts, issues: Issues): Problems {
-  const found: Record<string, string> = {}
+  const values: Record<string, string> = {}
   for (const { path } of issues) {
     const field = String(path.at(-1) ?? '')
-    if (field in PROBLEM_OF) found[field] = PROBLEM_OF[field] ?? ''
+    if (field in PROBLEM_OF) values[field] = PROBLEM_OF[field] ?? ''
   }
   // The schema does not check fields against each other while one of them is wrong.
-  if (functions.includes('sold-out') && products.sold_out === '') found.sold_out = 'sandbox.problem.sold_out'
-  if (!functions.some((id) => id.startsWith('pay-'))) found.pay = 'sandbox.problem.pay'
+  if (functions.includes('sold-out') && products.sold_out === '') values.sold_out = 'sandbox.problem.sold_out'
+  if (!functions.some((id) => id.startsWith('pay-'))) values.pay = 'sandbox.problem.pay'
   if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {
-    found.refund = 'sandbox.problem.refund'
+    values.refund = 'sandbox.problem.refund'
   }
-  return found
+  return values
 }
 
 /** Whether what is wrong with a URL is its query or fragment. */
@@ -125,12 +125,12 @@ const hasMore = (problem: Detail): boolean =>
   typeof problem === 'object' && (problem.id === 'must-have-no-query' || problem.id === 'must-have-no-fragment')
 
 function urlProblems(form: FormTexts, issues: Issues): Problems {
-  const found: Record<string, string> = {}
+  const values: Record<string, string> = {}
   for (const { path, message } of issues) {
     const field = path[0] === 'base_url' ? 'base_url' : `url.${String(path[1])}`
-    found[field] = hasMore(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
+    values[field] = hasMore(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
   }
   const without = interfacesOf(form.functions).filter((name) => !form.interface_urls[name])
-  if (form.base_url === '' && without.length > 0) found.base_url = 'sandbox.problem.base_url'
-  return found
+  if (form.base_url === '' && without.length > 0) values.base_url = 'sandbox.problem.base_url'
+  return values
 }

@@ -13,7 +13,7 @@ export interface RunStart {
   readonly partnerId: bigint
   readonly requested: RunRequest
   readonly contacts: ContactsGiven | undefined
-  /** The run that the person was told would be overwritten; empty when there was none. */
+  /** The run that the page said would be overwritten; empty when there was none. */
   readonly replaces: string
 }
 

@@ -71,7 +71,7 @@ const withoutTls = (url: string): PreflightFinding => ({
   reason: 'tls-none',
 })
 
-/** Whoever tries the service on their own machine is told the setting that lets it call them there. */
+/** A developer on this machine is shown the setting that lets the service call it. */
 function refusedAddress(url: string, code: string): Reason {
   if (code === 'PortRefused') return 'port-refused'
   return isLoopbackHost(new URL(url).hostname) ? 'own-machine-refused' : 'address-refused'

@@ -17,7 +17,7 @@ const cursor = z.tuple([momentKey, z.guid()])
 /** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
 const allTrafficFilter = z.strictObject({
   partner_id: positiveId.optional(),
-  /** A part of the path of a partner's call, or of the URL of ours. */
+  /** Part of the path that the partner called, or of the URL that we called. */
   path: filterText(128).optional(),
   code: z
     .string()

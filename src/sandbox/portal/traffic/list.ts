@@ -62,9 +62,9 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
     search,
     until,
   }
-  const found = await (after ? listAfter : listBefore)(deps.db, filter, cursor, PER_PAGE + 1)
-  const isMore = found.length > PER_PAGE
-  const rows = after ? found.slice(0, PER_PAGE).reverse() : found.slice(0, PER_PAGE)
+  const listed = await (after ? listAfter : listBefore)(deps.db, filter, cursor, PER_PAGE + 1)
+  const isMore = listed.length > PER_PAGE
+  const rows = after ? listed.slice(0, PER_PAGE).reverse() : listed.slice(0, PER_PAGE)
   const lines = await linesOf(deps, partnerId, rows)
   const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
   // A search whose window holds more results continues after the last one shown, else at the window's end.

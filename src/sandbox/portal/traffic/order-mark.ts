@@ -1,4 +1,4 @@
-/** Lengths of dashes and gaps: a mark is told by its pattern too, not by colour alone. */
+/** Lengths of dashes and gaps: the pattern distinguishes marks too, not colour alone. */
 const PATTERNS = ['none', '10 4', '3 3'] as const
 const COLOURS = 12
 

@@ -127,7 +127,7 @@ async function startThread(filename: string): Promise<Thread> {
     maxThreads: 1,
     concurrentTasksPerWorker: 1,
     idleTimeout: IDLE_MS,
-    // Nothing of ours but the search is in there.
+    // The thread runs the search and no other code of ours.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 64 },

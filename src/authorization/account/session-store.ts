@@ -53,6 +53,7 @@ const sessionRow = z.object({
   fromUpstream: z.boolean(),
   authenticatedAt: z.date().nullable(),
   acr: z.string().nullable(),
+  testOf: z.string().nullable(),
 })
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
@@ -60,7 +61,7 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
-           s.created_at as "signedInAt", s.amr, s.from_upstream as "fromUpstream",
+           u.test_of as "testOf", s.created_at as "signedInAt", s.amr, s.from_upstream as "fromUpstream",
            s.authenticated_at as "authenticatedAt", s.acr
     from (
       select cid, user_id, created_at, expires_at, amr, from_upstream, authenticated_at, acr from browser_session

@@ -26,6 +26,8 @@ export interface SignedIn extends UserRowKey {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
+  /** The app that this person exists to try, and no other; null for everybody else. */
+  readonly testOf: string | null
   /** When the person last proved who they are: each sign-in opens a session of its own. */
   readonly signedInAt: Date
   /** How, as `amr` has it (RFC 8176). */

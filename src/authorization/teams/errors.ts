@@ -13,6 +13,9 @@ export const TEAM_REFUSALS = {
   not_owner: 'only an owner may do this',
   link_invalid: 'the link is not valid, was used already, or has been replaced by a newer one',
   link_expired: 'the link has expired',
+  apps: 'the team has as many apps as it may have',
+  changed: 'the secret was changed meanwhile',
+  live: 'the app is live: what people are shown of it needs approval',
   joined: 'you are a member already',
 } as const
 

@@ -41,10 +41,11 @@ export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
 /** Once for each person; what else has to happen is done by `work` in the same transaction. */
 export const becomeDeveloper = <Done>(
   deps: Deps,
-  person: UserRowKey,
+  person: SignedIn,
   work: (inside: Deps) => Promise<Done>,
 ): Promise<Done> =>
   deps.db.tx(async (db) => {
+    if (person.testOf !== null) throw new TeamRefusal('test_user')
     const inside = { ...deps, db }
     if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0) {
       const { routingKey, cid, userId } = person

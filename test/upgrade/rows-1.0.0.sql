@@ -47,10 +47,10 @@ insert into micro_app_secret (app_key, secret_hash, created_at, ends_at, last_us
   ('app-2', '\x02', '2026-11-26T12:00:02Z', null, null, '\x02');
 
 insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at,
-  demo, valid_from, updated_at) values
+  demo, valid_from, updated_at, test_of) values
   (1, 1, '10001', 'name 1', '0', 'big_avatar_url 1', 'phone_number 1', 'active', '2026-11-26T12:00:01Z', true,
-    '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
-  (2, 1, '10002', 'name 2', '1', 'big_avatar_url 2', null, 'blocked', '2026-11-26T12:00:02Z', false, null, null);
+    '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', 'test_of 1'),
+  (2, 1, '10002', 'name 2', '1', 'big_avatar_url 2', null, 'blocked', '2026-11-26T12:00:02Z', false, null, null, null);
 
 insert into user_credential (passport, password_hash, routing_key, cid, user_id, passport_shown) values
   ('passport 1', 'password_hash 1', 1, 1, '10001', 'passport_shown 1'),

@@ -35,6 +35,8 @@ export interface Deps {
   readonly rateLimiter: RateLimiter
   /** Shared by all sign-ins: users, partners' members and operators. */
   readonly passwordSlots: ConcurrencyLimit
+  /** Pictures that people upload are decoded here. */
+  readonly pictureSlots: ConcurrencyLimit
   readonly longReads: LongReads
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor

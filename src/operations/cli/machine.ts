@@ -10,6 +10,7 @@ import { passwordSlots } from '../../platform/lib/crypto/password.ts'
 import { type Log, openLog } from '../../platform/lib/log.ts'
 import { LongReads } from '../../platform/lib/long-read.ts'
 import { openMetrics } from '../../platform/lib/metrics.ts'
+import { pictureSlots } from '../../platform/lib/picture.ts'
 import { openRateLimiter } from '../../platform/throttle/index.ts'
 import { checkSecretKey } from '../../ticketing/partners/index.ts'
 import { isElsewhere, OnlyOnTheMachine, userOfMachine } from './service.ts'
@@ -50,6 +51,7 @@ export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>
       metrics: openMetrics(),
       rateLimiter,
       passwordSlots: passwordSlots(config),
+      pictureSlots: pictureSlots(),
       longReads: new LongReads(),
       actor: { kind: 'cli', name: userOfMachine(), by: 'command' },
     }

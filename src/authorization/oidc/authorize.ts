@@ -5,10 +5,10 @@ import type { Query } from '../../platform/lib/web/request-target.ts'
 import { Refusal } from '../../platform/lib/web/rescode.ts'
 import { type AuthorizationRequest, checkPkce, oauthFailure, type Parameters, required } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { isRedirectUri } from './authorization-response.ts'
 import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
-import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
 /** Where an answer goes: known once the client and its redirect_uri are. */

@@ -82,7 +82,7 @@ create table audit_seal (
   key_id       text not null,        -- which SECRET_KEY
   chain        bytea not null,
   -- The code of the seal before: once old seals are purged, the first one that is left can still be verified.
-  before_chain bytea
+  before_chain bytea not null
 );
 create index audit_seal_last_at on audit_seal (last_at);
 

@@ -51,7 +51,7 @@ create table micro_app_secret (
   created_at   timestamptz not null,
   ends_at      timestamptz,
   last_used_at timestamptz,
-  hashed_with  bytea, -- fingerprint of the SECRET_KEY that has hashed it: what an old key has hashed is counted
+  hashed_with  bytea not null, -- fingerprint of the SECRET_KEY that hashed it: what an old one hashed is counted
   primary key (app_key, secret_hash)
 );
 
@@ -109,6 +109,19 @@ create table browser_session (
   primary key (routing_key, session_hash)
 );
 create index browser_session_expiry on browser_session (expires_at);
+
+-- A picture that a person has uploaded; its address, a part of the profile, names picture_id, so another one has another.
+create table profile_picture (
+  routing_key int not null,
+  cid         int not null,
+  user_id     text not null,
+  picture_id  uuid not null,
+  bytes       bytea not null, -- JPEG
+  made_at     timestamptz not null,
+  primary key (routing_key, cid, user_id),
+  foreign key (routing_key, cid, user_id) references user_profile on delete cascade
+);
+create unique index profile_picture_by_id on profile_picture (routing_key, picture_id);
 
 -- How people signed in, and who tried to, for their own page: 90 days. The audit log has the same for operators.
 create table sign_in (

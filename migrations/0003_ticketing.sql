@@ -47,8 +47,9 @@ create table partner_contact (
   name           text not null,
   mail           text not null,
   webhook_url    text,
-  webhook_secret bytea, -- what signs the calls to the webhook, sealed like a clientSecret; null without a webhook
-  primary key (partner_id, role)
+  webhook_secret bytea, -- what signs the calls to the webhook, sealed like a clientSecret
+  primary key (partner_id, role),
+  constraint partner_contact_signs_webhook check ((webhook_url is null) = (webhook_secret is null))
 );
 
 -- The people of a partner who sign in to the sandbox by themselves.
@@ -112,7 +113,6 @@ create sequence call_arrival;
 -- Every call from the platform to a partner, secrets masked; the sandbox shows them.
 create table partner_call (
   call_id          uuid primary key,
-  call_number      bigint generated always as identity, -- tells calls of one moment apart
   partner_id       bigint not null,
   interface        text not null,
   order_id         bigint,
@@ -130,8 +130,8 @@ create table partner_call (
   forged           text,  -- how a test step forges it on purpose; null: it is not forged
   verdict          text,  -- what the test step made of the answer; without one a call has failed if it has a failure
   by_hand          boolean not null default false, -- the seller wrote its body (page Play): no test step takes it
-  arrival          bigint default nextval('call_arrival'),
-  cause            text,  -- why it was made: a notice of a kind (cause_ref), a schedule, an operator, a step, …
+  arrival          bigint not null default nextval('call_arrival'),
+  cause            text not null, -- a notice of a kind (cause_ref), a schedule, an operator, a step, …
   cause_ref        text
 );
 create index partner_call_partner on partner_call (partner_id, started_at);
@@ -195,7 +195,7 @@ create table pull_due (
   due_at          timestamptz not null,
   problem         text, -- why the pull was given up; null while it is due
   told            boolean not null default false, -- whether a failed job has told an operator of the problem
-  notice          text, -- the kind of the newest notice that made it due
+  notice          text not null, -- the kind of the newest notice that made it due
   primary key (partner_id, partner_deal_id, kind),
   foreign key (partner_id, partner_deal_id) references product on delete cascade
 );
@@ -302,7 +302,7 @@ create table notice (
   body        text not null,  -- as received
   answer      text not null,
   warnings    text not null default '', -- what it was taken with all the same: names with spaces between them
-  arrival     bigint default nextval('call_arrival'),
+  arrival     bigint not null default nextval('call_arrival'),
   order_id    text,
   refund_id   text,
   primary key (client_id, path, body_hash)
@@ -328,7 +328,7 @@ create table rejected_call (
   verified    boolean not null default false,
   left_out    int,            -- how many more were refused in a window and not kept: this row stands for them
   method      text,           -- null: POST
-  arrival     bigint default nextval('call_arrival')
+  arrival     bigint not null default nextval('call_arrival')
 );
 create index rejected_call_partner on rejected_call (partner_id, received_at);
 create index rejected_call_age on rejected_call (received_at);

@@ -12,7 +12,7 @@ create table sandbox_run (
   open_attempt  uuid,                   -- being made; decides, under the row's lock, who may write lines
   superseded_at timestamptz,            -- by a re-test
   passed_at     timestamptz,
-  steps         text[],                 -- that it began with, in order: steps added later are for later runs
+  steps         text[] not null default '{}', -- that it began with, in order: steps added later are for later runs
   unique (partner_id, number)
 );
 create unique index sandbox_run_present on sandbox_run (partner_id) where superseded_at is null;
@@ -26,8 +26,7 @@ create table sandbox_attempt (
   started_at     timestamptz not null,
   alive_till     timestamptz not null, -- put off while its process lives; an open attempt past it was interrupted
   ended_at       timestamptz,
-  outcome        text check (outcome in ('passed', 'failed', 'interrupted')),
-  nothing_tested boolean not null default false, -- it could not test what its step is there for; it has failed then
+  outcome        text check (outcome in ('passed', 'failed', 'not_tested', 'interrupted')),
   check ((ended_at is null) = (outcome is null)),
   unique (run_id, step_id, number)
 );

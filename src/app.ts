@@ -119,7 +119,7 @@ export async function buildApp({
   await app.register(oidcRoom, givenTo('oauth'))
   await app.register(resourceRoom, givenTo('resource'))
   await app.register(peopleRoom, givenTo('oauth'))
-  await app.register(developerRoom, { deps })
+  await app.register(developerRoom, givenTo('oauth'))
   await app.register(mtpRoom, givenTo('notices'))
   await app.register(sandboxRoom, givenTo('sandbox'))
   await app.register(actionsRoom, givenTo('operators'))

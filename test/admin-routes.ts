@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
 /** Every route below /admin/v1 that the app has, as `POST /admin/v1/apps/:app_key/approve`. */
-export function adminRoutes(app: FastifyInstance): string[] {
+export const adminRoutes = (app: FastifyInstance): string[] => routesOf(app, '/admin/v1')
+
+/** Every route with this in its path. */
+export function routesOf(app: FastifyInstance, part: string): string[] {
   const path: string[] = []
   return app
     .printRoutes({ commonPrefix: false })
@@ -12,6 +15,6 @@ export function adminRoutes(app: FastifyInstance): string[] {
       path.length = depth
       path[depth] = segment
       const route = path.join('').replace(/^\/+/, '/')
-      return route.includes('/admin/v1') ? methods.split(', ').map((method) => `${method} ${route}`) : []
+      return route.includes(part) ? methods.split(', ').map((method) => `${method} ${route}`) : []
     })
 }

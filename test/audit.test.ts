@@ -44,6 +44,7 @@ const partner = async (): Promise<bigint> => {
   const made = await createPartner(world.deps, newPartner.parse({ name: 'Audited' }))
   return made.partner_id
 }
+const TEAM = { name: 'A team', mail: 'owner@example.com' }
 const onApp =
   (method: string, path: string, body?: object): Prepare =>
   async () => {
@@ -135,6 +136,11 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     after: { hosts: ['new.example.com'] },
   }),
   'POST /admin/v1/apps/:app_key/approve': operator('app_approved', onApp('POST', '/approve')),
+  'POST /admin/v1/apps/:app_key/give': operator('app_given', async () => {
+    const { team_id } = await client.admin('POST', '/teams', TEAM)
+    return onApp('POST', '/give', { team_id })()
+  }),
+  'POST /admin/v1/teams': operator('team_created', async () => () => client.admin('POST', '/teams', TEAM)),
   'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
   'POST /admin/v1/apps/:app_key/rotate-webhook-secret': operator(
     'app_webhook_secret_rotated',

@@ -149,7 +149,7 @@ describe('gatehouse product', () => {
 describe('gatehouse job', () => {
   it('lists what has failed for good and runs it again', async () => {
     expect(await run('job', 'list', '--failed')).toMatchObject({ code: 0, stdout: 'no jobs\n' })
-    await enqueue(world.deps.db, 'pull-product', {}, { key: 'k' })
+    await enqueue(world.deps.db, 'pull-due', {}, { key: 'k' })
     const [job] = await listJobs(world.deps.db, { failed: false, limit: 1 })
     await failJobForGood(world.deps.db, job?.job_id ?? '', 'what went wrong')
     expect(await runJson('job', 'list', '--failed')).toMatchObject({

@@ -110,7 +110,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       'gatehouse.partner_id': String(partner?.partner_id),
     })
     const sent = await system.query(
-      "select request_headers ->> 'traceparent' as traceparent from partner_call order by call_number",
+      "select request_headers ->> 'traceparent' as traceparent from partner_call order by arrival",
     )
     expect(sent.map(({ traceparent }) => traceparent)).toContain(`00-${CALLER.trace}-${call.spanId}-01`)
   })

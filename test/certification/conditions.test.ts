@@ -128,7 +128,7 @@ describe('a platform that sends slowly', () => {
     expect(faultsOf(made)).toEqual(['sent-slowly'])
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
     const { rows } = await lab.world.pool.query(
-      `select duration_ms, code from partner_call order by started_at desc, call_number desc limit 1`,
+      `select duration_ms, code from partner_call order by started_at desc, arrival desc limit 1`,
     )
     expect(rows[0].duration_ms).toBeLessThan(2_000)
     expect(rows[0].code).toBe(200)

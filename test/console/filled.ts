@@ -79,8 +79,8 @@ export async function fill(world: World): Promise<Filled> {
   )
   await world.pool.query(
     `insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
-       request_body, failure, failure_detail)
-     values ($5, $1, 'order-query', $2, $3, 5, $6, $7, $8, 'unreachable', to_jsonb($4::text))`,
+       request_body, cause, failure, failure_detail)
+     values ($5, $1, 'order-query', $2, $3, 5, $6, $7, $8, 'schedule', 'unreachable', to_jsonb($4::text))`,
     [
       ...[partner.partner_id, order_id, world.clock.now(), HOSTILE, id, HOSTILE_URL],
       ...[{ [HOSTILE]: HOSTILE }, JSON.stringify({ [HOSTILE]: VISITOR, orderId: HOSTILE })],

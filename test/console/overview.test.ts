@@ -86,8 +86,7 @@ describe('settings', () => {
       value: expect.stringMatching(/^smtp:..\*{3}@localhost:25/),
       secret: false,
     })
-    const env = { DATABASE_URL: world.databaseUrl, SECRET_KEY, SMTP_URL: 'smtp://mailer:hunter2@localhost:25' }
-    const { stdout } = await gatehouse({ ...env, MAIL_FROM: 'a@example.com' }, 'settings')
+    const { stdout } = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'settings')
     expect(stdout).toMatch(/^PAGES_PER_MINUTE +\d+$/m)
     expect(stdout).toMatch(/^SECRET_KEY +set, not shown$/m)
     expect(`${stdout}${JSON.stringify(settings)}`).not.toMatch(new RegExp(`hunter2|${SECRET_KEY}|${ADMIN_TOKEN}`))
@@ -105,8 +104,8 @@ it('the home page shows jobs, calls and partners that are not called', async () 
     [61, null],
   ] as const) {
     await world.pool.query(
-      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, failure)
-       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', $4)`,
+      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause, failure)
+       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', 'schedule', $4)`,
       [filled.partner_id, world.clock.now(), minutes, failure],
     )
   }

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
-import { enqueue, listJobs } from '../../src/platform/db/jobs-store.ts'
+import { listJobs } from '../../src/platform/db/jobs-store.ts'
+import { applyProductChange } from '../../src/ticketing/catalogue/product-change.ts'
 import { showProduct } from '../../src/ticketing/catalogue/show-product.ts'
 import { SECRET_KEY } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
@@ -39,6 +40,11 @@ const stopped = async (worker: ChildProcess) => {
   worker.kill('SIGTERM')
   return once(worker, 'exit')
 }
+const tell = (partnerDealId: string) =>
+  applyProductChange(world.deps, 7001n, [{ partnerDealId, status: 1 }], {
+    cause: { kind: 'notice', id: 'n' },
+    notice: 'deal-change',
+  })
 /** What the first test leaves running, for the second one. */
 let atWork: ChildProcess | undefined
 const jobsLeft = () => listJobs(world.deps.db, { failed: false, limit: 99 })
@@ -46,7 +52,7 @@ const states = async () => (await jobsLeft()).map(({ state }) => state)
 
 it('a job that its worker has not survived is done by the next one', async () => {
   seller.on('/product/query', hang, ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
-  await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-1' })
+  await tell('d-1')
   const first = startProcess()
   await until(async () => seller.calls.length === 1)
   first.kill('SIGKILL')
@@ -80,7 +86,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
     for (let left = wanted.length - ended.length; left < most; left++) {
       const partnerDealId = `two-${wanted.length}`
       wanted.push(partnerDealId)
-      await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId })
+      await tell(partnerDealId)
     }
   }
   await keepWaiting(30)

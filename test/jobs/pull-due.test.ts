@@ -150,14 +150,6 @@ describe('what is due', () => {
     expect(await failed()).toMatchObject({ key: 'pull-due:7001', last_error: expect.stringContaining('partner-code') })
     expect((await duePulls(world.pool)).length).toBeLessThan(10)
   })
-
-  it('of one product alone, as builds before queued it, is pulled too', async () => {
-    seller.on('/product/query', entries)
-    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-5' })
-    worker = await startWorker(world.deps, world.log, world.databaseUrl)
-    await until(async () => (await jobs()).length === 0, jobs)
-    expect(seller.calls.map(({ body }) => body.partnerDealIds)).toEqual([['d-5']])
-  })
 })
 
 describe('a pull that the seller has not chosen', () => {

@@ -247,8 +247,8 @@ describe('the worker', () => {
     const insert = async (days: number) => {
       const at = new Date(+world.clock.now() - days * 86_400_000)
       await world.pool.query(
-        `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body)
-         values (gen_random_uuid(), 7001, 'heartbeat', $1, 1, '', '{}', '')`,
+        `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause)
+         values (gen_random_uuid(), 7001, 'heartbeat', $1, 1, '', '{}', '', 'playground')`,
         [at],
       )
       await world.pool.query(
@@ -305,7 +305,7 @@ describe('the worker', () => {
       await sleep(500)
       return ok([{ ...PRODUCT, partnerDealId: 'd-8-not-for-the-log' }] as object)
     })
-    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-8-not-for-the-log' })
+    await tell('d-8-not-for-the-log', 1)
     await start()
     await until(async () => seller.calls.length > 0)
     await worker?.stop()

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
+import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
 import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
+import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { REFUSAL_REASONS } from '../../src/sandbox/certification/run-errors.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
@@ -15,7 +17,6 @@ import { refusalText } from '../../src/sandbox/portal/texts.ts'
 import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
-import { MEMBER_ROLES } from '../../src/ticketing/members/wire.ts'
 import { ORDER_STATES, REFUND_STATES, VOUCHER_STATES } from '../../src/ticketing/orders/states.ts'
 
 const views = new URL('../../views/', import.meta.url)
@@ -121,6 +122,7 @@ const derived = [
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
   ...Object.keys(MEMBER_REFUSALS).map((reason) => `sandbox.members.refusal.${reason}`),
+  ...Object.keys(TEAM_REFUSALS).map((reason) => `developer.refusal.${reason}`),
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),

@@ -11,7 +11,6 @@ const AT_ONCE = 5
 
 describe.each([
   ['forced', 'force_generic_plan'],
-  ['by-key', 'force_generic_plan'],
   ['server', 'auto'],
 ])('with DATABASE_PLANNING=%s', (planning, mode) => {
   it('authorize, exchange, refresh, A4, A5 and A6 work, alone and in batches', async () => {

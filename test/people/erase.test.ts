@@ -57,12 +57,14 @@ async function makePerson() {
      values ($1, $2, $3, 'phone', gen_random_uuid(), '13900000001', now(), now())`,
     person,
   )
+  await world.pool.query("insert into profile_picture values ($1, $2, $3, gen_random_uuid(), 'x', now())", person)
   await world.pool.query("insert into remembered_consent values ($1, $2, $3, 'app', '{openid}', now())", person)
   await world.pool.query(
     `insert into refused_request values ($1, gen_random_uuid(), now(), 'A5', 'POST', 200, 20016, 'user_blocked', null, '',
        null, false, null, $2, $3)`,
     person,
   )
+  await browser.send('POST', '/developer/terms', {})
   return { user, browser, tokens, consented }
 }
 
@@ -79,10 +81,13 @@ const ROWS = {
   refused_requests: 1,
   app_events: 0,
   deletion_requests: 0,
+  team_members: 1,
+  developers: 1,
   sessions: 1,
   sign_ins: 1,
   contact_changes: 1,
   passkeys: 1,
+  pictures: 1,
   recovery_codes: 1,
   authenticators: 1,
   password_links: 1,

@@ -169,7 +169,7 @@ describe('a partner that sells', () => {
     await send(`{"body": {"orderId": ${own.order_id}, "partnerOrderId": ""}}`, QUERY)
     const { rows } = await world.pool.query(
       `update partner_call set request_body = $1, order_id = $2 where call_id =
-        (select call_id from partner_call where interface = 'order-query' order by started_at desc, call_number desc limit 1)
+        (select call_id from partner_call where interface = 'order-query' order by started_at desc, arrival desc limit 1)
        returning call_id`,
       [`{"partnerId":7001,"body":{"orderId":${foreign.order_id},"partnerOrderId":""}}`, String(foreign.order_id)],
     )

@@ -35,7 +35,7 @@ const make = async (fields: Record<string, string> = OPEN) => {
 const act = (orderId: bigint, action: string, fields = {}) => engineer.send(`${ORDERS}/${orderId}/${action}`, fields)
 const order = async (orderId: bigint) => (await showOrder(lab.world.deps, orderId)).order
 const newestCall = async () =>
-  (await lab.world.pool.query('select * from partner_call order by started_at desc, call_number desc limit 1')).rows[0]
+  (await lab.world.pool.query('select * from partner_call order by started_at desc, arrival desc limit 1')).rows[0]
 
 describe('an order of the playground', () => {
   it('is made, paid, queried, refunded in part, and keeps its states', async () => {

@@ -46,7 +46,7 @@ const follow = (answer: LightMyRequestResponse, by = cookie) => {
   return open(String(answer.headers.location).replace(/#.*/, ''), by)
 }
 const newestCall = async () =>
-  (await world.pool.query('select * from partner_call order by started_at desc, call_number desc limit 1')).rows[0]
+  (await world.pool.query('select * from partner_call order by started_at desc, arrival desc limit 1')).rows[0]
 const typedIn = ({ body }: LightMyRequestResponse) =>
   (/<textarea[^>]*>\n?([\s\S]*?)<\/textarea>/.exec(body)?.[1] ?? '').replace(/&quot;/g, '"')
 

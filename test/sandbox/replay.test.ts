@@ -121,7 +121,7 @@ describe('a notice of the partner, replayed,', () => {
     expect(await again(own)).toMatchObject({ outcome: 'accepted' })
   })
 
-  it('is not possible for a row of before signatures were noted', async () => {
+  it('is not possible for one whose sender is not known', async () => {
     const id = randomUUID()
     await world.pool.query(
       `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer)

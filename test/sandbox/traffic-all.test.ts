@@ -27,9 +27,9 @@ beforeAll(async () => {
     [now],
   )
   await world.pool.query(
-    `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body)
+    `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause)
      select gen_random_uuid(), 7001 + n % 2, 'order-query', $1::timestamptz - n * interval '1 s', 5,
-       'https://a.example/query', '{}', '{}' ${ofSeries}`,
+       'https://a.example/query', '{}', '{}', 'schedule' ${ofSeries}`,
     [now],
   )
   await world.pool.query('analyze')

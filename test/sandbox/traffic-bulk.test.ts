@@ -95,8 +95,8 @@ describe('an export', () => {
 
   it('ends after a thousand calls', async () => {
     await world.pool.query(
-      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body)
-       select gen_random_uuid(), 7002, 'heartbeat', $1::timestamptz + n * interval '1 s', 1, 'http://x/', '{}', '{}'
+      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause)
+       select gen_random_uuid(), 7002, 'heartbeat', $1::timestamptz + n * interval '1 s', 1, 'http://x/', '{}', '{}', 'playground'
        from generate_series(1, 1100) n`,
       [world.clock.now()],
     )

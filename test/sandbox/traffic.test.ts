@@ -132,8 +132,8 @@ describe('a call of ours', () => {
   it('in production reads alike whether it was blocked, refused or had no address', async () => {
     const insert = (failure: string, detail: string) =>
       world.pool.query(
-        `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, failure, failure_detail)
-         values ($1, 7001, 'heartbeat', $2, 17, 'http://x/', '{}', '{}', $3, to_jsonb($4::text))`,
+        `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, cause, failure, failure_detail)
+         values ($1, 7001, 'heartbeat', $2, 17, 'http://x/', '{}', '{}', 'playground', $3, to_jsonb($4::text))`,
         [randomUUID(), world.clock.now(), failure, detail],
       )
     for (const [kind, detail] of [

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /**
- * The demo's users. They are marked when they are created; migration 0023 marked those of earlier builds. Credentials are read
+ * The demo's users. They are marked when they are created. Credentials are read
  * apart from profiles: they are found by passport, and may lie on another shard.
  */
 

@@ -5,7 +5,6 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
-import { spellingsOf } from './passport-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
 /** What an existing hash may cost to verify: a quarter of a GiB of memory and ten passes. */
@@ -71,11 +70,11 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
     const taken = await takenPassports(
       db,
-      users.flatMap(({ passport }) => spellingsOf(passport)),
+      users.map(({ passport }) => normalName(passport)),
     )
     const seen = { keys: new Set<string>(), passports: new Set<string>() }
     const isTaken = (passport: string): boolean =>
-      seen.passports.has(normalName(passport)) || spellingsOf(passport).some((spelling) => taken.has(spelling))
+      seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
     const outcomes = users.map((user): ImportOutcome => {
       const known = existing.get(keyOf(user))
       if (known && isIdentical(user, known)) return 'identical'

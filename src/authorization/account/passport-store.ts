@@ -27,31 +27,20 @@ export function storedPassport(typed: string): StoredPassport {
 /** The shown passport in a row of user_credential. */
 export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
 
-/**
- * How a passport may be stored. Migration 0100 left those as they were typed whose normal form another row had: only what was
- * typed finds them, so it comes first.
- */
-export const spellingsOf = (typed: string): readonly string[] => [...new Set([typed, normalName(typed)])]
-
-export async function findCredential(db: Db, typed: string): Promise<Credential | undefined> {
-  for (const passport of spellingsOf(typed)) {
-    const found = await db.maybe(
-      credentialRow,
-      sql`
-      select c.password_hash as "passwordHash", c.cid, c.user_id as "userId",
-        exists (select 1 from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
-                  and t.confirmed_at is not null) as "hasTotp"
-      from user_credential c where c.passport = ${passport}`,
-    )
-    if (found) return found
-  }
-  return undefined
-}
+export const findCredential = (db: Db, typed: string): Promise<Credential | undefined> =>
+  db.maybe(
+    credentialRow,
+    sql`
+    select c.password_hash as "passwordHash", c.cid, c.user_id as "userId",
+      exists (select 1 from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
+                and t.confirmed_at is not null) as "hasTotp"
+    from user_credential c where c.passport = ${normalName(typed)}`,
+  )
 
 export const isPassportTaken = (db: Db, typed: string) =>
   db.one(
     z.object({ taken: z.boolean() }),
-    sql`select exists (select 1 from user_credential where passport = any(${spellingsOf(typed)}::text[])) as taken`,
+    sql`select exists (select 1 from user_credential where passport = ${normalName(typed)}) as taken`,
   )
 
 /** 0 when the passport exists already. */

@@ -1,21 +1,19 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { spellingsOf } from './passport-store.ts'
+import { normalName } from '../../platform/lib/precis.ts'
 import { user } from './wire.ts'
 
 const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
 export type FoundUserRow = z.output<typeof foundUserRow>
 
-const credentialKey = z.object({ passport: z.string(), routing_key: z.number(), cid: z.number(), user_id: z.string() })
+const credentialKey = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
 
 /** One at most. Two statements: credentials are found by passport, and may lie on another shard. */
 export async function findByPassport(db: Db, typed: string): Promise<FoundUserRow[]> {
-  const found = await db.many(
+  const key = await db.maybe(
     credentialKey,
-    sql`select passport, routing_key, cid, user_id from user_credential
-        where passport = any(${spellingsOf(typed)}::text[])`,
+    sql`select routing_key, cid, user_id from user_credential where passport = ${normalName(typed)}`,
   )
-  const key = found.find(({ passport }) => passport === typed) ?? found[0]
   if (!key) return []
   return db.many(
     foundUserRow,

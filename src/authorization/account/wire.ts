@@ -11,7 +11,7 @@ import {
 import { hasInvisible } from '../../platform/lib/precis.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 
-/** As it is typed to sign in, to search: earlier releases took passports that none may have any more. */
+/** As it is typed to sign in, to search. */
 const passport = visibleLine(128)
 const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
 

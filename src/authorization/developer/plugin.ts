@@ -3,11 +3,25 @@ import type { Deps } from '../../platform/deps.ts'
 import { failureAnswerOf } from '../../platform/lib/web/envelope.ts'
 import { sendErrorPage } from '../../platform/lib/web/page.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
+import { appRoutes } from './app-routes.ts'
+import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
+import { secretRoutes } from './secret-routes.ts'
+import { teamRoutes } from './team-routes.ts'
 
 /** What developers of micro-apps read: how to connect, the reference of both dialects, OpenAPI. Public. */
-export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+const documents: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', limitPages(app, deps.config))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
   await app.register(developerRoutes, { deps })
+}
+
+/** What developers of micro-apps read, and what they do with their own apps. */
+export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(documents, { deps })
+  if (deps.config.DEVELOPERS === 'off') return
+  await app.register(homeRoutes, { deps })
+  await app.register(teamRoutes, { deps })
+  await app.register(appRoutes, { deps })
+  await app.register(secretRoutes, { deps })
 }

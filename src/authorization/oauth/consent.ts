@@ -5,6 +5,7 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
+import { mayUse } from '../registry/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
 import {
@@ -165,11 +166,13 @@ async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm,
  */
 export async function issueCode(
   { db, clock, keys }: Deps,
-  { routingKey, cid, userId, signedInAt }: SignedIn,
+  person: SignedIn,
   { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
   silent = false,
 ): Promise<string> {
+  const { routingKey, cid, userId, signedInAt } = person
+  if (!mayUse(app, person)) throw oauthFailure('app_in_development')
   // Everything of before has ended since the sign-in was looked at.
   if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
     throw oauthFailure('form_withdrawn_since')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds, epochSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
+import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { oidcFailure } from './failures.ts'
@@ -22,7 +22,7 @@ const signed = z.object({
   query: z.string(),
   /** Milliseconds since 1970; null where no sign-in was asked for. */
   signedInSince: z.number().nullable(),
-  pushed: z.string().nullable().default(null),
+  pushed: z.string().nullable(),
 })
 
 export interface Continuation {
@@ -37,11 +37,9 @@ type Purpose = 'authorize' | 'logout'
 const macOf = (keys: DerivedKeys, text: string): string =>
   hmacSha256(keys.form, `continue\n${text}`).toString('base64url')
 
-export function signContinuation({ keys, clock }: Deps, purpose: Purpose, continuation: Continuation): string {
+export function signContinuation({ keys }: Deps, purpose: Purpose, continuation: Continuation): string {
   const { query, signedInSince, pushed } = continuation
-  // The release before reads madeAt.
-  const madeAt = epochSeconds(clock.now())
-  const content = { purpose, query, signedInSince: signedInSince?.getTime() ?? null, pushed, madeAt }
+  const content = { purpose, query, signedInSince: signedInSince?.getTime() ?? null, pushed }
   const text = Buffer.from(JSON.stringify(content)).toString('base64url')
   const whole = `${text}.${macOf(keys, text)}`
   if (whole.length > LONGEST) throw oidcFailure('request_too_long')

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { isSubject } from '../../platform/lib/subject.ts'
+import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
-import { issueCode, rememberedScopes } from '../oauth/index.ts'
+import { issueCode, oauthFailure, rememberedScopes } from '../oauth/index.ts'
+import { mayUse } from '../registry/index.ts'
 import { acrOf, couldProveMore } from './acr.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
@@ -47,13 +48,16 @@ export async function nextAuthorizationStep(
 
   const asked = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
   const fresh = asked && isAuthenticatedSince(session, signedInSince)
-  const otherPerson = session !== null && request.expectedSub !== undefined && !isSubject(request.expectedSub, session)
+  const otherPerson =
+    session !== null && request.expectedSub !== undefined && request.expectedSub !== subjectOf(session)
   if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session, asked))) {
     // Whoever has just signed in as somebody else would be sent round in circles.
     if (silent || (asked && otherPerson)) throw refused('login_required')
     return { step: 'sign-in' }
   }
   if (session.status !== 'active') throw refused('user_blocked')
+  // A page, whatever was asked: nothing goes to the app.
+  if (!mayUse(request.app, session)) throw oauthFailure('app_in_development')
   if (!asked && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
   if (await mustAsk(deps, request, session)) {
     if (silent) throw refused('consent_required')

@@ -9,9 +9,6 @@ import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 
 const FORM_LIMIT = 16 * 1024
 
-/** Which link of the navigation is the current one; views/people/banner.eta has them all. */
-type Section = 'apps' | 'reads' | 'data' | 'security' | 'profile'
-
 /** A request of somebody who is signed in, and how it is answered. */
 export interface PersonRequest {
   readonly request: FastifyRequest
@@ -19,8 +16,8 @@ export interface PersonRequest {
   readonly person: SignedIn
   /** In the name of the person, for the audit log. */
   readonly deps: Deps
-  /** Sends a page of the account with its navigation. */
-  page(section: Section, view: string, data: object): Promise<FastifyReply>
+  /** Sends a page with the navigation of its banner, in which `section` is the current link. */
+  page(section: string, view: string, data: object): Promise<FastifyReply>
   /** Answers a form: the browser opens that page of ours. */
   goTo(path: string): FastifyReply
 }
@@ -34,10 +31,11 @@ type Handler = (given: PersonRequest) => Promise<FastifyReply>
 export async function accountGuard(
   app: FastifyInstance,
   deps: Deps,
+  formLimit = FORM_LIMIT,
 ): Promise<(page: string, handler: Handler) => Route> {
   const { config } = deps
   const cookie = sessionCookie(config)
-  await acceptForms(app, FORM_LIMIT)
+  await acceptForms(app, formLimit)
   app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))

@@ -38,6 +38,8 @@ const KINDS: Readonly<Record<string, string>> = {
   refused_requests: 'account.data.refused_requests',
   app_events: 'account.data.app_events',
   deletion_requests: 'account.data.deletion_requests',
+  team_members: 'account.data.team_members',
+  developers: 'account.data.developers',
   sessions: 'account.data.sessions',
   sign_ins: 'account.data.sign_ins',
   passkeys: 'account.data.passkeys',
@@ -45,6 +47,7 @@ const KINDS: Readonly<Record<string, string>> = {
   authenticators: 'account.data.authenticators',
   contact_changes: 'account.data.contact_changes',
   password_links: 'account.data.password_links',
+  pictures: 'account.data.pictures',
   credentials: 'account.data.credentials',
   profile: 'account.data.profile',
 }

@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { ACCOUNT_MESSAGES, lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
 import { appsToTell, tellOfEndedAccess } from '../app-events/index.ts'
 import { ownGrants } from '../oauth/index.ts'
+import { handOverTeams } from '../teams/index.ts'
 import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
 
 /** The longest that one statement may take. */
@@ -70,6 +71,7 @@ export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
     // What waits to be told goes with all else: the erasure tells it too.
     const apps = new Set([...allowed.map(({ app_key }) => app_key), ...(await appsToTell(db, person))])
     await ACCOUNT_MESSAGES.tell(inside, person, 'deleted')
+    await handOverTeams(inside, person)
     const rows: Record<string, number> = {}
     for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
     for (const appKey of apps) {

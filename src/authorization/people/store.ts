@@ -8,6 +8,7 @@ import { OAUTH_OF_PERSON } from '../oauth/index.ts'
 import { REFUSALS_OF_PERSON } from '../refusals/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { ACCESSES_OF_PERSON } from '../resource/index.ts'
+import { TEAMS_OF_PERSON } from '../teams/index.ts'
 import { DELETION_OF_PERSON } from './deletion-store.ts'
 
 const appOfPerson = z.object({
@@ -78,5 +79,6 @@ export const ROWS_OF_PERSON: readonly PersonalRows[] = [
   ...REFUSALS_OF_PERSON,
   ...APP_EVENTS_OF_PERSON,
   ...DELETION_OF_PERSON,
+  ...TEAMS_OF_PERSON,
   ...ACCOUNT_OF_PERSON,
 ]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** The demo's micro-apps. They are marked when they are created; migration 0023 marked those of earlier builds. */
+/** The demo's micro-apps. They are marked when they are created. */
 
 const markDemoApps = (db: Db, appKeys: readonly string[]): Promise<number> =>
   db.exec(sql`update micro_app set demo = true where app_key = any(${appKeys})`)

@@ -37,7 +37,7 @@ export const secretsOfOldKeys = (
     unused,
     sql`with old as (
           select app_key from micro_app_secret
-          where hashed_with is distinct from ${fingerprintOf(newest)} and (ends_at is null or ends_at > ${now})
+          where hashed_with <> ${fingerprintOf(newest)} and (ends_at is null or ends_at > ${now})
         )
         select (select count(*)::int from old) as total,
           array(select distinct app_key from old order by app_key limit ${named}) as app_keys`,

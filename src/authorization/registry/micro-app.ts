@@ -34,18 +34,24 @@ export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
 
+interface Origin {
+  /** Of demo data; null: it gets one later. */
+  readonly secret?: string | null
+  readonly stage?: MicroApp['stage']
+}
+
 /**
  * Creates the app with its first app_secret, which no later call can show again; null for an app that authenticates without
- * one. `secret` is given for demo data only.
+ * one.
  */
 export const createMicroApp = operation(
   givenMicroApp,
   async (
     deps: Deps,
     input: NewMicroApp,
-    given: string = generateSecret('ghas'),
+    { secret: given = generateSecret('ghas'), stage = 'live' }: Origin = {},
   ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
-    const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const app = { ...input, stage, app_key: input.app_key ?? randomBytes(12).toString('hex') }
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
     const first = secret === null ? null : newSecret(deps.keys, secret, now)

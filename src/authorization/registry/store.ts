@@ -33,7 +33,7 @@ export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app
 /** The app and its first secret, if it has one, in one statement; undefined when the app_key is taken. */
 export const insertMicroApp = (
   db: Db,
-  app: NewMicroApp & { app_key: string },
+  app: NewMicroApp & Pick<MicroApp, 'app_key' | 'stage'>,
   secret: NewSecret | null,
   now: Date,
 ): Promise<MicroApp | undefined> =>

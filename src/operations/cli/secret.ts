@@ -23,7 +23,7 @@ export function secretCommands(program: Command, { terminal }: CliContext): void
 
 function asText(check: SecretCheck): string {
   if (check.verdict === 'unknown')
-    return 'not a secret with a prefix: an older one, or not from Gatehouse; it cannot be checked'
+    return 'not a secret of Gatehouse, which begin with ghas_ or ghcs_; it cannot be checked'
   if (check.verdict === 'mistyped')
     return `this ${check.kind} was mistyped or not copied completely: its checksum is wrong`
   return `this ${check.kind} has no typing mistakes; app show and partner show tell whether it is still valid`

@@ -9,20 +9,27 @@ import { GiveUp, type Task } from './task.ts'
 
 type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
-/** A mail to a person about their account, in both languages; the same for every attempt. */
-export async function mailPerson(deps: Deps, { id, address, date, told, subject, text }: PersonMessage): Promise<void> {
+/** In both languages; the same for every attempt. */
+export function messageTo(
+  { config }: Pick<Deps, 'config'>,
+  { id, address, date, told, subject, text }: PersonMessage,
+): ReturnType<typeof messageFrom> {
   const [zh, en] = [translator('zh-CN'), translator('en')]
   const utc = utcTime(told.toISOString()).slice(0, 16)
-  const message = messageFrom(deps.config, {
+  return messageFrom(config, {
     id,
     to: { name: '', address },
     subject: `${subject(zh)} / ${subject(en)}`,
     text: bilingual(`${text(zh, beijingTime(told).slice(0, 16))}\n`, `${text(en, utc)}\n`),
     date,
   })
+}
+
+/** A mail to a person about their account. */
+export async function mailPerson(deps: Deps, told: PersonMessage): Promise<void> {
   deps.assertLeaseHeld?.()
   try {
-    await sendMail(deps, id, message)
+    await sendMail(deps, told.id, messageTo(deps, told))
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
     if (error.permanent) throw new GiveUp(error.detail)

@@ -6,6 +6,7 @@ import { OAUTH_RETENTION } from '../../authorization/oauth/index.ts'
 import { OIDC_RETENTION } from '../../authorization/oidc/index.ts'
 import { REFUSAL_RETENTION } from '../../authorization/refusals/index.ts'
 import { ACCESS_RETENTION } from '../../authorization/resource/index.ts'
+import { TEAM_RETENTION } from '../../authorization/teams/index.ts'
 import { AUDIT_RETENTION } from '../../platform/audit/index.ts'
 import { keepPurged } from '../../platform/db/installation.ts'
 import type { Retention } from '../../platform/db/retention.ts'
@@ -30,6 +31,7 @@ export const RETENTION: readonly Retention[] = [
   ...ACCOUNT_RETENTION,
   ...ACCESS_RETENTION,
   ...APP_EVENT_RETENTION,
+  ...TEAM_RETENTION,
   ...SANDBOX_RETENTION,
   ...MEMBER_RETENTION,
   ...NOTICE_RETENTION,

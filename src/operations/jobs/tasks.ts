@@ -7,7 +7,7 @@ import { int64 } from '../../platform/lib/json/fields.ts'
 import { maskedReason } from '../../platform/lib/masked-reason.ts'
 import { chosenFunctions } from '../../sandbox/certification/index.ts'
 import { sendMemberMail, sendNotification } from '../../sandbox/portal/index.ts'
-import { applyProductChange, pullDue, queuePulls } from '../../ticketing/catalogue/index.ts'
+import { pullDue, queuePulls } from '../../ticketing/catalogue/index.ts'
 import { sendPasswordLink } from '../../ticketing/members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../../ticketing/orders/index.ts'
 import { sendContactCodeTask } from './contact-code.ts'
@@ -15,6 +15,7 @@ import { forgottenPasswordTask } from './forgotten-password.ts'
 import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
+import { sendTeamMailTask } from './team-mail.ts'
 
 /** How long a partner is not called after some calls have failed. */
 const PAUSE_S = 10
@@ -33,19 +34,6 @@ const pullDueTask: Task = async (deps, payload, { signal }) => {
   if (failure && settled === 0) throw new Error(failure)
   await queuePulls(deps.db, partnerId, failure ? addSeconds(deps.clock.now(), PAUSE_S) : undefined)
 }
-
-const ofProduct = z.object({ partnerId: int64(), partnerDealId: z.string() })
-
-/** Until 2026-11-22 each product had a job of its own; those that are left make their product due like any other. */
-const pullOneTask =
-  (status: 2 | 5): Task =>
-  async (deps, payload, { id }) => {
-    const { partnerId, partnerDealId } = ofProduct.parse(payload)
-    await applyProductChange(deps, partnerId, [{ partnerDealId, status }], {
-      cause: { kind: 'job', id },
-      notice: 'deal-change',
-    })
-  }
 
 const ofOrder = z.object({ orderId: int64(), asked: z.number() })
 
@@ -110,14 +98,13 @@ const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   'pull-due': pullDueTask,
-  'pull-product': pullOneTask(2),
-  'pull-prices': pullOneTask(5),
   'query-order': queryOrderTask,
   'send-refunded-message': sendRefundedMessageTask,
   purge: purgeTask,
   'purge-often': purgeOftenTask,
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
+  'send-team-mail': sendTeamMailTask,
   'member-password': memberPasswordTask,
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,

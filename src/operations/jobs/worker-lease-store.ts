@@ -1,8 +1,4 @@
-import type { TaskName } from '../../platform/db/jobs-store.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-
-/** Tasks whose jobs never had a key. */
-const WITHOUT_KEY: readonly TaskName[] = ['pull-product', 'pull-prices']
 
 /** Leases of workers, all by the clock of the database: those of machines differ. */
 
@@ -41,6 +37,5 @@ const removeSuperseded = (db: Db): Promise<number> =>
   db.exec(
     sql`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
         where key is null and locked_at is null and last_error is null and attempts >= max_attempts
-          and task_identifier <> all (${WITHOUT_KEY}::text[])
         having count(*) > 0`,
   )

@@ -26,8 +26,8 @@ export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof wai
 const seal = z.object({
   seal_no: z.string().transform(BigInt),
   before_at: z.date().nullable(),
-  /** MAC of the seal before; empty in the first one of all, null in those of a release that did not keep it. */
-  before_chain: z.instanceof(Buffer).nullable(),
+  /** MAC of the seal before; empty in the first one of all. */
+  before_chain: z.instanceof(Buffer),
   first_at: z.date(),
   last_at: z.date(),
   routing_keys: z.array(z.number()),

@@ -2,11 +2,12 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
+import { operation } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { keyIdOf, MAC_BYTES, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
-import type { Verification } from './wire.ts'
+import { type Verification, verification } from './wire.ts'
 
 interface AuditProblem {
   readonly seal_no: bigint
@@ -28,7 +29,7 @@ export interface Verified {
   readonly seals: number
   /** Rows of the last seconds, which no seal covers yet. */
   readonly unsealed: number
-  /** Rows that no seal names: written by an earlier release during a rolling upgrade, or by hand. */
+  /** Rows that no seal names: written by hand. */
   readonly outside: number
   /** Rows that are gone and older than AUDIT_DAYS. */
   readonly purged: number
@@ -52,8 +53,11 @@ interface Tally {
   missing: number
 }
 
-/** How long a verification over HTTP may take; on the command line there is no limit. */
+/** How long a verification over HTTP may take; on the machine of the service the command has no limit. */
 const VERIFIED_WITHIN_S = 120
+
+/** Reads the whole chain and every row that it names. */
+export const verifyAudit = operation(verification, verify)
 
 /** `verifyAudit` over HTTP: one at a time (20003, 429), and 20013 (503) once the time is over. */
 export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Verified> =>
@@ -64,8 +68,7 @@ const tookTooLong = (): RescodeError => {
   return new RescodeError(20013, { status: 503, message, detail: 'the verification took too long' })
 }
 
-/** Reads the whole chain and every row that it names. */
-export async function verifyAudit(deps: Deps, { head }: Verification = {}, until?: Date): Promise<Verified> {
+async function verify(deps: Deps, { head }: Verification, until?: Date): Promise<Verified> {
   const { db, keys, clock, config } = deps
   const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
   const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }
@@ -94,8 +97,7 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
         report(`cannot be verified: ${why}`)
       }
       const mac = previousMac(before, seal)
-      if (mac === 'unknown') unverifiedBecause('the seal before it is purged, and its code was not kept')
-      else if (mac === 'wrong' || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
+      if (!mac || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
       if (key) await checkRows(db, key, seal, tally, purgedBefore, report)
       else {
         tally.other_key++
@@ -133,15 +135,13 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /**
- * The MAC of the seal before, which a seal's own MAC covers. The seal keeps a copy, so that the first one left after a purge
+ * The MAC of the seal before, which a seal's own MAC covers; undefined where it is not that. The seal keeps a copy, so that the first one left after a purge
  * can be verified like any other; while the seal before exists, both have to be equal.
  */
-function previousMac(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | 'unknown' | 'wrong' {
+function previousMac(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | undefined {
   const follows = before?.seal_no === seal_no - 1n
   const known = seal_no === 1n ? NOTHING_BEFORE : follows ? before?.chain : undefined
-  if (known) return kept === null || kept.equals(known) ? known : 'wrong'
-  if (kept === null) return 'unknown'
-  return kept.length === MAC_BYTES ? kept : 'wrong'
+  return (known ? kept.equals(known) : kept.length === MAC_BYTES) ? kept : undefined
 }
 
 async function checkRows(

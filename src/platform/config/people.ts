@@ -53,6 +53,12 @@ export const peopleSettings = {
     .describe(
       'what of a profile other systems of the platform keep, so that people only read it here: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
     ),
+  DEVELOPERS: z
+    .enum(['open', 'invited', 'off'], 'must be open, invited or off')
+    .default('open')
+    .describe(
+      'who may register micro-apps at `/developer`: `open` everybody who has an account and accepts the terms there; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody, and those pages do not exist. Their apps take only test users of their own until an operator approves them',
+    ),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()

@@ -60,11 +60,10 @@ export const settings = z.object({
     .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('most connections of one process to PostgreSQL'),
   DATABASE_PLANNING: z
-    .enum(['forced', 'server', 'by-key'])
+    .enum(['forced', 'server'])
     .default('forced')
-    .transform((planning) => (planning === 'server' ? planning : 'forced'))
     .describe(
-      '`server` plans statements as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy); `forced` (formerly `by-key`) gives each statement one generic plan',
+      '`server` plans statements as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy); `forced` gives each statement one generic plan',
     ),
   BATCH_ITEMS: whole(1, 1_000)
     .default(200)

@@ -15,6 +15,7 @@ const PRIORITIES = {
   'erase-due': 0,
   'send-notification': 0,
   'send-member-mail': 0,
+  'send-team-mail': 0,
   'member-password': 0,
   'send-person-mail': 0,
   'forgotten-password': 0,
@@ -24,9 +25,6 @@ const PRIORITIES = {
   'pull-due': 20,
   // Their receivers are slow or away as they like: everything else goes first.
   'send-app-events': 30,
-  // Queued by builds before 2026-11-22.
-  'pull-product': 20,
-  'pull-prices': 20,
 } as const
 
 export type TaskName = keyof typeof PRIORITIES

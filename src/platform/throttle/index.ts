@@ -12,6 +12,7 @@ export {
 } from './attempts-store.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
+export { mayInvite } from './invitations.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'
 export { countOwnChange } from './own-changes.ts'
 export { openRateLimiter } from './rate-limiter.ts'

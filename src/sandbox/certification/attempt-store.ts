@@ -17,9 +17,7 @@ const attempt = z.object({
 })
 export type AttemptRow = z.output<typeof attempt>
 
-/** One that tested nothing has failed for the release before, which does not know the column. */
-const OUTCOME = sql.part`case when nothing_tested then 'not_tested' else outcome end as outcome`
-const COLUMNS = sql.part`attempt_id, run_id, step_id, number, started_at, ended_at, ${OUTCOME}`
+const COLUMNS = sql.part`attempt_id, run_id, step_id, number, started_at, ended_at, outcome`
 
 export interface NewAttempt {
   readonly attemptId: string
@@ -80,14 +78,12 @@ export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | und
  * is open, and a statement that has waited for its lock reads it again: no line can follow the last one.
  */
 export async function endAttempt(db: Db, attemptId: string, ending: Ending, now: Date): Promise<boolean> {
-  const nothingTested = ending.outcome === 'not_tested'
   const lines = await db.exec(
     sql`with run as (
       update sandbox_run set last_seq = last_seq + 1, open_attempt = null where open_attempt = ${attemptId}
       returning run_id, last_seq
     ), ended as (
-      update sandbox_attempt a
-      set ended_at = ${now}, outcome = ${nothingTested ? 'failed' : ending.outcome}, nothing_tested = ${nothingTested}
+      update sandbox_attempt a set ended_at = ${now}, outcome = ${ending.outcome}
       from run where a.attempt_id = ${attemptId} and a.run_id = run.run_id and a.ended_at is null
       returning a.run_id
     )
@@ -137,7 +133,7 @@ export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: s
 export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
   db.many(
     z.object({ run_id: z.string(), step_id: z.string(), outcome: z.enum(OUTCOMES) }),
-    sql`select distinct on (run_id, step_id) run_id, step_id, ${OUTCOME} from sandbox_attempt
+    sql`select distinct on (run_id, step_id) run_id, step_id, outcome from sandbox_attempt
         where run_id = any(${runIds}::uuid[]) and outcome is not null
         order by run_id, step_id, number desc`,
   )

@@ -12,8 +12,8 @@ const waiting = loggedObject({
   until: z.string(),
   /** What the notice has to be about: field → value, for a person to copy. */
   about: z.record(z.string(), z.string()),
-  /** The whole notice as JSON, ready to send. A process of the version before has not kept it. */
-  notice: z.string().exactOptional(),
+  /** The whole notice as JSON, ready to send. */
+  notice: z.string(),
 })
 export type Waiting = Readonly<z.output<typeof waiting>>
 

@@ -10,7 +10,7 @@ const row = z.object({
   number: z.number(),
   choice: storedChoice,
   /** Ids of its steps, in order. */
-  steps: z.array(z.string()).nullable(),
+  steps: z.array(z.string()),
   current_step: z.string().nullable(),
   last_seq: z.number(),
   created_at: z.date(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { memberRole } from '../../ticketing/members/index.ts'
+import { memberRole } from '../../platform/lib/member.ts'
 
 /** Sessions carry their own `expires_at`. */
 export const SANDBOX_RETENTION: readonly Retention[] = [

@@ -3,8 +3,9 @@ import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import type { MemberRole } from '../../platform/lib/member.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { BY_CLIENT_SECRET, type MemberRole } from '../../ticketing/members/index.ts'
+import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
 import * as store from './session-store.ts'
 
 /** The cookie of a sandbox session. It is separate from the sessions of users. */

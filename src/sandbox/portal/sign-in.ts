@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { mailKeyOf } from '../../platform/lib/member.ts'
 import { networkOf, signInLimits } from '../../platform/throttle/index.ts'
 import {
   BY_CLIENT_SECRET,
   hasJoinedMember,
   type MemberCredential,
-  mailKeyOf,
   verifyMember,
 } from '../../ticketing/members/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../../ticketing/partners/index.ts'

@@ -24,6 +24,7 @@ const call = z.object({
   failure_detail: storedDetail.nullable(),
   ...judged,
   ...caused,
+  cause: caused.cause.unwrap(),
 })
 export type KeptCall = z.output<typeof call>
 

@@ -15,7 +15,7 @@ export const judged = {
   verdict: z.enum(['passed', 'warning', 'failed']).nullable(),
 }
 
-/** Why a call of ours was made; null of old ones and of every other entry. */
+/** Why a call of ours was made; null of every other entry. */
 export const caused = {
   cause: z.enum(CALL_CAUSES).nullable(),
   /** Which notice, step, …: CallCause says what it is. */
@@ -38,8 +38,8 @@ export const summary = z.object({
   /** How many refused calls this entry stands for that were not stored; null of every other entry. */
   left_out: z.number().nullable(),
   warnings,
-  /** Tells calls of one moment apart; null of old ones. */
-  arrival: z.coerce.number().nullable(),
+  /** Tells calls of one moment apart. */
+  arrival: z.coerce.number(),
   ...judged,
   ...caused,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { visibleLine } from '../../platform/lib/json/input.ts'
+import { memberMail } from '../../platform/lib/member.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import { memberMail } from '../../ticketing/members/index.ts'
 
 const secretText = z
   .string()

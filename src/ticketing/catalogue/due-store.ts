@@ -67,8 +67,8 @@ const duePull = z.object({
   partner_deal_id: z.string(),
   kind: z.enum(['product', 'prices']),
   notices: z.string(),
-  /** The kind of the newest one; null of old rows. */
-  notice: z.string().nullable(),
+  /** The kind of the newest one. */
+  notice: z.string(),
 })
 /** `notices` shows whether a newer notice has arrived. */
 export type DuePull = z.output<typeof duePull>

@@ -2,11 +2,12 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { type MemberRole, mailKeyOf } from '../../platform/lib/member.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
-import { type Member, type MemberRole, mailKeyOf, memberByMail } from './wire.ts'
+import { type Member, memberByMail } from './wire.ts'
 
 /** Name of the actor who signed in with the clientSecret, before a member has joined. */
 export const BY_CLIENT_SECRET = 'client-secret'

@@ -12,4 +12,4 @@ export { findMemberMail, markMailFailed, markMailSent, openMemberLink } from './
 export { MEMBER_ACTIONS } from './operator.ts'
 export { askForPassword, hasJoinedMember, type MemberCredential, sendPasswordLink, verifyMember } from './password.ts'
 export { MEMBER_RETENTION } from './store.ts'
-export { type MemberRole, mailKeyOf, memberMail, memberPassword, memberRole, SHORTEST_PASSWORD } from './wire.ts'
+export { memberPassword, SHORTEST_PASSWORD } from './wire.ts'

@@ -1,32 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { countWithin } from '../../platform/throttle/index.ts'
+import { MAX_INVITATIONS, MAX_MEMBERS, mailKeyOf, type NewMember, newMember } from '../../platform/lib/member.ts'
+import { mayInvite } from '../../platform/throttle/index.ts'
 import { changeMembers } from './change.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { sendLink } from './link.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
-import { mailKeyOf, type NewMember, newMember } from './wire.ts'
-
-/** Members and invitations of one partner. */
-export const MAX_MEMBERS = 50
-/** Invitations of one partner that can be used. */
-export const MAX_INVITATIONS = 20
-
-const DAY_S = 86_400
-const INVITATIONS_PER_ADDRESS = 10
-const INVITATIONS_PER_PARTNER = 100
-
-/**
- * Counts an invitation to be mailed; false when there were too many today for this partner, to this address or to all. What
- * one partner sends to an address does not count for another, and a forgotten password has its own count (password.ts).
- */
-const mayInvite = async (deps: Deps, partnerId: bigint, mail: string): Promise<boolean> =>
-  (await countWithin(deps, DAY_S, [
-    { kind: 'mail-address', name: `${partnerId}\n${mailKeyOf(mail)}`, most: INVITATIONS_PER_ADDRESS },
-    { kind: 'mail-partner', name: String(partnerId), most: INVITATIONS_PER_PARTNER },
-  ])) === undefined
 
 /** Invites somebody by mail, and returns the member_id. Until an owner has joined only owners can be invited. */
 export const inviteMember = operation(
@@ -39,7 +20,7 @@ export const inviteMember = operation(
       if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
       if (all >= MAX_MEMBERS) throw new MemberRefusal('full')
       if (open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-      if (!(await mayInvite({ ...deps, db }, partnerId, mail))) throw new MemberRefusal('mails')
+      if (!(await mayInvite({ ...deps, db }, String(partnerId), mail))) throw new MemberRefusal('mails')
       const member_id = randomUUID()
       await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
       await sendLink({ ...deps, db }, member_id, 'invitation')
@@ -56,7 +37,7 @@ export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Pr
     if (member.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
-    if (!(await mayInvite({ ...deps, db }, partnerId, member.mail))) throw new MemberRefusal('mails')
+    if (!(await mayInvite({ ...deps, db }, String(partnerId), member.mail))) throw new MemberRefusal('mails')
     await sendLink({ ...deps, db }, memberId, 'invitation')
     await record('member_invited', { member_id: memberId, role: member.role, again: true })
   })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { LINK_PURPOSES, type LinkPurpose, type MAIL_STATES, memberRole } from './wire.ts'
+import { type MAIL_STATES, memberRole } from '../../platform/lib/member.ts'
+import { LINK_PURPOSES, type LinkPurpose } from './wire.ts'
 
 interface NewLink {
   readonly link_id: string

@@ -3,38 +3,29 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
-import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import { type DerivedKeys, everyKey } from '../../platform/lib/crypto/keys.ts'
-import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { linkToken, prefixOfLink, sentToken } from '../../platform/lib/crypto/link-token.ts'
+import { parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { INVITATION_LIFETIME_S, LINK_MAIL_ATTEMPTS, type MemberRole } from '../../platform/lib/member.ts'
 import { MemberRefusal } from './errors.ts'
 import * as store from './link-store.ts'
-import type { LinkPurpose, MemberRole } from './wire.ts'
+import type { LinkPurpose } from './wire.ts'
 
 /** Seconds for which a link can be used. */
-const LINK_LIFETIME_S: Readonly<Record<LinkPurpose, number>> = { invitation: 7 * 86_400, password: 3_600 }
-
-// A mail is tried again until its link has expired, at most every ten minutes: never reached.
-const MAIL_ATTEMPTS = 2_000
-
-/**
- * The token of a link. It is made anew from the link's id whenever the mail is sent, so that neither the table nor the
- * queue holds it: whoever reads the database cannot use it without SECRET_KEY.
- */
-const tokenOf = (keys: DerivedKeys, linkId: string, expiresAt: Date): OpaqueToken =>
-  issueToken(keys, {
-    prefix: PREFIX.memberLink,
-    routingKey: 0,
-    expiresAt,
-    random: hmacSha256(keys.derive, `member link\n${linkId}`),
-  })
+const LINK_LIFETIME_S: Readonly<Record<LinkPurpose, number>> = {
+  invitation: INVITATION_LIFETIME_S,
+  password: 3_600,
+}
 
 /** Makes a link for a member and queues its mail, both as part of the caller's transaction. */
 export async function sendLink({ db, clock, keys }: Deps, memberId: string, purpose: LinkPurpose): Promise<void> {
   const now = clock.now()
   const linkId = randomUUID()
-  const { hash, expiresAt } = tokenOf(keys, linkId, wholeSecondsAfter(now, LINK_LIFETIME_S[purpose]))
+  const { hash, expiresAt } = linkToken(keys, 'member', {
+    linkId,
+    expiresAt: wholeSecondsAfter(now, LINK_LIFETIME_S[purpose]),
+  })
   await store.insertLink(db, memberId, { link_id: linkId, link_hash: hash, purpose, expires_at: expiresAt }, now)
-  await enqueue(db, 'send-member-mail', { linkId }, { key: `member-mail:${linkId}`, maxAttempts: MAIL_ATTEMPTS })
+  await enqueue(db, 'send-member-mail', { linkId }, { key: `member-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
 }
 
 /** What a page shows of a link before it is used. */
@@ -49,7 +40,7 @@ export interface OpenedLink {
 
 /** The link of a token; changes nothing. Throws MemberRefusal. A forged or expired token costs no statement. */
 export async function openMemberLink({ db, clock, keys }: Deps, token: string): Promise<OpenedLink> {
-  const read = parseToken(keys, PREFIX.memberLink, token)
+  const read = parseToken(keys, prefixOfLink('member'), token)
   if (!read) throw new MemberRefusal('link_invalid')
   if (read.expiresAt <= clock.now()) throw new MemberRefusal('link_expired')
   const found = await store.findLink(db, read.hash)
@@ -70,9 +61,8 @@ export async function findMemberMail({ db, clock, keys }: Deps, linkId: string):
   const found = await store.findUnsent(db, linkId, clock.now())
   if (!found) return undefined
   const { member_id: memberId, partner_id: partnerId, purpose, mail, role, expires_at: expiresAt } = found
-  const tokens = everyKey(keys).map((key) => tokenOf(key, linkId, expiresAt))
-  const token = tokens.find(({ hash }) => hash.equals(found.link_hash))?.text
-  if (token === undefined) return undefined // made with a key that has been given up: nobody could use it
+  const token = sentToken(keys, 'member', { linkId, expiresAt }, found.link_hash)
+  if (token === undefined) return undefined
   return { linkId, memberId, partnerId, purpose, mail, role, token, expiresAt }
 }
 

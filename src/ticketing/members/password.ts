@@ -1,12 +1,12 @@
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
+import { mailKeyOf } from '../../platform/lib/member.ts'
 import { countWithin, networkOf, siteOf } from '../../platform/throttle/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { sendLink } from './link.ts'
 import * as store from './store.ts'
-import { mailKeyOf } from './wire.ts'
 
 const HOUR_S = 3_600
 const DAY_S = 24 * HOUR_S

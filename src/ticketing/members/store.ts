@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { type Member, type MemberRole, member, memberRole, type NewMember } from './wire.ts'
+import { type MemberRole, memberRole, type NewMember } from '../../platform/lib/member.ts'
+import { type Member, member } from './wire.ts'
 
 /** Removed members are kept as long as somebody may ask who an entry of the audit log is about. */
 const REMOVED_KEPT_S = 455 * DAY_S

@@ -83,7 +83,7 @@ export function withClaims(
 /** The most tickets of a code that may be used and refunded by what is claimed and what was counted before. */
 function atMost(voucher: VoucherRow, claim: ClaimedTickets = { used: 0, refunded: 0 }): ClaimedTickets {
   const { quantity, state } = voucher
-  // Rows of earlier releases have no counts where a code is for one ticket.
+  // A code for one ticket has no counts: its state says all.
   const { used_quantity: wasUsed, refunded_quantity: wasRefunded } = quantity === 1 ? countedByState(state) : voucher
   const used = Math.max(wasUsed, Math.min(claim.used, quantity - wasRefunded))
   return { used, refunded: Math.max(wasRefunded, Math.min(claim.refunded, quantity - used)) }

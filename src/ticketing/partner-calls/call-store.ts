@@ -40,8 +40,8 @@ export interface CallRecord {
   readonly forged: Forgery | null
   /** Its body was written by a person. */
   readonly by_hand: boolean
-  /** Why it was made (cause.ts); null of old ones. */
-  readonly cause: (typeof CALL_CAUSES)[number] | null
+  /** Why it was made (cause.ts). */
+  readonly cause: (typeof CALL_CAUSES)[number]
   readonly cause_ref: string | null
 }
 
@@ -76,7 +76,7 @@ export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
   db.many(
     callSummary,
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail
-        from partner_call where order_id = ${orderId} order by started_at, call_number`,
+        from partner_call where order_id = ${orderId} order by started_at, arrival`,
   )
 
 const callRecord = callSummary.extend({
@@ -89,7 +89,7 @@ const callRecord = callSummary.extend({
   response_body: z.string().nullable(),
   forged: z.enum(FORGERIES).nullable(),
   by_hand: z.boolean(),
-  cause: z.enum(CALL_CAUSES).nullable(),
+  cause: z.enum(CALL_CAUSES),
   cause_ref: z.string().nullable(),
 })
 
@@ -100,7 +100,7 @@ export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<Ca
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
           url, request_headers, request_body, response_headers, response_body, forged, by_hand, cause, cause_ref
         from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
-        order by started_at desc, call_number desc limit 1`,
+        order by started_at desc, arrival desc limit 1`,
   )
 
 const span = z.object({ span: z.number(), calls: z.number(), failed: z.number() })

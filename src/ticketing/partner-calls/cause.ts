@@ -11,7 +11,7 @@ import type { Deps } from '../../platform/deps.ts'
  * - `new-secret`: whether a new secret is known to the partner, before calls are signed with it
  */
 export type CallCause =
-  | { readonly kind: 'notice'; readonly ref: string | null }
+  | { readonly kind: 'notice'; readonly ref: string }
   | { readonly kind: 'schedule'; readonly ref: string }
   | { readonly kind: 'operator'; readonly ref: 'command' | 'console' | 'api' }
   | { readonly kind: 'step'; readonly ref: string }

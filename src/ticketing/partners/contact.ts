@@ -10,7 +10,7 @@ import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
   encryptSecret(keys, secret, store.webhookSecretContext(partnerId, role))
 
-/** What calls to this webhook are signed with, `whsec_…`; undefined for one that has no secret, or is no longer the contact's. */
+/** What calls to this webhook are signed with, `whsec_…`; undefined for one that is no longer the contact's. */
 export async function webhookSecret(
   { db, keys }: Deps,
   { partnerId, role, url }: { partnerId: bigint; role: ContactRole; url: string },
@@ -31,7 +31,7 @@ export async function storeContact(
   contact: Contact,
 ): Promise<string | undefined> {
   const before = await store.findWebhook(db, partnerId, role)
-  const stays = contact.webhook_url === null || (before?.webhook_url === contact.webhook_url && before.webhook_secret)
+  const stays = contact.webhook_url === null || before?.webhook_url === contact.webhook_url
   const secret = stays ? undefined : newWebhookSecret()
   const kept = contact.webhook_url === null ? null : (before?.webhook_secret ?? null)
   await store.putContact(db, partnerId, role, {

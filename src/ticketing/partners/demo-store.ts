@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** The demo's partner. It is marked when it is created; migration 0023 marked those of earlier builds. */
+/** The demo's partner. It is marked when it is created. */
 
 const markDemoPartner = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update partner set demo = true where partner_id = ${partnerId}`)

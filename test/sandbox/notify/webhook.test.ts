@@ -136,17 +136,6 @@ describe('a webhook', () => {
     expect(await set('https://b.example/hook')).toMatch(/^whsec_/)
   })
 
-  it('from before there were such secrets is called unsigned until one is made', async () => {
-    const { url, deliveries } = await receiver(401, 200)
-    const { passed, attempt } = await told(world, url)
-    await world.pool.query('update partner_contact set webhook_secret = null where partner_id = $1', [passed.partnerId])
-    expect(await attempt()).toEqual({ failure: 'webhook: HTTP status 401' })
-    expect(deliveries[0]?.headers['webhook-signature']).toBeUndefined()
-    const { webhook_secret } = await rotateWebhookSecret(world.deps, passed.partnerId, 'product')
-    expect(await attempt()).toEqual({})
-    expect(deliveries[1] && verifies(webhook_secret, deliveries[1])).toBe(true)
-  })
-
   it('at a private address is not called, and reads like one where nobody listens', async () => {
     const { url, deliveries } = await receiver(200)
     const { port } = new URL(url)

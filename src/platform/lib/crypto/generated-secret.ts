@@ -41,7 +41,7 @@ export type SecretCheck =
   | { readonly kind: (typeof PREFIXES)[SecretPrefix]; readonly verdict: 'intact' | 'mistyped' }
   | { readonly verdict: 'unknown' }
 
-/** What a text is by its form alone; secrets from before prefixes, and those of others, are unknown. */
+/** What a text is by its form alone; secrets of others are unknown. */
 export function checkSecret(text: string): SecretCheck {
   const [, prefix, rest = ''] = /^(ghas|ghcs)_?(.*)$/s.exec(text.trim()) ?? []
   if (prefix !== 'ghas' && prefix !== 'ghcs') return { verdict: 'unknown' }

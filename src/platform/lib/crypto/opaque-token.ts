@@ -26,6 +26,7 @@ export const PREFIX = {
   browserSession: 'ghbs',
   sandboxSession: 'ghss',
   memberLink: 'ghml',
+  teamLink: 'ghtl',
   passwordLink: 'ghpl',
   passkeyChallenge: 'ghpc',
   sharedRun: 'ghsr',

@@ -15,8 +15,8 @@ export const NO_PASSWORD =
 export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), PARAMETERS)
 
 /**
- * False also without a hash (the passport is unknown), after the same work. Hashes of earlier releases and of other systems
- * are of what was typed, so that is tried too where it differs: a wrong password costs twice as much then, and no more.
+ * False also without a hash (the passport is unknown), after the same work. Hashes of other systems are of what was
+ * typed, so that is tried too where it differs: a wrong password costs twice as much then, and no more.
  */
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const known = passwordHash ?? NO_PASSWORD

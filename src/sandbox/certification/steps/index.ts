@@ -80,6 +80,4 @@ export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => 
  * The steps that a run began with, in order. A step that was added since is no part of it: a run that has passed all of
  * its own would be stranded. A step that no longer exists is left out.
  */
-export const stepsOf = ({ steps, choice }: RunRow): Step[] =>
-  // A run of a process before the column was there keeps no list, and SQL does not know which steps need which function.
-  steps === null ? stepsFor(choice) : steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])
+export const stepsOf = ({ steps }: RunRow): Step[] => steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])

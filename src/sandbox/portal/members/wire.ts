@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { repeatedPassword } from '../../../platform/lib/json/input.ts'
-import { memberMail, memberPassword, memberRole } from '../../../ticketing/members/index.ts'
+import { memberMail, memberRole } from '../../../platform/lib/member.ts'
+import { memberPassword } from '../../../ticketing/members/index.ts'
 
 /** The forms of the pages about members. */
 

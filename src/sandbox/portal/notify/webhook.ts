@@ -22,8 +22,8 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
   })
 
 /**
- * Posts the message to the contact's webhook, signed with the secret of that webhook. One from before these secrets is called
- * unsigned until an operator makes one: a receiver that verifies refuses that, and the message is tried again. Throws NotSent.
+ * Posts the message to the contact's webhook, signed with the secret of that webhook; unsigned where the contact has another
+ * one by now. Throws NotSent.
  */
 export async function callWebhook(deps: RunDeps, notification: Notification): Promise<void> {
   const { notification_id: id, partner_id: partnerId, role, address: url } = notification

@@ -10,7 +10,7 @@ import { redactFailure } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { MISTAKES_ALONE } from '../texts.ts'
 import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'
-import type { TrafficKind } from '../traffic-store.ts'
+import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
 import { outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { answerProblems, implausibleInNotice, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
@@ -24,7 +24,7 @@ type HeaderLines = readonly (readonly [name: string, value: string])[]
  * One call with everything that is stored of it; no secrets. Of a call of ours too how it was forged on purpose, what the
  * test step made of the answer, and why it was made.
  */
-export interface TrafficEntry extends Pick<KeptCall, 'forged' | 'verdict' | 'cause' | 'cause_ref'> {
+export interface TrafficEntry extends Pick<TrafficSummary, 'forged' | 'verdict' | 'cause' | 'cause_ref'> {
   readonly kind: TrafficKind
   readonly id: string
   readonly direction: 'out' | 'in'

@@ -46,10 +46,7 @@ const OPERATORS = {
 
 /** Why a call of ours was made, in words; what is kept fits CallCause, as that is what was given. */
 function causeText(cause: CallCause, t: Translate): string {
-  if (cause.kind === 'notice') {
-    if (cause.ref === null) return t('sandbox.traffic.cause_notice')
-    return t('sandbox.traffic.cause_notice_of', { notice: messageName(cause.ref, t) })
-  }
+  if (cause.kind === 'notice') return t('sandbox.traffic.cause_notice_of', { notice: messageName(cause.ref, t) })
   if (cause.kind === 'operator') return t(OPERATORS[cause.ref])
   if (cause.kind === 'step') return t('sandbox.traffic.cause_step', { step: stepName(cause.ref, t) })
   return t(CAUSES[cause.kind])
@@ -100,7 +97,7 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     outcome: ({ name }: TrafficOutcome): string => t(OUTCOMES[name]),
     /** Empty of a call that was not forged. */
     forged: (forged: TrafficSummary['forged']): string => (forged === null ? '' : t(FORGED[forged])),
-    /** Empty of a call whose cause is not known, and of the partner's own. */
+    /** Empty of the partner's own calls. */
     cause: ({ cause: kind, cause_ref: ref }: Pick<TrafficSummary, 'cause' | 'cause_ref'>): string =>
       kind === null ? '' : causeText({ kind, ref } as CallCause, t),
     leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>

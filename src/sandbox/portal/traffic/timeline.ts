@@ -46,7 +46,7 @@ export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: b
   const ids = lines.map(({ id }) => id)
   for (const place of await logReferences(deps.db, { partnerId, orderId, ids })) places.set(place.id, place)
   const byArrival = (one: TrafficLine, other: TrafficLine) =>
-    one.at.getTime() - other.at.getTime() || (one.arrival ?? 0) - (other.arrival ?? 0)
+    one.at.getTime() - other.at.getTime() || one.arrival - other.arrival
   const calls = lines
     .toReversed()
     .sort(byArrival)

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { MAIL_STATES } from '../../platform/lib/member.ts'
+import { type Invitation, invitation } from './wire.ts'
+
+export const TEAM_RETENTION: readonly Retention[] = [
+  { table: 'team_invitation', key: ['invitation_id'], column: 'expires_at', keptS: () => 7 * DAY_S },
+]
+
+interface Link {
+  readonly link_id: string
+  readonly link_hash: Buffer
+  readonly expires_at: Date
+}
+
+interface NewInvitation extends Pick<Invitation, 'invitation_id' | 'mail' | 'role'>, Link {
+  readonly mail_key: string
+}
+
+/** 0 where this address is invited already; an invitation that has expired gives way. */
+export const insertInvitation = (db: Db, teamId: string, made: NewInvitation, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into team_invitation
+          (invitation_id, team_id, mail, mail_key, role, link_id, link_hash, invited_at, expires_at, mail_state)
+        values (${made.invitation_id}, ${teamId}, ${made.mail}, ${made.mail_key}, ${made.role}, ${made.link_id},
+          ${made.link_hash}, ${now}, ${made.expires_at}, 'waiting')
+        on conflict (team_id, mail_key) do update set invitation_id = excluded.invitation_id, mail = excluded.mail,
+          role = excluded.role, link_id = excluded.link_id, link_hash = excluded.link_hash,
+          invited_at = excluded.invited_at, expires_at = excluded.expires_at, mail_state = 'waiting', mail_error = null
+          where team_invitation.expires_at <= ${now}`,
+  )
+
+/** The former link stops working. */
+export const replaceLink = (db: Db, invitationId: string, link: Link, now: Date): Promise<number> =>
+  db.exec(
+    sql`update team_invitation set link_id = ${link.link_id}, link_hash = ${link.link_hash},
+          expires_at = ${link.expires_at}, invited_at = ${now}, mail_state = 'waiting', mail_error = null
+        where invitation_id = ${invitationId}`,
+  )
+
+export const listInvitations = (db: Db, teamId: string): Promise<Invitation[]> =>
+  db.many(
+    invitation,
+    sql`select invitation_id, mail, role, invited_at, expires_at, mail_state, mail_error from team_invitation
+        where team_id = ${teamId} order by invited_at, invitation_id`,
+  )
+
+/** Undefined also for text that is not an id. */
+export const findInvitation = (db: Db, teamId: string, invitationId: string): Promise<Invitation | undefined> =>
+  db.maybe(
+    invitation,
+    sql`select invitation_id, mail, role, invited_at, expires_at, mail_state, mail_error from team_invitation
+        where team_id = ${teamId} and invitation_id::text = ${invitationId}`,
+  )
+
+export const countOpen = async (db: Db, teamId: string, now: Date): Promise<number> =>
+  (
+    await db.one(
+      z.object({ open: z.number() }),
+      sql`select count(*)::int as open from team_invitation where team_id = ${teamId} and expires_at > ${now}`,
+    )
+  ).open
+
+/** True for exactly one of any number of simultaneous callers. */
+export const deleteInvitation = async (db: Db, invitationId: string): Promise<boolean> =>
+  (await db.exec(sql`delete from team_invitation where invitation_id = ${invitationId}`)) === 1
+
+const opened = z.object({
+  invitation_id: z.string(),
+  team_id: z.string(),
+  team_name: z.string(),
+  role: invitation.shape.role,
+})
+export type OpenedInvitation = z.output<typeof opened>
+
+export const findByLink = (db: Db, linkHash: Buffer): Promise<OpenedInvitation | undefined> =>
+  db.maybe(
+    opened,
+    sql`select i.invitation_id, i.team_id, t.name as team_name, i.role
+        from team_invitation i join team t using (team_id) where i.link_hash = ${linkHash}`,
+  )
+
+const unsent = z.object({
+  link_hash: z.instanceof(Buffer),
+  mail: z.string(),
+  team_name: z.string(),
+  expires_at: z.date(),
+})
+
+/** What there is to send; undefined when the mail is sent, or the link can no longer be used. */
+export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<typeof unsent> | undefined> =>
+  db.maybe(
+    unsent,
+    sql`select i.link_hash, i.mail, t.name as team_name, i.expires_at
+        from team_invitation i join team t using (team_id)
+        where i.link_id = ${linkId} and i.mail_state <> 'sent' and i.expires_at > ${now}`,
+  )
+
+export const setMailState = (
+  db: Db,
+  linkId: string,
+  state: (typeof MAIL_STATES)[number],
+  error: string | null,
+): Promise<number> =>
+  db.exec(sql`update team_invitation set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

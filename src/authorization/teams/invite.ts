@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { enqueue } from '../../platform/db/jobs-store.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
+import { linkToken, prefixOfLink, sentToken } from '../../platform/lib/crypto/link-token.ts'
+import { parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import {
+  INVITATION_LIFETIME_S,
+  LINK_MAIL_ATTEMPTS,
+  MAX_INVITATIONS,
+  MAX_MEMBERS,
+  mailKeyOf,
+  type NewMember,
+  newMember,
+} from '../../platform/lib/member.ts'
+import { mayInvite } from '../../platform/throttle/index.ts'
+import type { SignedIn } from '../account/index.ts'
+import { notFound, TeamRefusal } from './errors.ts'
+import * as invitations from './invitation-store.ts'
+import * as store from './store.ts'
+import { becomeDeveloper, changeTeam, MAX_TEAMS } from './team.ts'
+import type { Invitation } from './wire.ts'
+
+function newLink({ keys, clock }: Deps) {
+  const link_id = randomUUID()
+  const until = wholeSecondsAfter(clock.now(), INVITATION_LIFETIME_S)
+  const { hash, expiresAt } = linkToken(keys, 'team', { linkId: link_id, expiresAt: until })
+  return { link_id, link_hash: hash, expires_at: expiresAt }
+}
+
+const mailLink = (db: Db, linkId: string): Promise<number> =>
+  enqueue(db, 'send-team-mail', { linkId }, { key: `team-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
+
+/** Returns the invitation's id. In the caller's transaction, with the team locked, or new. */
+export async function sendInvitation(deps: Deps, teamId: string, { mail, role }: NewMember): Promise<string> {
+  const { db, clock } = deps
+  const now = clock.now()
+  const open = await invitations.countOpen(db, teamId, now)
+  if ((await store.countMembers(db, teamId)).members + open >= MAX_MEMBERS) throw new TeamRefusal('full')
+  if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
+  const [invitation_id, link] = [randomUUID(), newLink(deps)]
+  const made = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...link }
+  if ((await invitations.insertInvitation(db, teamId, made, now)) === 0) throw new TeamRefusal('taken')
+  if (!(await mayInvite(deps, `team ${teamId}`, mail))) throw new TeamRefusal('mails')
+  await mailLink(db, link.link_id)
+  return invitation_id
+}
+
+/** An owner invites somebody by mail. */
+export const invite = operation(
+  newMember,
+  (deps: Deps, teamId: string, who: NewMember, person: UserRowKey): Promise<void> =>
+    changeTeam(deps, teamId, { person, role: 'owner' }, async ({ deps: inside, record }) => {
+      const invitation_id = await sendInvitation(inside, teamId, who)
+      await record('team_member_invited', { invitation_id, role: who.role })
+    }),
+)
+
+/** Sends a new invitation; the former one can no longer be used. */
+export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
+  changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, record }) => {
+    const found = await invitations.findInvitation(db, teamId, invitationId)
+    if (!found) throw notFound()
+    if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
+    const link = newLink(inside)
+    await invitations.replaceLink(db, found.invitation_id, link, now)
+    await mailLink(db, link.link_id)
+    await record('team_member_invited', { invitation_id: found.invitation_id, role: found.role, again: true })
+  })
+
+export const withdrawInvitation = (
+  deps: Deps,
+  teamId: string,
+  invitationId: string,
+  person: UserRowKey,
+): Promise<void> =>
+  changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
+    const found = await invitations.findInvitation(db, teamId, invitationId)
+    if (!found) throw notFound()
+    await invitations.deleteInvitation(db, found.invitation_id)
+    await record('team_invitation_withdrawn', { invitation_id: found.invitation_id })
+  })
+
+/** The invitation of a link; changes nothing. Throws TeamRefusal. A forged or expired token costs no statement. */
+export async function openInvitation({ db, clock, keys }: Deps, token: string): Promise<invitations.OpenedInvitation> {
+  const read = parseToken(keys, prefixOfLink('team'), token)
+  if (!read) throw new TeamRefusal('link_invalid')
+  if (read.expiresAt <= clock.now()) throw new TeamRefusal('link_expired')
+  const found = await invitations.findByLink(db, read.hash)
+  if (!found) throw new TeamRefusal('link_invalid')
+  return found
+}
+
+/**
+ * Whoever has the link joins, and accepts the developer terms by it. Of simultaneous calls with one token exactly one
+ * succeeds. Returns the team_id; throws TeamRefusal.
+ */
+export async function joinTeam(deps: Deps, token: string, person: SignedIn): Promise<string> {
+  await openInvitation(deps, token)
+  return becomeDeveloper(deps, person, async (inside) => {
+    const { db, clock } = inside
+    const { invitation_id, team_id: teamId, role } = await openInvitation(inside, token)
+    return changeTeam(inside, teamId, { person: undefined, role }, async ({ db: own, deps: acting, record }) => {
+      if (await store.findMembership(own, person, teamId)) throw new TeamRefusal('joined')
+      if ((await store.teamsOfPerson(own, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
+      if (!(await invitations.deleteInvitation(db, invitation_id))) throw new TeamRefusal('link_invalid')
+      const memberId = randomUUID()
+      await store.insertMember(acting.db, person, { teamId, memberId, role }, clock.now())
+      await record('team_joined', { by: person, member_id: memberId, role })
+      return teamId
+    })
+  })
+}
+
+/** A mail that is still to be sent. `token` is a secret: it goes into the mail and nowhere else. */
+export async function findTeamMail({ db, clock, keys }: Deps, linkId: string) {
+  const found = await invitations.findUnsent(db, linkId, clock.now())
+  if (!found) return undefined
+  const { mail, team_name: team, expires_at: expiresAt, link_hash } = found
+  const token = sentToken(keys, 'team', { linkId, expiresAt }, link_hash)
+  return token === undefined ? undefined : { mail, team, expiresAt, token }
+}
+
+/** `problem` is for the team's owners. */
+export const markTeamMail = (
+  { db }: { db: Db },
+  linkId: string,
+  state: Invitation['mail_state'],
+  problem: string | null = null,
+): Promise<number> => invitations.setMailState(db, linkId, state, problem)

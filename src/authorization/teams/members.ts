@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { type MemberRole, memberRole } from '../../platform/lib/member.ts'
+import { notFound, TeamRefusal } from './errors.ts'
+import * as store from './store.ts'
+import { changeTeam, recordTeamEvent } from './team.ts'
+
+/** A team keeps an owner. */
+async function requireAnotherOwner(db: Db, teamId: string): Promise<void> {
+  if ((await store.countMembers(db, teamId)).owners <= 1) throw new TeamRefusal('last_owner')
+}
+
+const chosenRole = z.object({ role: memberRole })
+
+/** An owner makes a member owner or developer. */
+export const setMemberRole = operation(
+  chosenRole,
+  (
+    deps: Deps,
+    teamId: string,
+    { role }: { readonly role: MemberRole },
+    memberId: string,
+    person: UserRowKey,
+  ): Promise<void> =>
+    changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
+      const found = await store.findMember(db, teamId, memberId)
+      if (!found) throw notFound()
+      if (found.role === role) return
+      if (found.role === 'owner') await requireAnotherOwner(db, teamId)
+      await store.setRole(db, found.member_id, role)
+      await record('team_role_set', { member_id: found.member_id, role })
+    }),
+)
+
+/** An owner removes a member, who finds nothing of the team from the next request on. */
+export const removeMember = (deps: Deps, teamId: string, memberId: string, person: UserRowKey): Promise<void> =>
+  changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
+    const found = await store.findMember(db, teamId, memberId)
+    if (!found) throw notFound()
+    if (found.role === 'owner') await requireAnotherOwner(db, teamId)
+    await store.deleteMember(db, found.member_id)
+    await record('team_member_removed', { member_id: found.member_id, role: found.role })
+  })
+
+/** A member leaves; the last owner cannot. */
+export const leaveTeam = (deps: Deps, teamId: string, person: UserRowKey): Promise<void> =>
+  changeTeam(deps, teamId, { person, role: 'developer' }, async ({ db, self, record }) => {
+    if (!self) throw notFound()
+    if (self.role === 'owner') await requireAnotherOwner(db, teamId)
+    await store.deleteMember(db, self.member_id)
+    await record('team_left', { member_id: self.member_id, role: self.role })
+  })
+
+/** Somebody is erased: teams that have no other owner get one, where there is anybody. In the caller's transaction. */
+export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<void> {
+  for (const { team_id, member_id } of await store.promoteHeirs(deps.db, person)) {
+    await recordTeamEvent(deps, 'team_role_set', team_id, {
+      member_id,
+      role: 'owner',
+      reason: 'the last owner was erased',
+    })
+  }
+}

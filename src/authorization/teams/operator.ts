@@ -1,0 +1,77 @@
+import type { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { action } from '../../platform/lib/action.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { oneApp, showMicroApp } from '../registry/index.ts'
+import { sendInvitation } from './invite.ts'
+import * as operators from './operator-store.ts'
+import { lockTeam } from './store.ts'
+import { createEmptyTeam } from './team.ts'
+import { newTeamOf, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
+
+const givenApp = oneApp.extend(oneTeam.shape)
+
+async function listTeams({ db }: Deps, filter: TeamFilter) {
+  const { rows, next } = await operators.listTeams(db, filter)
+  return { teams: rows, next }
+}
+
+/** A team whose owner is invited by mail. */
+const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
+  deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    const team_id = await createEmptyTeam(inside, name)
+    await sendInvitation(inside, team_id, { mail, role: 'owner' })
+    return { team_id }
+  })
+
+/** Its members see the app and change it from now on, and those of another team no longer. Everything else stays. */
+const giveApp = (
+  deps: Deps,
+  { app_key, team_id }: z.output<typeof givenApp>,
+): Promise<{ app_key: string; team_id: string }> =>
+  deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    await showMicroApp(inside, app_key)
+    if (!(await lockTeam(db, team_id))) throw new InvalidInput([{ field: 'team_id', problem: 'is no team' }])
+    await operators.giveApp(db, app_key, team_id, deps.clock.now())
+    await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
+    return { app_key, team_id }
+  })
+
+/** What operators do with the teams of developers. */
+export const TEAM_ACTIONS = [
+  action({
+    route: 'GET /teams',
+    command: 'team list',
+    role: 'viewer',
+    input: teamFilter,
+    run: listTeams,
+    list: {
+      rows: 'teams',
+      columns: [
+        { name: 'team_id' },
+        { name: 'name' },
+        { name: 'members' },
+        { name: 'owners' },
+        { name: 'apps' },
+        { name: 'created_at' },
+      ],
+    },
+  }),
+  action({
+    route: 'POST /teams',
+    command: 'team create',
+    role: 'editor',
+    input: newTeamOf,
+    run: createTeam,
+  }),
+  action({
+    route: 'POST /apps/:app_key/give',
+    command: 'app give',
+    role: 'editor',
+    input: givenApp,
+    run: giveApp,
+  }),
+]

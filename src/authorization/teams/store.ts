@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import type { MemberRole } from '../../platform/lib/member.ts'
+import { lockedUserByKey, userByKey } from '../account/index.ts'
+import { type Membership, membership, type TeamMember, teamMember } from './wire.ts'
+
+/** What is kept about a person who develops apps. The team stays, and so does what it has made. */
+export const TEAMS_OF_PERSON: readonly PersonalRows[] = [
+  { what: 'team_members', table: 'team_member', key: { team_id: 'uuid' }, shown: ['team_id', 'role', 'joined_at'] },
+  { what: 'developers', table: 'developer', key: {}, shown: ['accepted_at'] },
+]
+
+/** 0 for somebody who has accepted before, or is gone. */
+export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into developer (routing_key, cid, user_id, accepted_at)
+        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${now}::timestamptz
+        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        on conflict do nothing`,
+  )
+
+export const isDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
+  (
+    await db.one(
+      z.object({ found: z.boolean() }),
+      sql`select exists (select 1 from developer
+            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}) as found`,
+    )
+  ).found
+
+export const insertTeam = (db: Db, teamId: string, name: string, now: Date): Promise<number> =>
+  db.exec(sql`insert into team (team_id, name, created_at) values (${teamId}, ${name}, ${now})`)
+
+export const renameTeam = (db: Db, teamId: string, name: string): Promise<number> =>
+  db.exec(sql`update team set name = ${name} where team_id = ${teamId}`)
+
+/** Changes of one team wait for each other; undefined when there is no such team. */
+export const lockTeam = (db: Db, teamId: string): Promise<{ name: string } | undefined> =>
+  db.maybe(z.object({ name: z.string() }), sql`select name from team where team_id = ${teamId} for update`)
+
+interface NewMember {
+  readonly teamId: string
+  readonly memberId: string
+  readonly role: MemberRole
+}
+
+/** 0 for a member, or somebody who is gone. */
+export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }: NewMember, now: Date) =>
+  db.exec(
+    sql`insert into team_member (routing_key, cid, user_id, team_id, member_id, role, joined_at)
+        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${teamId}::uuid, ${memberId}::uuid,
+          ${role}::text, ${now}::timestamptz
+        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        on conflict do nothing`,
+  )
+
+/** Their teams, by name. */
+export const teamsOfPerson = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<Membership[]> =>
+  db.many(
+    membership,
+    sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
+        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        order by lower(t.name), t.team_id`,
+  )
+
+/** Undefined for whoever is no member, and for text that is not an id. */
+export const findMembership = (
+  db: Db,
+  { routingKey, cid, userId }: UserRowKey,
+  teamId: string,
+): Promise<Membership | undefined> =>
+  db.maybe(
+    membership,
+    sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
+        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+          and m.team_id::text = ${teamId}`,
+  )
+
+/** Who joined first comes first. */
+export const listMembers = (db: Db, teamId: string): Promise<TeamMember[]> =>
+  db.many(
+    teamMember,
+    sql`select m.member_id, u.name, m.role, m.joined_at from team_member m
+        cross join ${userByKey(sql.part`m.routing_key`, sql.part`m.cid`, sql.part`m.user_id`)} u
+        where m.team_id = ${teamId} order by m.joined_at, m.member_id`,
+  )
+
+const known = z.object({ member_id: z.string(), role: z.enum(['owner', 'developer']) })
+
+/** Undefined also for text that is not an id. */
+export const findMember = (db: Db, teamId: string, memberId: string): Promise<z.output<typeof known> | undefined> =>
+  db.maybe(
+    known,
+    sql`select member_id, role from team_member where team_id = ${teamId} and member_id::text = ${memberId}`,
+  )
+
+const counts = z.object({ members: z.number(), owners: z.number() })
+
+export const countMembers = (db: Db, teamId: string): Promise<z.output<typeof counts>> =>
+  db.one(
+    counts,
+    sql`select count(*)::int as members, count(*) filter (where role = 'owner')::int as owners
+        from team_member where team_id = ${teamId}`,
+  )
+
+export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<number> =>
+  db.exec(sql`update team_member set role = ${role} where member_id = ${memberId}`)
+
+export const deleteMember = (db: Db, memberId: string): Promise<number> =>
+  db.exec(sql`delete from team_member where member_id = ${memberId}`)
+
+const heir = z.object({ team_id: z.string(), member_id: z.string() })
+
+/** Of each team that has this person as its only owner: who becomes one, the member who joined first. */
+export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<z.output<typeof heir>[]> =>
+  db.many(
+    heir,
+    sql`update team_member set role = 'owner' where member_id = any (array(
+          select (select other.member_id from team_member other
+                  where other.team_id = own.team_id and other.member_id <> own.member_id
+                  order by other.joined_at, other.member_id limit 1)
+          from team_member own
+          where own.routing_key = ${routingKey} and own.cid = ${cid} and own.user_id = ${userId} and own.role = 'owner'
+            and not exists (select 1 from team_member other
+                            where other.team_id = own.team_id and other.member_id <> own.member_id
+                              and other.role = 'owner')))
+        returning team_id, member_id`,
+  )
+
+/** Until the end of the transaction; false for somebody who is no developer. */
+export const lockDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
+  (await db.exec(
+    sql`select from developer where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} for update`,
+  )) === 1

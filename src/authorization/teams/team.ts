@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import type { MemberRole } from '../../platform/lib/member.ts'
+import type { SignedIn } from '../account/index.ts'
+import { notFound, TeamRefusal } from './errors.ts'
+import { listInvitations } from './invitation-store.ts'
+import * as store from './store.ts'
+import { type Invitation, type Membership, newTeam, type TeamMember } from './wire.ts'
+
+/** Teams that one person may be in. */
+export const MAX_TEAMS = 10
+
+/** Leaves a row in the audit log. `detail` holds ids and roles, no addresses. */
+export const recordTeamEvent = (
+  deps: Deps,
+  event: `team_${string}`,
+  teamId: string,
+  { by, ...detail }: { readonly by?: UserRowKey | undefined; readonly [name: string]: unknown },
+): Promise<unknown> =>
+  recordAudit(by ? { ...deps, actor: asPerson(deps.actor, by) } : deps, { event, target: `team:${teamId}`, detail })
+
+/** Whether this person has accepted the developer terms. */
+export const isDeveloper = ({ db }: Deps, person: UserRowKey): Promise<boolean> => store.isDeveloper(db, person)
+
+/**
+ * The person accepts the developer terms, and has a team. Any number of times. Throws TeamRefusal where developers are
+ * invited, and nobody has invited this one.
+ */
+export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
+  if (deps.config.DEVELOPERS !== 'open') throw new TeamRefusal('invited_only')
+  await becomeDeveloper(deps, person, async (inside) => {
+    if ((await store.teamsOfPerson(inside.db, person)).length > 0) return
+    await makeTeam(inside, person.name.slice(0, 60), person)
+  })
+}
+
+/** Once for each person; what else has to happen is done by `work` in the same transaction. */
+export const becomeDeveloper = <Done>(
+  deps: Deps,
+  person: SignedIn,
+  work: (inside: Deps) => Promise<Done>,
+): Promise<Done> =>
+  deps.db.tx(async (db) => {
+    if (person.testOf !== null) throw new TeamRefusal('test_user')
+    const inside = { ...deps, db }
+    if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0) {
+      const { routingKey, cid, userId } = person
+      const actor = asPerson(deps.actor, person)
+      await recordAudit(inside, { event: 'developer_terms_accepted', actor, routingKey, cid, userId })
+    }
+    return work(inside)
+  })
+
+async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<string> {
+  const teamId = randomUUID()
+  const now = deps.clock.now()
+  await store.insertTeam(deps.db, teamId, name, now)
+  if (owner) await store.insertMember(deps.db, owner, { teamId, memberId: randomUUID(), role: 'owner' }, now)
+  await recordTeamEvent(deps, 'team_created', teamId, { by: owner })
+  return teamId
+}
+
+/** A further team of a developer, who owns it. */
+export const createTeam = operation(
+  newTeam,
+  (deps: Deps, { name }: { readonly name: string }, person: UserRowKey): Promise<string> =>
+    deps.db.tx(async (db) => {
+      const inside = { ...deps, db }
+      // Two requests at once are counted one after the other.
+      if (!(await store.lockDeveloper(db, person))) throw notFound()
+      if ((await store.teamsOfPerson(db, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
+      return makeTeam(inside, name, person)
+    }),
+)
+
+/** A team that has nobody yet; for operators, who invite its owner. */
+export const createEmptyTeam = (deps: Deps, name: string): Promise<string> => makeTeam(deps, name)
+
+export const teamsOf = ({ db }: Deps, person: UserRowKey): Promise<Membership[]> => store.teamsOfPerson(db, person)
+
+/** The team, as this person is a member of it; undefined for whoever is none. */
+export const findMembership = ({ db }: Deps, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
+  store.findMembership(db, person, teamId)
+
+export const peopleOfTeam = async (
+  { db }: Deps,
+  teamId: string,
+): Promise<{ members: TeamMember[]; invitations: Invitation[] }> => ({
+  members: await store.listMembers(db, teamId),
+  invitations: await listInvitations(db, teamId),
+})
+
+interface Work {
+  readonly db: Db
+  readonly deps: Deps
+  readonly now: Date
+  /** Of whoever acts; undefined for operators. */
+  readonly self: Membership | undefined
+  readonly record: (event: `team_${string}`, detail: object) => Promise<unknown>
+}
+
+/**
+ * Changes a team in one transaction; changes of one team wait for each other. Whoever is no member (any more) finds nothing, a
+ * developer is told that an owner has to do it. `person`: undefined for operators.
+ */
+export const changeTeam = <Done>(
+  deps: Deps,
+  teamId: string,
+  { person, role }: { readonly person: UserRowKey | undefined; readonly role: MemberRole },
+  work: (inside: Work) => Promise<Done>,
+): Promise<Done> =>
+  deps.db.tx(async (db) => {
+    if (!(await store.lockTeam(db, teamId))) throw notFound()
+    const self = person && (await store.findMembership(db, person, teamId))
+    if (person && !self) throw notFound()
+    if (self && role === 'owner' && self.role !== 'owner') throw new TeamRefusal('not_owner')
+    const inside = { ...deps, db }
+    const record: Work['record'] = (event, detail) => recordTeamEvent(inside, event, teamId, { by: person, ...detail })
+    return work({ db, deps: inside, now: deps.clock.now(), self, record })
+  })
+
+export const renameTeam = operation(
+  newTeam,
+  (deps: Deps, teamId: string, { name }: { readonly name: string }, person: UserRowKey): Promise<void> =>
+    changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
+      await store.renameTeam(db, teamId, name)
+      await record('team_renamed', {})
+    }),
+)

@@ -1,0 +1,35 @@
+import { hmacSha256 } from './digest.ts'
+import { type DerivedKeys, everyKey, type Keys } from './keys.ts'
+import { issueToken, type OpaqueToken, PREFIX } from './opaque-token.ts'
+
+/**
+ * Links that are sent by mail, each to be used once. The token is made anew from the link's id whenever the mail is sent, so
+ * that neither the table nor the queue holds it: whoever reads the database cannot use it without SECRET_KEY.
+ */
+
+interface Link {
+  readonly linkId: string
+  readonly expiresAt: Date
+}
+
+const KINDS = {
+  member: { prefix: PREFIX.memberLink, derivedFrom: 'member link' },
+  team: { prefix: PREFIX.teamLink, derivedFrom: 'team link' },
+} as const
+export type LinkKind = keyof typeof KINDS
+
+export const prefixOfLink = (kind: LinkKind) => KINDS[kind].prefix
+
+export const linkToken = (keys: DerivedKeys, kind: LinkKind, { linkId, expiresAt }: Link): OpaqueToken =>
+  issueToken(keys, {
+    prefix: KINDS[kind].prefix,
+    routingKey: 0,
+    expiresAt,
+    random: hmacSha256(keys.derive, `${KINDS[kind].derivedFrom}\n${linkId}`),
+  })
+
+/** The token whose hash is kept; undefined where it was made with a key that has been given up: nobody could use it. */
+export const sentToken = (keys: Keys, kind: LinkKind, link: Link, linkHash: Buffer): string | undefined =>
+  everyKey(keys)
+    .map((key) => linkToken(key, kind, link))
+    .find(({ hash }) => hash.equals(linkHash))?.text

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routesOf } from '../admin-routes.ts'
+import { adminTokenHolder, COOKIE } from '../console/person.ts'
+import { openWorld, type World } from '../harness.ts'
+import {
+  APP_FORM,
+  clientOf,
+  type Developer,
+  founder,
+  joined,
+  memberIdOf,
+  person,
+  registered,
+  withAuthenticator,
+} from '../teams/people.ts'
+
+/**
+ * Who may do what on the pages of developers: every route of the app that is below /developer, each by an owner and a developer of the
+ * team, somebody of another team, somebody who was removed from this one, a person who is no developer, an operator, and
+ * nobody. Each writing route goes with what it needs, so that it fails for nothing but who asks.
+ */
+
+/** Who may, and the form. `everybody`: any developer; what is shown is their own. */
+const ROUTES: Readonly<Record<string, { who: 'person' | 'everybody' | 'team' | 'owner'; form?: object }>> = {
+  'GET /developer': { who: 'person' },
+  'GET /developer/terms': { who: 'person' },
+  'POST /developer/terms': { who: 'person', form: {} },
+  'GET /developer/join': { who: 'person' },
+  'POST /developer/join': { who: 'person', form: { token: 'x' } },
+  'GET /developer/teams': { who: 'person' },
+  'POST /developer/teams': { who: 'everybody', form: { name: 'Another' } },
+  'GET /developer/teams/:team_id': { who: 'team' },
+  'GET /developer/teams/:team_id/apps': { who: 'team' },
+  'GET /developer/teams/:team_id/apps/new': { who: 'team' },
+  'POST /developer/teams/:team_id/apps': { who: 'team', form: APP_FORM },
+  'GET /developer/apps/:app_key': { who: 'team' },
+  'GET /developer/apps/:app_key/edit': { who: 'team' },
+  'POST /developer/apps/:app_key/edit': { who: 'team', form: APP_FORM },
+  'GET /developer/apps/:app_key/secret': { who: 'owner' },
+  'POST /developer/apps/:app_key/secret': { who: 'owner', form: { replaces: '' } },
+  'GET /developer/apps/:app_key/end-tokens': { who: 'owner' },
+  'POST /developer/apps/:app_key/end-tokens': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/test-users': { who: 'team' },
+  'POST /developer/apps/:app_key/test-users': { who: 'team', form: {} },
+  'POST /developer/teams/:team_id/name': { who: 'owner', form: { name: 'Renamed' } },
+  'POST /developer/teams/:team_id/invite': { who: 'owner', form: { mail: 'new@example.com', role: 'developer' } },
+  'POST /developer/teams/:team_id/invitations/:invitation_id/again': { who: 'owner', form: {} },
+  'POST /developer/teams/:team_id/invitations/:invitation_id/withdraw': { who: 'owner', form: {} },
+  'POST /developer/teams/:team_id/members/:member_id/role': { who: 'owner', form: { role: 'developer' } },
+  'POST /developer/teams/:team_id/members/:member_id/remove': { who: 'owner', form: {} },
+  'POST /developer/teams/:team_id/leave': { who: 'team', form: {} },
+}
+
+let world: World
+let owner: Developer & { team: string }
+let stranger: Developer & { team: string }
+let values: Record<string, string>
+const askers: Record<string, { cookieHeader: string }> = {}
+beforeAll(async () => {
+  world = await openWorld()
+  owner = await founder(world)
+  stranger = await founder(world)
+  await withAuthenticator(world, owner)
+  const [developer, removed] = [await joined(world, owner), await joined(world, owner)]
+  const team = `/developer/teams/${owner.team}`
+  await owner.browser.send('POST', `${team}/members/${removed.memberId}/remove`, {})
+  await owner.browser.send('POST', `${team}/invite`, { mail: 'open@example.com', role: 'developer' })
+  const { rows } = await world.pool.query("select invitation_id from team_invitation where mail = 'open@example.com'")
+  values = {
+    team_id: owner.team,
+    app_key: await registered(owner),
+    member_id: await memberIdOf(world, owner, owner.team),
+    invitation_id: rows[0].invitation_id,
+  }
+  const operator = await adminTokenHolder(world)
+  Object.assign(askers, {
+    owner: owner.browser,
+    developer: developer.browser,
+    stranger: stranger.browser,
+    removed: removed.browser,
+    outsider: (await person(world)).browser,
+    operator: { cookieHeader: `${COOKIE}=${operator.cookie}` },
+    nobody: { cookieHeader: '' },
+  })
+})
+afterAll(() => world?.close())
+
+/** What comes of it: let in, or how not. */
+const expected = (
+  who: (typeof ROUTES)[string]['who'],
+): Readonly<Record<string, 'in' | 'home' | 'sign-in' | 403 | 404>> => {
+  const outside = { operator: 'sign-in', nobody: 'sign-in' } as const
+  if (who === 'person')
+    return { owner: 'in', developer: 'in', stranger: 'in', removed: 'in', outsider: 'in', ...outside }
+  const member = { owner: 'in', developer: who === 'owner' ? 403 : 'in', outsider: 'home', ...outside } as const
+  return who === 'everybody' ? { ...member, stranger: 'in', removed: 'in' } : { ...member, stranger: 404, removed: 404 }
+}
+
+it('has every route of the pages of developers', () => {
+  const known = routesOf(world.app, '/developer').filter((route) => !route.startsWith('OPTIONS'))
+  expect(known.sort()).toEqual(Object.keys(ROUTES).sort())
+})
+
+describe('the pages of developers', () => {
+  // Refusals first: they must change nothing for those who may.
+  const order = ['nobody', 'operator', 'outsider', 'removed', 'stranger', 'developer', 'owner']
+  it.each(order)('let %s do what it may, and nothing else', async (asker) => {
+    const client = clientOf(world)
+    const all = Object.entries(ROUTES).filter(([route]) => asker !== 'outsider' || !route.endsWith('/terms'))
+    for (const [route, { who, form }] of all) {
+      const [method = '', pattern = ''] = route.split(' ')
+      const leaves = route.endsWith('/leave') && (asker === 'developer' || asker === 'owner')
+      const path = pattern.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
+      const cookie = askers[asker]?.cookieHeader ?? ''
+      const browser = client.newBrowser()
+      for (const pair of cookie.split('; ')) {
+        const [name = '', value = ''] = pair.split(/=(.*)/s)
+        if (name) browser.cookies.set(name, value)
+      }
+      if (leaves) continue // shown in teams.test.ts
+      const answer = await browser.send(method, path, form as Record<string, string> | undefined)
+      const location = String(answer.headers.location ?? '')
+      const come =
+        answer.status === 303 && location.startsWith('/sign-in')
+          ? 'sign-in'
+          : answer.status === 303 &&
+              location === '/developer' &&
+              !['GET', 'person'].includes(who) &&
+              asker === 'outsider'
+            ? 'home'
+            : [403, 404].includes(answer.status) && !pattern.endsWith('/join')
+              ? answer.status
+              : 'in'
+      expect(`${route} ${asker}: ${come}`).toBe(`${route} ${asker}: ${expected(who)[asker]}`)
+    }
+  })
+})

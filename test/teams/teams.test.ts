@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eraseUser } from '../../src/authorization/people/erase.ts'
+import { TASKS } from '../../src/operations/jobs/tasks.ts'
+import { visibleText } from '../acceptance/form.ts'
+import { header } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
+import { type Developer, founder, joined, memberIdOf, person, tokenFor } from './people.ts'
+
+/** Teams of developers, with real mails. */
+
+let office: PostOffice
+let world: World
+beforeAll(async () => {
+  office = await postOffice()
+  world = await openWorld({ SMTP_URL: office.url })
+})
+afterAll(async () => {
+  await world?.close()
+  await office?.close()
+})
+
+const textOf = async ({ browser }: Developer, path: string) =>
+  visibleText((await browser.open(path)).text).replace(/\s+/g, ' ')
+const send = ({ browser }: Developer, path: string, form: Record<string, string> = {}) =>
+  browser.send('POST', path, form)
+const rolesOf = async (team: string): Promise<string[]> =>
+  (await world.pool.query('select role from team_member where team_id = $1 order by joined_at, member_id', [team])).rows
+    .map(({ role }) => role)
+    .sort()
+
+describe('a developer', () => {
+  it('is whoever has accepted the terms, once, with a team of their own', async () => {
+    const someone = await person(world, 'Lin')
+    expect(await textOf(someone, '/developer')).toContain('Become a developer')
+    expect(header(await send(someone, '/developer/teams', { name: 'x' }), 'location')).toBe('/developer')
+    await Promise.all([1, 2, 3].map(() => send(someone, '/developer/terms')))
+    expect(await textOf(someone, '/developer')).toContain('Lin You are an owner.')
+    const { rows } = await world.pool.query(
+      "select actor, actor_name from audit_event where event = 'developer_terms_accepted' and user_id = $1",
+      [someone.userId],
+    )
+    expect(rows).toEqual([{ actor: 'user', actor_name: `${someone.cid}/${someone.userId}` }])
+  })
+
+  it('is in ten teams at most', async () => {
+    const someone = await founder(world)
+    const answers = await Promise.all(
+      [...Array(11)].map((_, n) => send(someone, '/developer/teams', { name: `T${n}` })),
+    )
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(9)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2)
+    expect((await send(someone, '/developer/teams', { name: ' ' })).status).toBe(400)
+  })
+})
+
+describe('an invitation', () => {
+  it('arrives by mail, shows before it does anything, and is used once', async () => {
+    const owner = await founder(world, 'Lake')
+    await send(owner, `/developer/teams/${owner.team}/invite`, { mail: 'ann@example.com', role: 'developer' })
+    const { rows } = await world.pool.query("select link_id from team_invitation where mail = 'ann@example.com'")
+    const job = { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) }
+    for (let n = 0; n < 2; n++) await TASKS['send-team-mail'](world.deps, { linkId: rows[0].link_id }, job)
+    const token = await world.pool
+      .query("update team_invitation set mail_state = 'waiting' where link_id = $1", [rows[0].link_id])
+      .then(() => tokenFor(world, 'ann@example.com'))
+    const mails = office.to('ann@example.com')
+    expect(mails).toHaveLength(1)
+    expect(mails[0]?.mail.text).toContain(`/developer/join?token=${token}`)
+    expect(mails[0]?.mail.subject).toContain('You are invited to the team Lake')
+    expect(world.logged()).not.toContain(token.slice(5))
+    const [ann, bob] = [await person(world), await person(world)]
+    for (let n = 0; n < 2; n++)
+      expect(await textOf(ann, `/developer/join?token=${token}`)).toContain('Join the team Lake')
+    const answers = await Promise.all([ann, bob].map((one) => send(one, '/developer/join', { token })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 404])
+    expect(await rolesOf(owner.team)).toEqual(['developer', 'owner'])
+  })
+
+  it('ends after a week, when it is withdrawn, and when a newer one is sent', async () => {
+    const owner = await founder(world)
+    const team = `/developer/teams/${owner.team}`
+    const invite = async (mail: string) => {
+      await send(owner, `${team}/invite`, { mail, role: 'developer' })
+      const { rows } = await world.pool.query('select invitation_id from team_invitation where mail = $1', [mail])
+      return { id: rows[0].invitation_id, token: await tokenFor(world, mail) }
+    }
+    const [late, gone, replaced] = [
+      await invite('late@example.com'),
+      await invite('gone@example.com'),
+      await invite('new@example.com'),
+    ]
+    expect((await send(owner, `${team}/invite`, { mail: 'LATE@example.com', role: 'owner' })).status).toBe(409)
+    await send(owner, `${team}/invitations/${gone.id}/withdraw`)
+    world.clock.advance(1)
+    await send(owner, `${team}/invitations/${replaced.id}/again`)
+    const someone = await person(world)
+    const join = (token: string) => send(someone, '/developer/join', { token })
+    expect((await join(gone.token)).status).toBe(404)
+    expect((await join(replaced.token)).status).toBe(404)
+    expect((await join('ghtl_x')).status).toBe(404)
+    world.clock.advance(7 * 86_400)
+    const again = await person(world)
+    expect((await send(again, '/developer/join', { token: late.token })).status).toBe(410)
+    expect(await rolesOf(owner.team)).toEqual(['owner'])
+  })
+
+  it('is refused for what is no address, and beyond twenty that are open', async () => {
+    const owner = await founder(world)
+    const invite = (mail: string) => send(owner, `/developer/teams/${owner.team}/invite`, { mail, role: 'developer' })
+    expect((await invite('no address')).status).toBe(400)
+    const answers = await Promise.all([...Array(23)].map((_, n) => invite(`many${n}@example.com`)))
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(20)
+  })
+})
+
+describe('a team', () => {
+  it('keeps an owner, whoever leaves, is removed or made a developer at once', async () => {
+    const owner = await founder(world)
+    const other = await joined(world, owner, 'owner')
+    const team = `/developer/teams/${owner.team}`
+    const own = await memberIdOf(world, owner, owner.team)
+    const answers = await Promise.all([
+      send(owner, `${team}/leave`),
+      send(other, `${team}/leave`),
+      send(owner, `${team}/members/${other.memberId}/role`, { role: 'developer' }),
+      send(other, `${team}/members/${own}/role`, { role: 'developer' }),
+    ])
+    expect(await rolesOf(owner.team)).toContain('owner')
+    expect(answers.filter(({ status }) => status === 303).length).toBeGreaterThan(0)
+  })
+
+  it('has the member who joined first as its owner when the only one is erased', async () => {
+    const owner = await founder(world)
+    const first = await joined(world, owner)
+    world.clock.advance(1)
+    await joined(world, owner)
+    await eraseUser(world.deps, { cid: owner.cid, user_id: owner.userId })
+    const { rows } = await world.pool.query("select member_id from team_member where team_id = $1 and role = 'owner'", [
+      owner.team,
+    ])
+    expect(rows).toEqual([{ member_id: first.memberId }])
+  })
+
+  it('is gone for a member who leaves or is removed, at once', async () => {
+    const owner = await founder(world)
+    const [one, other] = [await joined(world, owner), await joined(world, owner)]
+    const team = `/developer/teams/${owner.team}`
+    expect((await one.browser.open(team)).status).toBe(200)
+    await send(one, `${team}/leave`)
+    await send(owner, `${team}/members/${other.memberId}/remove`)
+    for (const { browser } of [one, other]) expect((await browser.open(team)).status).toBe(404)
+    expect((await send(owner, `${team}/members/${other.memberId}/remove`)).status).toBe(404)
+  })
+})
+
+describe('DEVELOPERS', () => {
+  it('off has no pages; invited lets nobody in who is not', async () => {
+    const off = await openWorld({ DEVELOPERS: 'off' })
+    const invited = await openWorld({ DEVELOPERS: 'invited' })
+    try {
+      expect((await (await person(off)).browser.open('/developer')).status).toBe(404)
+      const someone = await person(invited)
+      expect((await someone.browser.open('/developer')).text).not.toContain('action="/developer/terms"')
+      expect((await send(someone, '/developer/terms')).status).toBe(403)
+    } finally {
+      await Promise.all([off.close(), invited.close()])
+    }
+  })
+})

@@ -49,7 +49,7 @@ async function make(deps: Deps, appKey: string): Promise<{ password: string }> {
   return { password }
 }
 
-/** Those of an app, in the order in which they were made. */
+/** Test users of an app, in the order in which they were made. */
 const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
 
 /** A new password for all of an app's. In the caller's transaction. */

@@ -31,7 +31,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     readonly given: TeamRequest | AppRequest
     readonly typed: TypedApp
     readonly action: string
-    /** Of an app that there is. */
+    /** Name of an app that exists. */
     readonly appName?: string
     readonly alert?: string
     readonly error?: InvalidInput

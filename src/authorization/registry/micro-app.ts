@@ -35,7 +35,7 @@ export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
 
 interface Origin {
-  /** Of demo data; null: it gets one later. */
+  /** Secret of demo data; null: it gets one later. */
   readonly secret?: string | null
   readonly stage?: MicroApp['stage']
 }

@@ -30,5 +30,5 @@ export class TeamRefusal extends RescodeError {
   }
 }
 
-/** The same answer for a team, app or member that does not exist and for one of others. */
+/** One answer for a team, app or member that does not exist and for one of others. */
 export const notFound = (): RescodeError => invalidRequest('no such path', { status: 404 })

@@ -112,7 +112,7 @@ export const deleteMember = (db: Db, memberId: string): Promise<number> =>
 
 const heir = z.object({ team_id: z.string(), member_id: z.string() })
 
-/** Of each team that has this person as its only owner: who becomes one, the member who joined first. */
+/** Makes the member who joined first the owner of each team that has this person as its only owner. */
 export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<z.output<typeof heir>[]> =>
   db.many(
     heir,

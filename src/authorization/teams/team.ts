@@ -98,7 +98,7 @@ interface Work {
   readonly db: Db
   readonly deps: Deps
   readonly now: Date
-  /** Of whoever acts; undefined for operators. */
+  /** Membership of whoever acts; undefined for operators. */
   readonly self: Membership | undefined
   readonly record: (event: `team_${string}`, detail: object) => Promise<unknown>
 }

@@ -4,7 +4,7 @@ import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { UpstreamFailure } from './failures.ts'
 
-/** Of public keys alone: neither `none` nor a secret that others may have. */
+/** Algorithms of public keys alone: neither `none` nor a secret that others may have. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 const TYPES = ['logout+jwt', 'jwt']
 export const LONGEST_LOGOUT_TOKEN = 8_192

@@ -110,7 +110,7 @@ interface Wanted {
   readonly exceptions: Exceptions
   /** Not what would be done, but to do it. */
   readonly isSure: boolean
-  /** Of `--url`. */
+  /** Value of `--url`. */
   readonly url?: string
 }
 

@@ -78,7 +78,7 @@ interface OwnService {
   secretKey(): string
 }
 
-/** That of these settings, or with the embedded database the one that runs on DATA_DIR. */
+/** The service of these settings, or with the embedded database the one that runs on DATA_DIR. */
 async function serviceOfMachine(env: Terminal['env']): Promise<OwnService> {
   const config = readConfig(env)
   if (config.DATABASE_URL) return { url: operatorsAddress(config), secretKey: () => config.SECRET_KEY ?? '' }

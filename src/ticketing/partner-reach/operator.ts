@@ -2,7 +2,7 @@ import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { onePartner } from '../partners/index.ts'
-import { listBreakers, resetBreaker } from './breaker-admin.ts'
+import { listBreakers, resetBreaker } from './breaker.ts'
 import { ENDING_WITHIN_S, listCertificates } from './certificate.ts'
 
 const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): string => `/partners/${partner_id}`

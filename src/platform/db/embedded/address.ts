@@ -7,7 +7,7 @@ import { holderOf } from './lock.ts'
 
 const fileOf = (dataDir: string): string => join(resolve(dataDir), 'address')
 
-/** Of this process, while it holds the folder. Returns what removes it. */
+/** Keeps the address of this process, while it holds the folder. Returns what removes it. */
 export function keepAddress(dataDir: string, url: string): () => void {
   const file = fileOf(dataDir)
   writeFileSync(file, `${process.pid} ${url}`)
@@ -27,7 +27,7 @@ function addressLeftBy(pid: number, dataDir: string): string | undefined {
 const STARTS_WITHIN_MS = 30_000
 const EVERY_MS = 50
 
-/** That of the running service of `dataDir`, also of one that is still starting; undefined where none runs. */
+/** Address of the running service of `dataDir`, also of one that is still starting; undefined where none runs. */
 export async function addressOfRunning(dataDir: string): Promise<string | undefined> {
   for (let waited = 0; waited < STARTS_WITHIN_MS; waited += EVERY_MS) {
     const holder = holderOf(resolve(dataDir))

@@ -5,7 +5,7 @@ import { RescodeError } from './rescode.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request whose caller has signed its body too: SHA-256 of that body, in hex. */
+    /** SHA-256 in hex of a body that its caller has signed too. */
     signedBody: string | null
     bodyHash: Hash | null
   }

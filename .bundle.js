@@ -6,7 +6,7 @@ import { build } from 'rolldown'
  * half its time. Left out are packages that load files of their own by name (native code, threads, SQL), and those that
  * these share with us.
  */
-const LEFT_OUT = ['@node-rs/argon2', 'graphile-worker', 'node-pg-migrate', 'pg', 'piscina']
+const LEFT_OUT = ['@node-rs/argon2', 'graphile-worker', 'node-pg-migrate', 'pg', 'piscina', 'sharp']
 
 /** The last two are started by others: in a process, and in a thread. */
 const PROGRAMS = [

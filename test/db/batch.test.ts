@@ -171,11 +171,11 @@ describe('a queue', () => {
 
 describe('rooms', () => {
   it('hold their share of the connections, and leave the others theirs', async () => {
-    const db = dbWith({ waitMs: 700 }) // four connections: one for /readyz, one for notices, one for tokens, one for reads
+    const db = dbWith({ waitMs: 1_500 }) // four connections: one for /readyz, one for notices, one for tokens, one for reads
     const Nothing = z.object({})
     const hold = (from: Db, seconds: number) => from.one(Nothing, sql`select from pg_sleep(${seconds}::float8)`)
-    const notices = Array.from({ length: 5 }, () => hold(db.withShareOf('notices'), 2).catch((error: unknown) => error))
-    const tokens = Array.from({ length: 5 }, () => hold(db.withShareOf('oauth'), 2).catch((error: unknown) => error))
+    const notices = Array.from({ length: 5 }, () => hold(db.withShareOf('notices'), 4).catch((error: unknown) => error))
+    const tokens = Array.from({ length: 5 }, () => hold(db.withShareOf('oauth'), 4).catch((error: unknown) => error))
     await Promise.all([hold(db.withShareOf('resource'), 0), hold(db.reserved(), 0)])
     for (const outcomes of [await Promise.all(notices), await Promise.all(tokens)]) {
       expect(outcomes.filter((outcome) => outcome instanceof Overloaded)).toHaveLength(4)

@@ -57,7 +57,7 @@ const aboutPartners = ({ orders, parties }: Size) => ({
 const parties = ({ parties }: Size) => ({
   micro_app: `select 'app-' || n, 'App', null, 'approved', '{example.com}', '{}', '{USER_INFO}', 30, 'fixed', true, $1, $1
               from generate_series(1, ${parties}) n`,
-  micro_app_secret: `select 'app-' || n, sha256(n::text::bytea), $1, null, null from generate_series(1, ${parties}) n`,
+  micro_app_secret: `select 'app-' || n, sha256(n::text::bytea), $1, null, null, '\x00'::bytea from generate_series(1, ${parties}) n`,
   failed_attempt: `select sha256(n::text::bytea), 1, $1::timestamptz + n * interval '1 s' from generate_series(1, ${parties}) n`,
   partner: `select 100000 + n, 'client-' || n, 'Seller', 'active', 'live', null, '{}', $1, $1 from generate_series(1, ${parties}) n`,
   partner_secret: `select md5(n::text)::uuid, 100000 + n, '', true, 0, $1, null, null from generate_series(1, ${parties}) n`,

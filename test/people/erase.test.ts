@@ -57,6 +57,7 @@ async function makePerson() {
      values ($1, $2, $3, 'phone', gen_random_uuid(), '13900000001', now(), now())`,
     person,
   )
+  await world.pool.query("insert into profile_picture values ($1, $2, $3, gen_random_uuid(), 'x', now())", person)
   await world.pool.query("insert into remembered_consent values ($1, $2, $3, 'app', '{openid}', now())", person)
   await world.pool.query(
     `insert into refused_request values ($1, gen_random_uuid(), now(), 'A5', 'POST', 200, 20016, 'user_blocked', null, '',
@@ -86,6 +87,7 @@ const ROWS = {
   sign_ins: 1,
   contact_changes: 1,
   passkeys: 1,
+  pictures: 1,
   recovery_codes: 1,
   authenticators: 1,
   password_links: 1,

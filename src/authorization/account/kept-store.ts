@@ -49,6 +49,7 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     key: { credential_id: 'bytea' },
     shown: ['name', 'created_at', 'last_used_at'],
   },
+  { what: 'pictures', table: 'profile_picture', key: {}, shown: ['made_at'] },
   { what: 'recovery_codes', table: 'recovery_code', key: { code_hash: 'bytea' }, shown: ['created_at', 'used_at'] },
   { what: 'authenticators', table: 'user_totp', key: {}, shown: ['created_at', 'confirmed_at'] },
   {

@@ -4,6 +4,8 @@ import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
+import { LARGEST_UPLOAD, PICTURES, setOwnPicture, uploadedPicture } from './picture.ts'
+import { deletePicture } from './picture-store.ts'
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
@@ -52,6 +54,7 @@ const editProfile = operation(
       if (fields.includes('avatar') && !/^https:/i.test(next.big_avatar_url)) return false
       if (fields.length === 0) return true
       await store.updateProfile(db, session, next, deps.clock.now())
+      if (fields.includes('avatar')) await deletePicture(db, session)
       const { routingKey, cid, userId } = session
       const actor = asPerson(deps.actor, session)
       await recordAudit(
@@ -67,6 +70,8 @@ export const OWN_PROFILE = {
   show: ownProfile,
   editable: editableFields,
   edit: editProfile,
+  /** Of an uploaded one: where it is, how many bytes the file may have. */
+  picture: { path: PICTURES, largest: LARGEST_UPLOAD, set: setOwnPicture, find: uploadedPicture },
   pending: pendingContacts,
   ask: askForContact,
   confirm: confirmContact,

@@ -8,10 +8,18 @@ import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
 import { mayUse } from '../registry/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
-import { type ConsentDecision, decideFirst, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
+import {
+  type ConsentDecision,
+  decideFirst,
+  ensureCode,
+  ensureGrant,
+  findDecision,
+  findIssued,
+  forgetConsent,
+  rememberConsent,
+} from './consent-store.ts'
 import { endGrant } from './end-grants.ts'
 import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
-import { ensureCode, ensureGrant, findIssued } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
 export interface ConsentSubmission<Request extends AuthorizationRequest> {

@@ -47,6 +47,7 @@ const KINDS: Readonly<Record<string, string>> = {
   authenticators: 'account.data.authenticators',
   contact_changes: 'account.data.contact_changes',
   password_links: 'account.data.password_links',
+  pictures: 'account.data.pictures',
   credentials: 'account.data.credentials',
   profile: 'account.data.profile',
 }

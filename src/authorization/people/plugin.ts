@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { appsRoutes } from './apps-routes.ts'
 import { dataRoutes } from './data-routes.ts'
+import { pictureRoutes } from './picture-routes.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { securityRoutes } from './security-routes.ts'
 
@@ -11,4 +12,5 @@ export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   await app.register(dataRoutes, { deps })
   await app.register(securityRoutes, { deps })
   await app.register(profileRoutes, { deps })
+  await app.register(pictureRoutes, { deps })
 }

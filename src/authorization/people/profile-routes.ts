@@ -15,8 +15,12 @@ type Contact = (typeof CONTACTS)[number]
 const DONE = { saved: 'account.profile.saved', phone: 'account.profile.phone_done', mail: 'account.profile.mail_done' }
 /** What the page tells of; anything unusable counts as not given. */
 const pageQuery = z
-  .object({ done: z.enum(['saved', 'phone', 'mail']).optional().catch(undefined) })
-  .catch({ done: undefined })
+  .object({
+    done: z.enum(['saved', 'phone', 'mail']).optional().catch(undefined),
+    refused: z.enum(['large', 'unfit']).optional().catch(undefined),
+  })
+  .catch({ done: undefined, refused: undefined })
+const REFUSED = { large: 'account.profile.picture_large', unfit: 'account.profile.picture_unfit' } as const
 
 const UNFIT = {
   phone: 'account.profile.phone_unfit',
@@ -41,15 +45,16 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   async function show({ request, person, page }: PersonRequest, alert = '') {
     const { cid, userId } = person
     const { passport, name, gender, big_avatar_url, phone_number, created_at } = await ownProfile(person)
-    const { done } = pageQuery.parse(request.query)
+    const { done, refused } = pageQuery.parse(request.query)
+    const t = translator(localeOfRequest(request))
     return page('profile', 'people/profile', {
       ...{ cid: String(cid), userId, passport, gender, name, avatar: big_avatar_url, phone: phone_number },
       createdAt: created_at.toISOString(),
       editable: OWN_PROFILE.editable(deps),
       pending: await OWN_PROFILE.pending(deps, person),
       asks: !(await STEP_UP.isFresh(deps, person)),
-      done: done ? translator(localeOfRequest(request))(DONE[done]) : null,
-      alert,
+      done: done ? t(DONE[done]) : null,
+      alert: refused ? t(REFUSED[refused]) : alert,
     })
   }
 

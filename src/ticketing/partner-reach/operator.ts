@@ -50,8 +50,5 @@ export const REACH_ACTIONS = [
     role: 'support',
     input: onePartner,
     run: (deps: Deps, { partner_id }) => resetBreaker(deps, partner_id),
-    lines: ({ partner_id, processes }) => [
-      processes === 0 ? `no circuit breaker of partner ${partner_id} is open` : `reset in ${processes} processes`,
-    ],
   }),
 ]

@@ -51,14 +51,24 @@ describe('the demo partner’s help', () => {
   })
 
   it('is for the demo partner alone, and for nobody where no demo runs', async () => {
-    const waiting = { path: '/mtp/api/order/consume/notice', until: '', about: { orderId: '1', usedQuantity: '2' }, notice: '' }
+    const waiting = {
+      path: '/mtp/api/order/consume/notice',
+      until: '',
+      about: { orderId: '1', usedQuantity: '2' },
+      notice: '',
+    }
     expect(demoHelp({ config }, demo, waiting)).not.toBeNull()
     expect(demoHelp({ config }, { ...demo, client_id: 'lab' }, waiting)).toBeNull()
     expect(demoHelp({ config: { ...config, DEMO: false } }, demo, waiting)).toBeNull()
   })
 
   it('is not shown to a seller who tries a program of their own as the demo partner', () => {
-    const waiting = { path: '/mtp/api/order/consume/notice', until: '', about: { orderId: '1', usedQuantity: '2' }, notice: '' }
+    const waiting = {
+      path: '/mtp/api/order/consume/notice',
+      until: '',
+      about: { orderId: '1', usedQuantity: '2' },
+      notice: '',
+    }
     for (const base_url of ['http://127.0.0.1:8080', 'https://tickets.example', null]) {
       expect(demoHelp({ config }, { ...demo, base_url }, waiting), String(base_url)).toBeNull()
     }

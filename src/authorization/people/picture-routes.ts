@@ -1,0 +1,86 @@
+import multipart from '@fastify/multipart'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import { hasBody } from '../../platform/lib/web/read-body.ts'
+import { invalidRequest, noSuchPath } from '../../platform/lib/web/rescode.ts'
+import { limitPages } from '../../platform/throttle/index.ts'
+import { OWN_PROFILE } from '../account/index.ts'
+import { accountGuard } from './account-guard.ts'
+
+const { path: PICTURES, largest } = OWN_PROFILE.picture
+const PROFILE = '/account/profile'
+const UPLOAD = `${PROFILE}/picture`
+/** A form with a file that is a little too large is read and answered by our page; a far larger one is not read. */
+const FORM_LIMIT = 4 * largest
+
+const shown = z.object({
+  key: z.coerce.number().int().min(0).max(65_535),
+  file: z
+    .string()
+    .regex(/\.jpg$/)
+    .transform((name) => name.slice(0, -4))
+    .pipe(z.uuid()),
+})
+
+/** No page can be made of a picture, and apps of other sites may show it. Each address has one picture for good, or none any more. */
+const HEADERS = {
+  'Content-Type': 'image/jpeg',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Content-Disposition': 'inline; filename="picture.jpg"',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'public, max-age=3600, immutable',
+} as const
+
+/** The form that uploads a picture, and the pictures. */
+export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(uploadRoute, { deps })
+
+  app.get(`${PICTURES}/:key/:file`, { onRequest: limitPages(app, deps.config) }, async (request, reply) => {
+    const asked = shown.safeParse(request.params)
+    const picture = asked.success && (await OWN_PROFILE.picture.find(deps, asked.data.key, asked.data.file))
+    if (!picture) throw noSuchPath()
+    return reply.headers(HEADERS).send(picture)
+  })
+}
+
+const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const forPerson = await accountGuard(app, deps, FORM_LIMIT)
+  await app.register(multipart, { limits: { fileSize: largest, files: 1, fields: 0, parts: 1, headerPairs: 20 } })
+  app.addHook('onRequest', async (request: FastifyRequest) => {
+    const length = Number(request.headers['content-length'] ?? Number.NaN)
+    if (hasBody(request) && !(length <= FORM_LIMIT)) throw invalidRequest('the file is too large', { status: 413 })
+  })
+
+  // A language link of the page that answers the form.
+  app.get(
+    UPLOAD,
+    forPerson(PROFILE, async ({ goTo }) => goTo(PROFILE)),
+  )
+
+  app.post(
+    UPLOAD,
+    forPerson(PROFILE, async ({ request, person, deps: acting, goTo }) => {
+      if (!OWN_PROFILE.editable(deps).includes('avatar'))
+        throw invalidRequest('this is not changed here', { status: 404 })
+      const file = await uploadedFile(request)
+      if (file === 'too large') return goTo(`${PROFILE}?refused=large`)
+      const saved = file !== undefined && (await OWN_PROFILE.picture.set(acting, person, file))
+      return goTo(`${PROFILE}?${saved ? 'done=saved' : 'refused=unfit'}`)
+    }),
+  )
+}
+
+/** Undefined where the form has none, or cannot be read. */
+async function uploadedFile(request: FastifyRequest): Promise<Buffer | 'too large' | undefined> {
+  if (!request.isMultipart()) return undefined
+  try {
+    const part = await request.file()
+    if (part?.fieldname !== 'picture') return undefined
+    return await part.toBuffer()
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE' ? 'too large' : undefined
+  }
+}

@@ -46,6 +46,18 @@ const partner = async (): Promise<bigint> => {
   return made.partner_id
 }
 const TEAM = { name: 'A team', mail: 'owner@example.com' }
+const onRequest =
+  (path: string, body?: object): Prepare =>
+  async () => {
+    const { app_key } = await client.makeApp()
+    const asked = { name: 'X', logo_url: null, hosts: ['x.example.com'], redirect_uris: [], scopes: ['USER_INFO'] }
+    const { rows } = await world.pool.query(
+      `insert into app_request (request_id, app_key, kind, asked, state, asked_at)
+       values (gen_random_uuid(), $1, 'change', $2, 'open', now()) returning request_id`,
+      [app_key, JSON.stringify({ ...asked, kind: 'server', reasons: { USER_INFO: 'For the ticket' } })],
+    )
+    return () => client.admin('POST', `/app-requests/${rows[0].request_id}/${path}`, body)
+  }
 const onApp =
   (method: string, path: string, body?: object): Prepare =>
   async () => {
@@ -141,6 +153,15 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     const { team_id } = await client.admin('POST', '/teams', TEAM)
     return onApp('POST', '/give', { team_id })()
   }),
+  'POST /admin/v1/app-requests/:request_id/approve': operator('app_request_approved', onRequest('approve')),
+  'POST /admin/v1/app-requests/:request_id/return': operator(
+    'app_request_returned',
+    onRequest('return', { remark: 'Why?' }),
+  ),
+  'POST /admin/v1/app-requests/:request_id/refuse': operator(
+    'app_request_refused',
+    onRequest('refuse', { remark: 'No, sorry' }),
+  ),
   'POST /admin/v1/teams': operator('team_created', async () => () => client.admin('POST', '/teams', TEAM)),
   'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
   'POST /admin/v1/apps/:app_key/rotate-webhook-secret': operator(

@@ -109,7 +109,8 @@ describe('the form of an app', () => {
     expect(text).toContain('Renamed')
     expect(text).toContain('PHONE_NUMBER')
     await world.pool.query("update micro_app set stage = 'live' where app_key = $1", [made])
-    expect((await edit({ name: 'Again' })).status).toBe(409)
+    expect(header(await edit({ name: 'Again' }), 'location')).toBe(`/developer/apps/${made}?done=asked`)
+    expect(seen(await owner.browser.open(`/developer/apps/${made}`))).not.toContain('Again')
     expect((await owner.browser.send('POST', `/developer/apps/${made}/test-users`, {})).status).toBe(409)
   })
 

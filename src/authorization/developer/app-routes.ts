@@ -4,14 +4,19 @@ import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { TEST_USERS } from '../account/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
-import { changeInDevelopment, makeTestUsers, registerApp, TeamRefusal } from '../teams/index.ts'
+import { APP_REQUESTS, changeInDevelopment, makeTestUsers, registerApp, TeamRefusal } from '../teams/index.ts'
 import { fieldsOf, formOfApp, problemsOf, type TypedApp, typedApp } from './app-form.ts'
 import { type AppRequest, developerGuard, HOME, orRefused, type TeamRequest, translatorOf } from './guard.ts'
 
 const NEW = `${HOME}/teams/:team_id/apps`
 const APP = `${HOME}/apps/:app_key`
 
-const DONE = { registered: 'developer.app.done_registered', saved: 'developer.app.done_saved' } as const
+const DONE = {
+  registered: 'developer.app.done_registered',
+  saved: 'developer.app.done_saved',
+  asked: 'developer.request.done_asked',
+  withdrawn: 'developer.request.done_withdrawn',
+} as const
 type Done = keyof typeof DONE
 /** What the page tells of; anything unusable counts as not given. */
 const pageQuery = z
@@ -33,15 +38,17 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     readonly action: string
     /** Name of an app that exists. */
     readonly appName?: string
+    readonly isLive?: boolean
     readonly alert?: string
     readonly error?: InvalidInput
   }
-  const form = ({ given, typed, action, appName, alert = '', error }: Form) => {
+  const form = ({ given, typed, action, appName, isLive = false, alert = '', error }: Form) => {
     const t = translatorOf(given)
     return given.page('home', 'developer/app-form', {
       typed,
       action,
       appName: appName ?? null,
+      isLive,
       alert: error ? t('developer.app.unfit') : alert,
       problems: error ? problemsOf(error, t) : [],
     })
@@ -92,6 +99,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     const { app: access, request, page } = given
     const found = await showMicroApp(deps, access.app_key)
     const { done } = pageQuery.parse(request.query)
+    const asked = await APP_REQUESTS.latest(deps, access.app_key)
     return page('home', 'developer/app', {
       alert: '',
       password: '',
@@ -106,6 +114,11 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
         isInDevelopment: found.stage === 'development',
       },
       team: { id: access.team_id, name: access.team_name },
+      request: asked && {
+        state: asked.state,
+        remark: asked.remark,
+        at: (asked.decided_at ?? asked.asked_at).toISOString(),
+      },
       issuer: deps.config.PUBLIC_URL,
       testUsers: await TEST_USERS.list(deps, access.app_key),
     })
@@ -122,7 +135,8 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
       const { app_key, kind, reasons } = given.app
       const found = await showMicroApp(deps, app_key)
       const action = `${HOME}/apps/${app_key}/edit`
-      return form({ given, typed: formOfApp({ ...found, kind, reasons }), action, appName: found.name })
+      const isLive = found.stage === 'live'
+      return form({ given, typed: formOfApp({ ...found, kind, reasons }), action, appName: found.name, isLive })
     }),
   )
 
@@ -130,13 +144,42 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     `${APP}/edit`,
     forApp('developer', async (given) => {
       const { app_key, kind } = given.app
-      const { name } = await showMicroApp(deps, app_key)
-      return take({ given, action: `${HOME}/apps/${app_key}/edit`, appName: name }, async (typed) => {
+      const { name, stage } = await showMicroApp(deps, app_key)
+      const isLive = stage === 'live'
+      return take({ given, action: `${HOME}/apps/${app_key}/edit`, appName: name, isLive }, async (typed) => {
+        if (isLive) {
+          await APP_REQUESTS.change(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
+          return given.goTo(`${HOME}/apps/${app_key}?done=asked`)
+        }
         await changeInDevelopment(given.deps, app_key, fieldsOf({ ...typed, kind }), given.person)
         return given.goTo(`${HOME}/apps/${app_key}?done=saved`)
       })
     }),
   )
+
+  const requests = [
+    ['request', 'asked', APP_REQUESTS.ask],
+    ['request/withdraw', 'withdrawn', APP_REQUESTS.withdraw],
+  ] as const
+  for (const [path, done, work] of requests) {
+    app.get(
+      `${APP}/${path}`,
+      forApp('owner', async (given) => given.goTo(`${HOME}/apps/${given.app.app_key}`)),
+    )
+    app.post(
+      `${APP}/${path}`,
+      forApp('owner', (given) =>
+        orRefused(
+          given,
+          async () => {
+            await work(given.deps, given.app.app_key, given.person)
+            return given.goTo(`${HOME}/apps/${given.app.app_key}?done=${done}`)
+          },
+          (alert) => show(given, { alert }),
+        ),
+      ),
+    )
+  }
 
   // Opened directly, as by a language link of the page that answers the form.
   app.get(

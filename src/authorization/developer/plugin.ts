@@ -4,6 +4,7 @@ import { failureAnswerOf } from '../../platform/lib/web/envelope.ts'
 import { sendErrorPage } from '../../platform/lib/web/page.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
 import { appRoutes } from './app-routes.ts'
+import { failureRoutes } from './failure-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
 import { secretRoutes } from './secret-routes.ts'
@@ -24,4 +25,5 @@ export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   await app.register(teamRoutes, { deps })
   await app.register(appRoutes, { deps })
   await app.register(secretRoutes, { deps })
+  await app.register(failureRoutes, { deps })
 }

@@ -5,7 +5,7 @@ import { parseInput } from '../../platform/lib/json/input.ts'
 import { STEP_UP } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
-import { endTokens, newestSecret, rotateAppSecret } from '../teams/index.ts'
+import { APP_SECRET } from '../teams/index.ts'
 import { type AppRequest, developerGuard, HOME, orRefused, translatorOf } from './guard.ts'
 
 const SECRET = `${HOME}/apps/:app_key/secret`
@@ -39,7 +39,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       ...shown,
       done: done ? translatorOf(given)('developer.secret.ended') : null,
       app: { app_key, name: found.name, hasSecret: hasSecret(found) },
-      newest: newestSecret(found.secrets),
+      newest: APP_SECRET.newest(found.secrets),
       secrets: found.secrets.map(({ created_at, ends_at, last_used_at }) => ({
         created: created_at.toISOString(),
         ends: ends_at?.toISOString() ?? null,
@@ -73,7 +73,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     forApp('owner', (given) =>
       sensitive(given, async () => {
         const form = parseInput(rotateForm, given.request.body ?? {})
-        const made = await rotateAppSecret(given.deps, given.app.app_key, form, given.person)
+        const made = await APP_SECRET.rotate(given.deps, given.app.app_key, form, given.person)
         return show(given, { made })
       }),
     ),
@@ -89,7 +89,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     `${HOME}/apps/:app_key/end-tokens`,
     forApp('owner', (given) =>
       sensitive(given, async () => {
-        await endTokens(given.deps, given.app.app_key, given.person)
+        await APP_SECRET.endTokens(given.deps, given.app.app_key, given.person)
         return given.goTo(`${HOME}/apps/${given.app.app_key}/secret?done=ended`)
       }),
     ),

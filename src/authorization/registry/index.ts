@@ -9,6 +9,7 @@ export {
   endTokensOfApp,
   listMicroApps,
   listOrigins,
+  putLive,
   showMicroApp,
   updateMicroApp,
 } from './micro-app.ts'

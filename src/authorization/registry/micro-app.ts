@@ -112,6 +112,23 @@ export const updateMicroApp = operation(
   },
 )
 
+/** What its team has asked for becomes what is in force, and the app is live. */
+export const putLive = (
+  deps: Deps,
+  appKey: string,
+  { unchanged_since: _, ...changes }: MicroAppChanges & UnchangedSince,
+  requestId: string,
+): Promise<MicroApp> =>
+  changeMicroApp(deps, appKey, 'app_request_approved', async (db, now) => {
+    const before = await store.findMicroApp(db, appKey, now)
+    await store.updateMicroApp(db, appKey, changes, now)
+    const changed = await store.setLive(db, appKey)
+    const fields = [...Object.keys(changes), 'stage'] as (keyof MicroApp)[]
+    const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
+    const detail = before && changed && { before: valuesOf(before), after: valuesOf(changed) }
+    return { changed, detail: { request_id: requestId, ...detail } }
+  })
+
 /** Lets the app ask users for consent; also takes a suspension back. */
 export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
   changeMicroApp(deps, appKey, 'app_approved', async (db, now) => ({

@@ -112,6 +112,9 @@ export const setStatus = (
     sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
   )
 
+export const setLive = (db: Db, appKey: string): Promise<MicroApp | undefined> =>
+  db.maybe(microApp, sql`update micro_app set stage = 'live' where app_key = ${appKey} returning ${COLUMNS}`)
+
 /** Never earlier than it is: the clock of the process that set it may have been ahead. */
 export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>
   db.maybe(

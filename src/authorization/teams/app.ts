@@ -1,46 +1,30 @@
-import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { InvalidInput, operation, parseInput, visibleLine } from '../../platform/lib/json/input.ts'
+import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { SCOPES } from '../../platform/lib/scope.ts'
 import { TEST_USERS } from '../account/index.ts'
-import { createMicroApp, MICRO_APP_FIELDS, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import { createMicroApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import * as store from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { lockTeam } from './store.ts'
 import { changeTeam } from './team.ts'
-import { APP_KINDS } from './wire.ts'
+import { type AppFields, appFields } from './wire.ts'
 
 /** Apps of one team. */
 const MAX_APPS = 20
 
-/** What developers say of an app. */
-export const appFields = z
-  .strictObject({
-    name: MICRO_APP_FIELDS.name.changed,
-    logo_url: MICRO_APP_FIELDS.logo_url.changed,
-    hosts: MICRO_APP_FIELDS.hosts.changed,
-    redirect_uris: MICRO_APP_FIELDS.redirect_uris.changed,
-    scopes: MICRO_APP_FIELDS.scopes.created,
-    kind: z.enum(APP_KINDS),
-    /** What each scope is for. */
-    reasons: z.partialRecord(z.enum(SCOPES), visibleLine(300)),
-  })
-  .superRefine(({ scopes, reasons }, context) => {
-    for (const scope of scopes.filter((one) => reasons[one] === undefined)) {
-      context.addIssue({ code: 'custom', path: ['reasons', scope], message: 'is required' })
-    }
-  })
-export type AppFields = z.output<typeof appFields>
+/** Where a page calls from. */
+export const originsOf = ({ redirect_uris }: AppFields): string[] => [
+  ...new Set(redirect_uris.map((uri) => new URL(uri).origin)),
+]
 
 /** What follows from where the app's code runs: only a server keeps a secret, and only a page calls from a browser. */
-function madeOf({ kind, reasons: _reasons, ...fields }: AppFields) {
+function madeOf(given: AppFields) {
+  const { kind, reasons: _reasons, ...fields } = given
   if (kind === 'server')
     return { ...fields, token_auth_methods: ['client_secret_basic', 'client_secret_post'], cors_origins: [] }
-  const origins = fields.redirect_uris.map((uri) => new URL(uri).origin)
-  return { ...fields, token_auth_methods: ['none'], cors_origins: kind === 'page' ? [...new Set(origins)] : [] }
+  return { ...fields, token_auth_methods: ['none'], cors_origins: kind === 'page' ? originsOf(given) : [] }
 }
 
 /** Registers an app in development. It has no secret yet. Returns its app_key. */

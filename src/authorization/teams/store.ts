@@ -128,6 +128,16 @@ export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): P
         returning team_id, member_id`,
   )
 
+const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
+
+/** Of the team that has the app. */
+export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
+  db.many(
+    owner,
+    sql`select m.routing_key as "routingKey", m.cid, m.user_id as "userId"
+        from team_app a join team_member m using (team_id) where a.app_key = ${appKey} and m.role = 'owner'`,
+  )
+
 /** Until the end of the transaction; false for somebody who is no developer. */
 export const lockDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
   (await db.exec(

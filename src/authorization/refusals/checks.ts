@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { OAUTH_CHECKS } from '../../authorization/oauth/index.ts'
 import type { CheckSequence } from '../../platform/lib/failure.ts'
 import { ROOT } from '../../platform/lib/root.ts'
 import type { Locale } from '../../platform/lib/web/locale.ts'
+import { OAUTH_CHECKS } from '../oauth/index.ts'
 
 /** In which row of which sequence of checks (REFERENCE, "order of checks") a request was refused. */
 

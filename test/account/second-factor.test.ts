@@ -110,6 +110,19 @@ describe('adding an authenticator', () => {
     expect(told.map(({ event }) => event)).toContain('user_totp_added')
   })
 
+  it('loses nothing that is shown once by the other language or by loading a page anew', async () => {
+    const browser = await signedIn(await client.makeUser())
+    const begun = await post(browser, '/account/security/authenticator')
+    const code = { code: showsNow(secretOn(begun)) }
+    const made = await post(browser, '/account/security/authenticator/confirm', code)
+    const others = await post(browser, '/account/security/recovery-codes')
+    expect([codesOn(made).length, codesOn(others).length]).toEqual([10, 10])
+    for (const { text } of [begun, made, others]) expect(text).not.toContain('hreflang')
+    // The form is sent again: not a wrong code, as the authenticator is there, but where other codes can be made.
+    const again = await post(browser, '/account/security/authenticator/confirm', code)
+    expect([again.status, again.headers.location]).toEqual([303, '/account/security/sign-in'])
+  })
+
   it('needs a first code, and cannot replace one that is in force', async () => {
     const user = await client.makeUser()
     const browser = await signedIn(user)
@@ -119,7 +132,7 @@ describe('adding an authenticator', () => {
     expect(await isSignedIn(await signedIn(user))).toBe(true) // the password alone suffices
     const { browser: other, show } = await protectedPerson()
     expect((await post(other, '/account/security/authenticator')).status).toBe(303)
-    expect((await post(other, '/account/security/authenticator/confirm', { code: show() })).status).toBe(403)
+    expect((await post(other, '/account/security/authenticator/confirm', { code: show() })).status).toBe(303)
   })
 
   it('takes no form of another site', async () => {

@@ -119,6 +119,25 @@ describe('an operator', () => {
     expect((await first.get('/console')).text).not.toContain('/console/own-sign-in')
   })
 
+  it('loses nothing that is shown once by a click on the other language: such a page has no such link', async () => {
+    const name = 'shown-once'
+    await createOperator(world.deps, { name, role: 'viewer', days: 1 })
+    await setOperatorPassword(world.deps, { name, password: PASSWORD })
+    const person = new Person(world)
+    await person.post('/console/sign-in', { name, password: PASSWORD, code: '' })
+    expect((await person.get('/console/authenticator')).text).toContain('hreflang')
+    const begun = await person.submit('/console/authenticator')
+    const secret = /id="secret">([A-Z2-7]+)</.exec(begun.text)?.[1] ?? ''
+    const form_mark = /name="form_mark" value="([^"]+)"/.exec(begun.text)?.[1] ?? ''
+    const codes = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
+    expect(codes.text).toContain('class="codes"')
+    world.clock.advance(30)
+    const fresh = { code: codeOf(world, secret), form_mark: await person.mark('/console/own-sign-in') }
+    const renewed = await person.post('/console/own-sign-in', fresh)
+    expect(renewed.text).toContain('class="codes"')
+    for (const { text } of [begun, codes, renewed]) expect(text).not.toContain('hreflang')
+  })
+
   it('comes back to the page that was asked for, and to no other host', async () => {
     const { name, secret } = await signedIn(world, 'viewer')
     const asked = await new Person(world).get('/console/orders?state=paid')

@@ -42,7 +42,9 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   const send = (request: FastifyRequest, reply: FastifyReply, returnTo: string, page: object) => {
     const shown = { returnTo, alert: '', adds: false, made: null, picture: null, ...page }
-    return sendPage(request, reply, 'account/second-step', shown, { query: queryOf(returnTo), formsEndOutside: true })
+    // A link to the other language would lose the secret that is shown, or was and is being typed.
+    const query = shown.adds && (shown.made || shown.alert) ? {} : { query: queryOf(returnTo) }
+    return sendPage(request, reply, 'account/second-step', shown, { ...query, formsEndOutside: true })
   }
 
   /** The password was typed too long ago, or not in this browser: from the beginning. */
@@ -56,7 +58,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     return send(request, reply, returnTo, { adds: !(await hasTotp(deps, step)) })
   })
 
-  // Opened directly, as by a language link of the page that answers the form: the page that has the form.
+  // The address of the answer, opened again: the page that has the form.
   app.get(ADD, (request, reply) =>
     reply.headers(AREA_A_HEADERS).redirect(`${SECOND_STEP}?${queryOf(returnToOf(request.query))}`, 303),
   )

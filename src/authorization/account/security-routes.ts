@@ -53,7 +53,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
   const change = (path: string, work: Handler): void => {
-    app.get(path, (_request, reply) => toOverview(reply)) // a link of the page that answers the form
+    app.get(path, (_request, reply) => toOverview(reply)) // the address of the answer, opened again
     app.post(path, async (request, reply) => {
       const session = await freshSession(deps, request, reply, OVERVIEW)
       if (!session) return reply
@@ -62,7 +62,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   }
 
   const sendAuthenticator = (request: FastifyRequest, reply: FastifyReply, page: object) =>
-    sendPage(request, reply, 'account/authenticator', { made: null, picture: null, alert: '', ...page }, { query: '' })
+    sendPage(request, reply, 'account/authenticator', { made: null, picture: null, alert: '', ...page })
   const sendCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
     sendPage(request, reply, 'account/recovery-codes', { codes, goOn: OVERVIEW }, { scripts: true })
 
@@ -77,6 +77,8 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const form = codeForm.safeParse(request.body)
       const codes = form.success ? await confirmOwnTotp(acting, session, form.data.code) : undefined
       if (codes) return sendCodes(request, reply, codes)
+      // Sent once more, as by loading the page of the codes anew: where other codes can be made.
+      if ((await factorsOf(deps, session)).totpSince) return toOverview(reply)
       const alert = translator(localeOfRequest(request))('second_step.wrong')
       return sendAuthenticator(request, reply.code(form.success ? 403 : 400), { alert })
     })

@@ -128,7 +128,7 @@ function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply:
 }
 
 const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
-  sendConsolePage(request, reply, 'console/recovery-codes', { codes }, { query: '', scripts: true })
+  sendConsolePage(request, reply, 'console/recovery-codes', { codes }, { scripts: true })
 
 async function operatorOf(deps: Deps, cookie: string | undefined): Promise<SignedInOperator> {
   const found = await findOperatorSession(deps, cookie)
@@ -141,7 +141,7 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
   const cookie = consoleCookie(deps.config)
   const send = (request: FastifyRequest, reply: FastifyReply, page: object) => {
     const shown = { made: null, picture: null, begun: false, alert: '', mark: formMark(deps, whoIs(request)), ...page }
-    return sendConsolePage(request, reply, 'console/authenticator', shown, { query: '' })
+    return sendConsolePage(request, reply, 'console/authenticator', shown)
   }
   const pendingOperator = (request: FastifyRequest) => operatorOf(deps, cookie.read(request))
 

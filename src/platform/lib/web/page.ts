@@ -99,7 +99,7 @@ const PAGE_HEADERS = {
 export interface PageOptions {
   /** Whether a form of the page may end at another site, at once or by way of redirects (DECISIONS "Decided about area A"). */
   readonly formsEndOutside?: boolean
-  /** The query that shows this page again by GET, for the language links of a page that answers a POST. */
+  /** The query that shows this page again by GET, for the language links of a page that answers a POST; none where something is shown once. */
   readonly query?: string
   /** Whether scripts of ours (files in views/assets) may run and call us. */
   readonly scripts?: boolean

@@ -37,14 +37,6 @@ export async function moveSigning(db: Db, partnerId: bigint, secretId: string, o
   await db.exec(sql`update partner_secret set signs = true where partner_id = ${partnerId} and secret_id = ${secretId}`)
 }
 
-const sealedSecret = z.object({
-  partner_id: z.coerce.bigint(),
-  secret_id: z.string(),
-  sealed: z.custom<Buffer<ArrayBuffer>>(Buffer.isBuffer),
-  signs: z.boolean(),
-  last_used_at: z.date().nullable(),
-})
-
 export const endSecret = (db: Db, partnerId: bigint, secretId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update partner_secret set ends_at = ${now}

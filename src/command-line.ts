@@ -16,17 +16,21 @@ import {
   secretCommands,
   type Terminal,
 } from './operations/cli/index.ts'
+import { createFirstOperator } from './operations/operators/index.ts'
+import { verifyAudit } from './platform/audit/index.ts'
+import type { Clock } from './platform/lib/clock.ts'
+import { parseInput } from './platform/lib/json/input.ts'
 import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
 /**
- * The operator's command line: the operations of the admin routes, on the service's own database, or with GATEHOUSE_URL and
- * GATEHOUSE_TOKEN over those routes.
+ * The operator's command line: requests to the admin API of a running service. What needs no service but its database runs
+ * where that is.
  */
 export function programOf(context: CliContext): Command {
   const { terminal } = context
   const program = new Command('gatehouse')
     .description(
-      'Operates Gatehouse. Uses the same settings (environment variables) as the service; or, with GATEHOUSE_URL and GATEHOUSE_TOKEN, the admin API of a running one.',
+      'Operates Gatehouse: asks the service of this machine, which it finds by the same settings (environment variables); or, with GATEHOUSE_URL and GATEHOUSE_TOKEN, one elsewhere.',
     )
     .exitOverride()
     .configureOutput({
@@ -37,7 +41,14 @@ export function programOf(context: CliContext): Command {
 
   // One file a group of commands; a further group is one line here.
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
-  actionCommands(program, context, ALL_ACTIONS, { user_import: importCommand })
+  actionCommands(program, context, ALL_ACTIONS, {
+    own: { user_import: importCommand },
+    // The log is not judged by the service that writes it; and takes old keys, and all the time that it needs.
+    onDatabase: { audit_verify: (deps, given) => verifyAudit(deps, parseInput(verifyAudit.input, given)) },
+    withoutService: {
+      operator_create: (deps, given) => createFirstOperator(deps, parseInput(createFirstOperator.input, given)),
+    },
+  })
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)
   secretCommands(program, context)
@@ -48,8 +59,8 @@ export function programOf(context: CliContext): Command {
 }
 
 /** Carries out the command that these words are. */
-export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<void> {
-  const program = programOf(openContext(terminal))
+export async function runCommand(terminal: Terminal, args: readonly string[], clock?: Clock): Promise<void> {
+  const program = programOf(openContext(terminal, clock))
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
     terminal.exitCode = reportFailure(terminal, error, args.includes('--json'))
   })

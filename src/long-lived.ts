@@ -6,6 +6,7 @@ import type { Deps } from './platform/deps.ts'
 import { passwordSlots } from './platform/lib/crypto/password.ts'
 import type { Log } from './platform/lib/log.ts'
 import { LongReads } from './platform/lib/long-read.ts'
+import { pictureSlots } from './platform/lib/picture.ts'
 import { openSampledLog } from './platform/lib/sampled-log.ts'
 import { addressGuard } from './platform/outbound/index.ts'
 import { openRateLimiter } from './platform/throttle/index.ts'
@@ -30,6 +31,7 @@ export function openLongLived(given: Given, log: Log): { readonly made: LongLive
   const made = {
     rateLimiter: openRateLimiter(db, keys),
     passwordSlots: passwordSlots(config),
+    pictureSlots: pictureSlots(),
     longReads: new LongReads(),
     tokenCap: new TokenCap(withShareOf(given, 'oauth').db, config, sampledLog),
     calls,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/authorization/account/sign-in.ts'
 import { rotateSigningKeys } from '../src/authorization/oidc/index.ts'
 import { createOperator, disableOperator } from '../src/operations/operators/index.ts'
+import { eventInWords } from '../src/platform/audit/in-words.ts'
 import { enqueue } from '../src/platform/db/jobs-store.ts'
 import { createPartner } from '../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../src/ticketing/partners/secret.ts'
@@ -45,6 +46,18 @@ const partner = async (): Promise<bigint> => {
   return made.partner_id
 }
 const TEAM = { name: 'A team', mail: 'owner@example.com' }
+const onRequest =
+  (path: string, body?: object): Prepare =>
+  async () => {
+    const { app_key } = await client.makeApp()
+    const asked = { name: 'X', logo_url: null, hosts: ['x.example.com'], redirect_uris: [], scopes: ['USER_INFO'] }
+    const { rows } = await world.pool.query(
+      `insert into app_request (request_id, app_key, kind, asked, state, asked_at)
+       values (gen_random_uuid(), $1, 'change', $2, 'open', now()) returning request_id`,
+      [app_key, JSON.stringify({ ...asked, kind: 'server', reasons: { USER_INFO: 'For the ticket' } })],
+    )
+    return () => client.admin('POST', `/app-requests/${rows[0].request_id}/${path}`, body)
+  }
 const onApp =
   (method: string, path: string, body?: object): Prepare =>
   async () => {
@@ -140,6 +153,15 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     const { team_id } = await client.admin('POST', '/teams', TEAM)
     return onApp('POST', '/give', { team_id })()
   }),
+  'POST /admin/v1/app-requests/:request_id/approve': operator('app_request_approved', onRequest('approve')),
+  'POST /admin/v1/app-requests/:request_id/return': operator(
+    'app_request_returned',
+    onRequest('return', { remark: 'Why?' }),
+  ),
+  'POST /admin/v1/app-requests/:request_id/refuse': operator(
+    'app_request_refused',
+    onRequest('refuse', { remark: 'No, sorry' }),
+  ),
   'POST /admin/v1/teams': operator('team_created', async () => () => client.admin('POST', '/teams', TEAM)),
   'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
   'POST /admin/v1/apps/:app_key/rotate-webhook-secret': operator(
@@ -389,6 +411,12 @@ const TABLES = [
 const rowsOf = (table: string) =>
   `(select coalesce(json_agg(t::text order by t::text), '[]') from ${table} t) as ${table}`
 const state = async () => (await world.pool.query(`select ${TABLES.map(rowsOf).join()}`)).rows[0]
+
+it('each event has words in both languages', () => {
+  const events = Object.values(OPERATIONS).map(({ event }) => event)
+  expect(events.filter((event) => !/[\u4e00-\u9fff]/.test(eventInWords(event, 'zh-CN')))).toEqual([])
+  expect(eventInWords('app_secret_rotated', 'en')).toBe('App secret rotated')
+})
 
 describe('the table of operations', () => {
   it('has every route with which operators change something', () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -46,23 +46,51 @@ async function startService(): Promise<ChildProcess> {
   return service
 }
 
-it('without a service, commands start its database for themselves and wait for each other', async () => {
-  expect(await gatehouse(settings, ...commandFor('first'))).toMatchObject({ code: 0, stderr: '' })
+const firstOperator = (name: string) => ['operator', 'create', '--name', name, '--role', 'admin', '--json']
+
+it('without a service, commands say where it would run and how to start it', async () => {
+  const away = await gatehouse(settings, ...commandFor('first'))
+  expect(away).toMatchObject({ code: 1, stdout: '' })
+  expect(away.stderr).toMatch(
+    /^no service runs on DATA_DIR \/\S+: start the service first \(npm start\); .*GATEHOUSE_URL/,
+  )
   expect(existsSync(pidFile())).toBe(false)
-  const both = [gatehouseProcess(settings, ...commandFor('second')), gatehouse(settings, ...commandFor('third'))]
-  expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
-  expect((await list()).sort()).toEqual(['first', 'second', 'third'])
 })
 
-it('beside a running service, commands use its database, also while it is starting', async () => {
+it('commands of the machine start its database for themselves, and wait for each other', async () => {
+  const both = await Promise.all([gatehouseProcess(settings, 'purge'), gatehouse(settings, ...firstOperator('first'))])
+  expect(both).toMatchObject([
+    { code: 0, stderr: '' },
+    { code: 0, stderr: '' },
+  ])
+  expect(existsSync(pidFile())).toBe(false)
+})
+
+it('the first operator is created without a service, a second one is not', async () => {
+  const second = await gatehouse(settings, ...firstOperator('second'))
+  expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('start the service first') })
+})
+
+it('beside a running service, commands find it by its folder, also while it is starting', async () => {
   const service = await startService()
   try {
     expect(await gatehouseProcess(settings, ...commandFor('fourth'))).toMatchObject({ code: 0, stderr: '' })
     expect(await list()).toContain('fourth')
-    expect(service.exitCode).toBeNull()
+    const { stdout } = await gatehouse(settings, 'operator', 'list', '--json')
+    expect(JSON.parse(stdout).operators).toMatchObject([{ name: 'first', role: 'admin' }])
+    const log = JSON.parse((await gatehouse(settings, 'audit', 'list', '--action', 'app_created', '--json')).stdout)
+    expect(log.events[0].actor).toEqual({ kind: 'cli', name: userInfo().username })
   } finally {
     service.kill('SIGTERM')
     await once(service, 'exit')
   }
+  expect((await gatehouse(settings, 'app', 'list')).stderr).toContain('start the service first')
+})
+
+it('an address that a killed service has left is no service', async () => {
+  const service = await startService()
   expect(await list()).toContain('fourth')
+  service.kill('SIGKILL')
+  await once(service, 'exit')
+  expect((await gatehouse(settings, 'app', 'list')).stderr).toContain('start the service first')
 })

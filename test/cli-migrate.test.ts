@@ -21,7 +21,7 @@ async function emptyDatabase(): Promise<void> {
 
 it('gatehouse migrate says what it applied, and what to do without it', async () => {
   await emptyDatabase()
-  expect(await gatehouse(settings, 'app', 'list')).toMatchObject({
+  expect(await gatehouse(settings, 'demo', 'remove')).toMatchObject({
     code: 1,
     stderr: 'the schema of the database is older than this program; run: npm run migrate\n',
   })
@@ -29,7 +29,10 @@ it('gatehouse migrate says what it applied, and what to do without it', async ()
   expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001_platform\napplied 0002_/) })
   const { stdout } = await gatehouse(settings, 'migrate', '--json')
   expect(JSON.parse(stdout)).toEqual({ applied: [] })
-  expect(await gatehouse(settings, 'app', 'list')).toMatchObject({ code: 0, stdout: 'no apps\n' })
+  expect(await gatehouse(settings, 'demo', 'remove')).toMatchObject({
+    code: 0,
+    stdout: 'this database contains nothing of the demo\n',
+  })
 })
 
 it('npm run migrate does the same', async () => {

@@ -1,9 +1,14 @@
+import type { AddressInfo } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { runCommand } from '../src/command-line.ts'
-import type { Terminal } from '../src/operations/cli/context.ts'
+import type { Terminal } from '../src/operations/cli/terminal.ts'
 import type { Outcome } from './cli-process.ts'
+import { OPEN_WORLDS } from './open-worlds.ts'
 
-/** Runs a command in this process with nothing but these settings. */
+/**
+ * Runs a command in this process with nothing but these settings. Where they name the database of an open world, that is
+ * the service of this machine, and its clock is the machine's.
+ */
 export const gatehouse = (settings: Record<string, string>, ...args: string[]): Promise<Outcome> =>
   gatehouseWith(undefined, settings, ...args)
 
@@ -25,8 +30,15 @@ export async function gatehouseWith(
     stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),
     stdout: stream('stdout'),
     stderr: stream('stderr'),
-    env,
+    env: { ...(await portOf(env)), ...env },
   }
-  await runCommand(terminal, args)
+  await runCommand(terminal, args, OPEN_WORLDS.get(env.DATABASE_URL ?? '')?.clock)
   return { code: Number(terminal.exitCode ?? 0), ...texts }
+}
+
+async function portOf({ DATABASE_URL = '' }: Record<string, string>): Promise<{ PORT?: string }> {
+  const app = OPEN_WORLDS.get(DATABASE_URL)?.app
+  if (!app) return {}
+  if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
+  return { PORT: String((app.server.address() as AddressInfo).port) }
 }

@@ -1,5 +1,7 @@
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMicroAppForAuthentication } from '../src/authorization/registry/secret.ts'
+import { createOperator } from '../src/operations/operators/index.ts'
 import { hashSecret } from '../src/platform/lib/crypto/keys.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
@@ -116,7 +118,7 @@ describe('gatehouse app', () => {
     const { app_key, app_secret } = await create('--redirect-uri', 'https://example.com/cb')
     const { apps } = await runJson('app', 'list')
     expect(apps.map((app: { app_key: string }) => app.app_key)).toContain(app_key)
-    expect((await run('app', 'list')).stdout).toMatch(/^APP_KEY +STATUS +SCOPES +HOSTS +NAME\n/)
+    expect((await run('app', 'list')).stdout).toMatch(/^APP_KEY +STATUS +STAGE +SCOPES +HOSTS +NAME\n/)
     expect(await runJson('app', 'show', app_key)).toMatchObject({ app_key, secrets: [{ ends_at: null }] })
     const changed = await runJson('app', 'update', app_key, '--name', 'Y', '--no-redirect-uri', '--no-http')
     expect(changed).toMatchObject({ name: 'Y', redirect_uris: [], http_allowed: false, hosts: ['example.com'] })
@@ -155,9 +157,42 @@ describe('the command line', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('SECRET_KEY is required') })
   })
 
+  it('ends with 1 and says what to do when no service answers', async () => {
+    const settings = { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none', SECRET_KEY, PORT: '1' }
+    const { code, stderr } = await gatehouse(settings, 'app', 'list')
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^nothing answers at http:\/\/127\.0\.0\.1:1: start the service first .*GATEHOUSE_URL/),
+    ])
+    expect(stderr).not.toContain('hunter2')
+  })
+
+  it('ends with 1 and the reason when the service has another SECRET_KEY', async () => {
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY: 'another key of thirty-two characters and more' }
+    const { code, stderr } = await gatehouse(settings, 'app', 'list')
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/has another SECRET_KEY than this command/)])
+  })
+
+  it('the token of an operator is used where there is one, and --url leads elsewhere', async () => {
+    const { token } = await createOperator(world.deps, { name: 'reader', role: 'viewer', days: 1 })
+    const here = { DATABASE_URL: world.databaseUrl, SECRET_KEY, GATEHOUSE_TOKEN: token }
+    expect((await gatehouse(here, 'operator', 'list')).stderr).toContain('this operator is viewer')
+    const address = world.app.server.address() as AddressInfo
+    const there = await gatehouse(
+      { GATEHOUSE_TOKEN: token },
+      'app',
+      'list',
+      '--url',
+      `http://127.0.0.1:${address.port}`,
+    )
+    expect(there).toMatchObject({ code: 0, stderr: '' })
+    const without = await gatehouse({}, 'app', 'list', '--url', 'http://127.0.0.1:1')
+    expect(without.stderr).toContain('--url also needs an operator’s token in GATEHOUSE_TOKEN')
+  })
+
   it('ends with 1 and the reason when the database is away', async () => {
     const settings = { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none', SECRET_KEY }
-    const { code, stderr } = await gatehouse(settings, 'app', 'list', '--json')
+    const { code, stderr } = await gatehouse(settings, 'demo', 'remove', '--json')
     expect({ code, stderr: JSON.parse(stderr) }).toEqual({
       code: 1,
       stderr: { error: { message: 'the database is not available' } },

@@ -13,6 +13,7 @@ import { deriveKeys } from '../src/platform/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/platform/lib/log.ts'
 import { openMetrics } from '../src/platform/lib/metrics.ts'
 import { freshDatabase } from './database.ts'
+import { OPEN_WORLDS } from './open-worlds.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
 export { ADMIN_TOKEN, freshDatabase, SECRET_KEY }
@@ -82,6 +83,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
   const deps: ServiceDeps = { config, db, clock, keys, metrics: openMetrics(), ...made }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
   await app.ready()
+  OPEN_WORLDS.set(database.url, { app, clock })
   return {
     deps,
     app,
@@ -91,6 +93,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     databaseUrl: database.url,
     logged: () => lines.join(''),
     close: async () => {
+      OPEN_WORLDS.delete(database.url)
       await app.close()
       await close()
       await pool.end()

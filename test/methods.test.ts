@@ -19,6 +19,8 @@ const NO_HEAD = [
   '/oauth/v2/authorize',
   '/oauth2/authorize',
   '/oauth2/userinfo',
+  '/admin/v1/traffic/:id',
+  '/admin/v1/users/:cid/:user_id',
   '/admin/v1/users/:cid/:user_id/accesses',
   '/admin/v1/users/:cid/:user_id/export',
   '/console/users/accesses',

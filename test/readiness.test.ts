@@ -120,7 +120,7 @@ describe('with another SECRET_KEY', () => {
     return () => opened.close()
   })
 
-  it.each([['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'app', 'list']])(
+  it.each([['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'demo', 'remove']])(
     '%s ends with a sentence',
     (...program) => {
       const key = 'another secret key, as long as it has to be'

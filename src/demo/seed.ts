@@ -115,7 +115,7 @@ export async function seedDemo(deps: Deps): Promise<void> {
 
 async function seedPeople(deps: Deps): Promise<void> {
   for (const { secret, ...app } of APPS) {
-    await createMicroApp(deps, createMicroApp.input.parse({ ...app, hosts }), secret)
+    await createMicroApp(deps, createMicroApp.input.parse({ ...app, hosts }), { secret })
   }
   for (const user of USERS) {
     const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
@@ -148,7 +148,7 @@ async function seedOidcApp(deps: Deps): Promise<void> {
     scopes: ['USER_INFO', 'PHONE_NUMBER'],
     ...demoOidcUris(config.DEMO_PORT),
   })
-  await createMicroApp(deps, app, DEMO_OIDC_APP.secret)
+  await createMicroApp(deps, app, { secret: DEMO_OIDC_APP.secret })
   await DEMO_APPS.mark(db, [DEMO_OIDC_APP.appKey])
 }
 

@@ -35,11 +35,11 @@ export interface Deps {
   readonly rateLimiter: RateLimiter
   /** Shared by all sign-ins: users, partners' members and operators. */
   readonly passwordSlots: ConcurrencyLimit
+  /** Pictures that people upload are decoded here. */
+  readonly pictureSlots: ConcurrencyLimit
   readonly longReads: LongReads
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor
-  /** Whom a long operation tells how many are done, of how many if that is known. */
-  readonly progress?: (done: number, all: number | undefined) => void
   /**
    * For work that another worker may take over (a durable job): throws once it has, or may soon. Called right before
    * something is sent that must not be sent twice.

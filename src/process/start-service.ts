@@ -3,8 +3,10 @@ import { type Demo, loadDemo, refuseDemoRows, seedDemo, startDemo } from '../dem
 import { type JobWorker, startWorker } from '../operations/jobs/index.ts'
 import { openTracing } from '../operations/metrics/index.ts'
 import { type Config, withPorts } from '../platform/config/index.ts'
+import { operatorsAddress } from '../platform/config/listeners.ts'
 import { awaitDatabase } from '../platform/db/await-database.ts'
 import { checkSessions } from '../platform/db/check-sessions.ts'
+import { keepAddress } from '../platform/db/embedded/address.ts'
 import { type EmbeddedServer, startEmbedded } from '../platform/db/embedded/server.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { connectionSettings } from '../platform/db/pool.ts'
@@ -31,6 +33,7 @@ const CLOSE_TIMEOUT_MS = 2_000
 
 interface Running {
   embedded?: EmbeddedServer
+  forgetAddress?: () => void
   opened?: Opened
   serving?: Serving
   demo?: Demo
@@ -47,6 +50,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   await checkPorts(portsOf(config))
   const running: Running = {}
   const stop = async () => {
+    running.forgetAddress?.()
     await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
     // A statement that hangs must not keep the process: nobody waits for its answer any more.
     await Promise.race([running.opened?.close(), sleep(CLOSE_TIMEOUT_MS)])
@@ -63,6 +67,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     const metrics = new MetricsOfProcesses(() => deps.metrics.registry.getMetricsAsJSON())
     const several = config.HTTP_PROCESSES > 1
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
+    if (running.embedded) running.forgetAddress = keepAddress(config.DATA_DIR, operatorsAddress(config))
     if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)
     running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)

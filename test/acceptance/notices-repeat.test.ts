@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { untilLocked } from '../locks.ts'
 import { duePulls, historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../orders/orders.ts'
-import { until } from '../until.ts'
 import { Client } from './client.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import {
@@ -127,13 +127,6 @@ describe('a notice in flight', () => {
     }
   }
 
-  /** So many statements wait for a lock. */
-  const untilWaiting = (most: number) =>
-    until(async () => {
-      const waiting = "pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-      return (await count(waiting)) >= most
-    })
-
   it('is waited for by the same notice, at either process', async () => {
     const body = consumption({ orderId, used: 2 })
     const answers: Promise<string>[] = []
@@ -143,7 +136,7 @@ describe('a notice in flight', () => {
         answers.push(post({ body }, index).finally(() => answered++))
         await sleep(50)
       }
-      await untilWaiting(1)
+      await untilLocked(pool)
       await sleep(300)
       expect(answered, 'nobody was answered before there was an effect').toBe(0)
       expect(await noticesLike(String(orderId))).toBe(0)
@@ -177,7 +170,7 @@ describe('a notice in flight', () => {
     let second: Promise<string> | undefined
     await whileHeld(async () => {
       first = send(originOf(0), seller, { body })
-      await untilWaiting(1)
+      await untilLocked(pool)
       second = post({ body }, 1)
       await sleep(200)
       await pool.query(

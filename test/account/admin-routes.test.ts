@@ -87,6 +87,16 @@ describe('/admin/v1/users', () => {
       "select actor_name, target, detail from audit_event where event = 'personal_data_read' and actor_name = 'support'",
     )
     expect(rows).toEqual([{ actor_name: 'support', target: 'user:1/10001', detail: { reason: 'the person asks' } }])
+    const looks = () => world.pool.query("select audit_id from audit_event where event = 'personal_data_read'")
+    const before = (await looks()).rowCount
+    for (const [url, status] of [
+      [`/admin/v1${path}`, 400],
+      ['/admin/v1/users/1/10001', 405],
+    ] as const) {
+      const headers = { authorization: `Bearer ${support?.token}` }
+      expect((await world.app.inject({ method: 'HEAD', url, headers })).statusCode).toBe(status)
+    }
+    expect((await looks()).rowCount).toBe(before)
     expect(await call('GET', '/users/1/10001?reason=x')).toMatchObject({ status: 400 })
     expect(await call('GET', '/users/1/none')).toMatchObject({ status: 404 })
   })

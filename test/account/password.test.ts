@@ -4,6 +4,7 @@ import { type App, Client, dataOf, type TokenSet, tokenSetOf, type User } from '
 import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { FORM, form } from './people.ts'
 
 /** A new password, by a link of an operator's or by who knows the present one. */
@@ -191,8 +192,7 @@ it('a sign-in with the password of before does not outlive its change', async ()
     await holder.query('begin')
     await holder.query('select from user_profile where user_id = $1 for update', [user.user_id])
     const signing = signsIn(user, user.password)
-    const waiting = async () => (await world.pool.query('select from pg_locks where not granted')).rowCount
-    await expect.poll(waiting).toBeGreaterThan(0)
+    await untilLocked(world.pool)
     await holder.query("update user_credential set password_hash = 'another' where user_id = $1", [user.user_id])
     await holder.query('commit')
     expect(await signing).toBe(false)

@@ -41,6 +41,7 @@ describe('a browser session', () => {
       authenticatedAt: world.clock.now(),
       fromUpstream: false,
       acr: null,
+      testOf: null,
       sessionHash: expect.any(Buffer),
     })
     expect(await statements(() => findSession(world.deps, id))).toBe(1)

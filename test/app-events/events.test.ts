@@ -11,6 +11,7 @@ import { type App, Client, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { hook } from '../sandbox/notify/post-office.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
@@ -196,8 +197,7 @@ describe('an app with a webhook', () => {
       await holder.query('begin')
       await holder.query('lock table app_event in share mode')
       const replays = codes.map((code) => client.exchange(app, code))
-      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-      await until(async () => (await world.pool.query(waiting)).rowCount === 2)
+      await untilLocked(world.pool, 2)
       await holder.query('commit')
       await Promise.all(replays)
     } finally {

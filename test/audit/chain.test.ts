@@ -116,7 +116,7 @@ describe('a hand in the database', () => {
 describe('after a change of SECRET_KEY', () => {
   const other = 'another key of thirty-two characters'
   const withBoth = () =>
-    verifyAudit({ ...world.deps, keys: deriveKeys('the newest of thirty-two characters', [other]) })
+    verifyAudit({ ...world.deps, keys: deriveKeys('the newest of thirty-two characters', [other]) }, {})
   beforeEach(async () => {
     await write(2)
     await sealAudit({ ...world.deps, keys: deriveKeys(other) })

@@ -61,7 +61,7 @@ describe('a request', () => {
     const { request_id } = await one("select request_id from audit_event where event = 'app_created' limit 1")
     const { text } = await viewer.get(`/console/requests/${request_id}`)
     expect(text).toContain('Only the audit log has records of this request')
-    expect(text).toContain('app_created')
+    expect(text).toContain('App created')
     expect((await viewer.get('/console/audit?action=app_created')).text).toContain(
       `href="/console/requests/${request_id}"`,
     )

@@ -81,6 +81,14 @@ it('every list that has pages offers it where it has rows', async () => {
   }
 })
 
+it('the audit log as a file is for support, as audit export is', async () => {
+  const page = await viewer.get('/console/audit')
+  expect([page.status, page.text.includes('export=csv')]).toEqual([200, false])
+  expect((await viewer.get('/console/audit?export=csv')).status).toBe(403)
+  const support = (await signedIn(world, 'support')).person
+  expect((await support.get('/console/audit?export=csv')).status).toBe(200)
+})
+
 it('the command line prints every page as CSV too', async () => {
   const { code, stdout } = await gatehouse(
     { DATABASE_URL: world.databaseUrl, SECRET_KEY },
@@ -89,5 +97,7 @@ it('the command line prints every page as CSV too', async () => {
     '--sandbox',
     '--csv',
   )
-  expect([code, rowsOf(stdout).length]).toEqual([0, 2100])
+  const rows = rowsOf(stdout)
+  expect([code, rows.length]).toEqual([0, 2100])
+  expect(rows[1]?.partner_order_id).toBe('a "b",\r\nc')
 })

@@ -226,11 +226,11 @@ describe('a list', () => {
 it('the audit log is filtered by whole days, both inclusive, and says of which zone', async () => {
   const today = world.clock.now().toISOString().slice(0, 10)
   const { text } = await viewer.get(`/console/audit?from=${today}&to=${today}&action=app_created`)
-  expect(text).toContain('<code>app_created</code>')
+  expect(text).toContain('>App created</a>')
   expect(text).toContain('To, inclusive (day, UTC)')
   const zh = await viewer.get(`/console/audit?to=2026-01-01&action=app_created&ui_locales=zh-CN`)
   expect(zh.text).toContain('截止日期（含，UTC）')
-  expect(zh.text).not.toContain('<code>app_created</code>')
+  expect(zh.text).not.toContain('小程序已创建')
 })
 
 it('the audit log is exported as it is filtered, by those who may see people', async () => {
@@ -240,7 +240,7 @@ it('the audit log is exported as it is filtered, by those who may see people', a
   const { answer } = await change('/audit/export', { action: 'app_created', format: 'csv' }, support)
   expect(answer.headers['content-disposition']).toBe('attachment; filename="audit.csv"')
   expect(answer.text).toMatch(/^id,at,actor_kind,/)
-  expect(answer.text.match(/,app_created,/g)).toHaveLength((text.match(/<code>app_created</g) ?? []).length)
+  expect(answer.text.match(/,app_created,/g)).toHaveLength((text.match(/>App created</g) ?? []).length)
   expect((await viewer.get('/console/audit')).text).not.toContain('/audit/export')
   expect((await viewer.get('/console/audit/export')).status).toBe(403)
 })

@@ -22,7 +22,7 @@ it('a PostgreSQL before 15 is refused by its version', async () => {
   const { rows } = await client.query('select current_database() as name')
   await client.query(`alter database "${rows[0].name}" set search_path = older, pg_catalog, public`)
   await client.end()
-  expect(await gatehouse({ DATABASE_URL: database.url, SECRET_KEY }, 'app', 'list')).toMatchObject({
+  expect(await gatehouse({ DATABASE_URL: database.url, SECRET_KEY }, 'demo', 'remove')).toMatchObject({
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(
@@ -41,7 +41,7 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
   const commandBehind = async (settings: readonly string[], environment: Record<string, string>) => {
     const pooler = await startPgBouncer(inject('serverUrl'), settings)
     onTestFinished(() => pooler.stop())
-    return () => gatehouse({ DATABASE_URL: pooler.through(database.url), SECRET_KEY, ...environment }, 'app', 'list')
+    return () => gatehouse({ DATABASE_URL: pooler.through(database.url), SECRET_KEY, ...environment }, 'demo', 'remove')
   }
 
   it.each([

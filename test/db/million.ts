@@ -46,9 +46,10 @@ const aboutPartners = ({ orders, parties }: Size) => ({
                  from generate_series(1, ${orders}) n`,
   voucher: `select n, 'V', 'unused', 1, null, null from generate_series(1, ${orders}) n`,
   // None of the calls failed.
-  partner_call: `overriding system value
-                 select md5(n::text)::uuid, n, 7001, 'order create', n, $1::timestamptz - n * interval '1 s', 10, 'https://seller.example.com',
-                   '{}', '{}', 200, '{}', '{}', 200, null, null
+  partner_call: `(call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers, request_body,
+                   http_status, response_headers, response_body, code, cause)
+                 select md5(n::text)::uuid, 7001, 'order create', n, $1::timestamptz - n * interval '1 s', 10, 'https://seller.example.com',
+                   '{}', '{}', 200, '{}', '{}', 200, 'operator'
                  from generate_series(1, ${orders}) n`,
   record_change: `overriding system value
                   select n - 1000000, $1, 7001, 'order', n::text, n, 'notice', null, '{}' from generate_series(1, ${orders}) n`,
@@ -57,7 +58,7 @@ const aboutPartners = ({ orders, parties }: Size) => ({
 const parties = ({ parties }: Size) => ({
   micro_app: `select 'app-' || n, 'App', null, 'approved', '{example.com}', '{}', '{USER_INFO}', 30, 'fixed', true, $1, $1
               from generate_series(1, ${parties}) n`,
-  micro_app_secret: `select 'app-' || n, sha256(n::text::bytea), $1, null, null from generate_series(1, ${parties}) n`,
+  micro_app_secret: `select 'app-' || n, sha256(n::text::bytea), $1, null, null, sha256('') from generate_series(1, ${parties}) n`,
   failed_attempt: `select sha256(n::text::bytea), 1, $1::timestamptz + n * interval '1 s' from generate_series(1, ${parties}) n`,
   partner: `select 100000 + n, 'client-' || n, 'Seller', 'active', 'live', null, '{}', $1, $1 from generate_series(1, ${parties}) n`,
   partner_secret: `select md5(n::text)::uuid, 100000 + n, '', true, 0, $1, null, null from generate_series(1, ${parties}) n`,

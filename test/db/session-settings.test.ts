@@ -83,7 +83,7 @@ it.each([
 })
 
 it('a command is served as the service is', async () => {
-  const listed = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'app', 'list', '--json')
+  const listed = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'demo', 'remove', '--json')
   expect(listed).toMatchObject({ code: 0, stderr: '' })
 })
 
@@ -122,7 +122,7 @@ it.each([
 ])('a search_path that does not lead to the tables is refused by name: %s', async (path, sentence) => {
   const name = nameOf(world.databaseUrl)
   await admin.query(`alter database ${name} set search_path = ${path}`)
-  const command = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'app', 'list')
+  const command = await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'demo', 'remove')
   await admin.query(`alter database ${name} reset search_path`)
   expect(command).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
 })
@@ -137,7 +137,7 @@ it('tables in another schema are used where search_path leads to them, and misse
   )
   for (const { tablename } of rows) await at.query(`alter table "${tablename}" set schema apart`)
   await at.end()
-  const run = () => gatehouse({ DATABASE_URL: url, SECRET_KEY, ADMIN_TOKEN }, 'app', 'list')
+  const run = () => gatehouse({ DATABASE_URL: url, SECRET_KEY, ADMIN_TOKEN }, 'demo', 'remove')
   expect(await run()).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('does not lead to the tables of Gatehouse'),

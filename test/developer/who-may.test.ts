@@ -2,7 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routesOf } from '../admin-routes.ts'
 import { adminTokenHolder, COOKIE } from '../console/person.ts'
 import { openWorld, type World } from '../harness.ts'
-import { clientOf, type Developer, founder, joined, memberIdOf, person } from '../teams/people.ts'
+import {
+  APP_FORM,
+  clientOf,
+  type Developer,
+  founder,
+  joined,
+  memberIdOf,
+  person,
+  registered,
+  withAuthenticator,
+} from '../teams/people.ts'
 
 /**
  * Who may do what on the pages of developers: every route of the app that is below /developer, each by an owner and a developer of the
@@ -20,6 +30,23 @@ const ROUTES: Readonly<Record<string, { who: 'person' | 'everybody' | 'team' | '
   'GET /developer/teams': { who: 'person' },
   'POST /developer/teams': { who: 'everybody', form: { name: 'Another' } },
   'GET /developer/teams/:team_id': { who: 'team' },
+  'GET /developer/teams/:team_id/apps': { who: 'team' },
+  'GET /developer/teams/:team_id/apps/new': { who: 'team' },
+  'POST /developer/teams/:team_id/apps': { who: 'team', form: APP_FORM },
+  'GET /developer/apps/:app_key': { who: 'team' },
+  'GET /developer/apps/:app_key/edit': { who: 'team' },
+  'POST /developer/apps/:app_key/edit': { who: 'team', form: APP_FORM },
+  'GET /developer/apps/:app_key/failures': { who: 'team' },
+  'GET /developer/apps/:app_key/request': { who: 'owner' },
+  'POST /developer/apps/:app_key/request': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/request/withdraw': { who: 'owner' },
+  'POST /developer/apps/:app_key/request/withdraw': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/secret': { who: 'owner' },
+  'POST /developer/apps/:app_key/secret': { who: 'owner', form: { replaces: '' } },
+  'GET /developer/apps/:app_key/end-tokens': { who: 'owner' },
+  'POST /developer/apps/:app_key/end-tokens': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/test-users': { who: 'team' },
+  'POST /developer/apps/:app_key/test-users': { who: 'team', form: {} },
   'POST /developer/teams/:team_id/name': { who: 'owner', form: { name: 'Renamed' } },
   'POST /developer/teams/:team_id/invite': { who: 'owner', form: { mail: 'new@example.com', role: 'developer' } },
   'POST /developer/teams/:team_id/invitations/:invitation_id/again': { who: 'owner', form: {} },
@@ -38,6 +65,7 @@ beforeAll(async () => {
   world = await openWorld()
   owner = await founder(world)
   stranger = await founder(world)
+  await withAuthenticator(world, owner)
   const [developer, removed] = [await joined(world, owner), await joined(world, owner)]
   const team = `/developer/teams/${owner.team}`
   await owner.browser.send('POST', `${team}/members/${removed.memberId}/remove`, {})
@@ -45,6 +73,7 @@ beforeAll(async () => {
   const { rows } = await world.pool.query("select invitation_id from team_invitation where mail = 'open@example.com'")
   values = {
     team_id: owner.team,
+    app_key: await registered(owner),
     member_id: await memberIdOf(world, owner, owner.team),
     invitation_id: rows[0].invitation_id,
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
+import { CHECK_SEQUENCES, checkText, type Endpoint, refusingCheckOf } from '../../src/authorization/refusals/checks.ts'
 import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
-import { CHECK_SEQUENCES, checkText, type Endpoint, refusingCheckOf } from '../../src/operations/explain/steps.ts'
 import { cellsOf, read } from '../documents/document.ts'
 
 /** The rows of the sequences of checks, as the REFERENCE has them and as `gatehouse explain` tells them. */

@@ -8,6 +8,7 @@ import { consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 
 /** Everything of a user, or of an app, is ended at once. */
 
@@ -139,8 +140,7 @@ it('a consent that is under way waits, and is refused when its session has ended
     await ending.query('begin')
     await ending.query('update user_profile set valid_from = $1 where user_id = $2', [world.clock.now(), user.user_id])
     const posted = browser.submit(form, { decision: 'approve' })
-    const waiting = async () => (await world.pool.query('select from pg_locks where not granted')).rowCount
-    await Promise.race([expect.poll(waiting).toBeGreaterThan(0), posted])
+    await untilLocked(world.pool)
     await ending.query('commit')
     const answer = await posted
     expect(answer.status).not.toBe(303)
@@ -173,9 +173,8 @@ it('the commands say what would end, do it with --yes, and leave a row in the au
   const { user, app } = await held(await client.makeUser(), await client.makeApp())
   const run = (...args: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...args)
   const key = ['--cid', String(user.cid), '--user-id', user.user_id]
-  // The clock of these commands is the real one, for which the tokens of this test have ended.
   expect((await run('user', 'end-sessions', ...key)).stdout).toMatch(
-    /^This would end:\ncid +\d+\nuser_id +\S+\ntokens +0\napps +0\nsessions +0\nRepeat with --yes/,
+    /^This would end:\ncid +\d+\nuser_id +\S+\ntokens +\d\napps +\d\nsessions +\d\nRepeat with --yes/,
   )
   expect((await run('app', 'end-tokens', app.app_key)).stdout).toMatch(
     /^This would end:\napp_key +\S+\ntokens +\d\npeople +\d\nRepeat with --yes/,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endOldestAccessTokens } from '../../src/authorization/oauth/access-token-store.ts'
+import { endOldestAccessTokens } from '../../src/authorization/oauth/token-store.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
 import { Client, dataOf, envelopeOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'

@@ -4,7 +4,7 @@ import { Client } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { signedIn } from '../console/person.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
-import { until } from '../until.ts'
+import { untilLocked } from '../locks.ts'
 
 /** What an operator asks for and takes long leaves the connections of operators to others. */
 
@@ -32,13 +32,7 @@ async function whileLocked(tables: string, work: () => Promise<void>): Promise<v
     holder.release()
   }
 }
-const waiting = () =>
-  until(async () => {
-    const { rows } = await world.pool.query(
-      "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-    )
-    return rows.length > 0 ? true : undefined
-  })
+const waiting = () => untilLocked(world.pool)
 
 it('one at a time in a process: a further one is refused at once, with what to do', async () => {
   const { app_key } = await client.makeApp()

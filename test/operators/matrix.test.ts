@@ -108,6 +108,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app rotate-secret': ['none'],
   'app rotate-webhook-secret': ['none'],
   'app events': ['none'],
+  'app give': ['none', '--team-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
+  'team create': ['--name', 'X', '--mail', 'x@a.example'],
   'user show': ['--cid', '1', '--user-id', 'none'],
   'user update': ['--cid', '1', '--user-id', 'none', '--name', 'X'],
   'user accesses': ['--cid', '1', '--user-id', 'none'],

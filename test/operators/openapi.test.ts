@@ -49,6 +49,17 @@ it('says of each field what it may be and what it is for', async () => {
   expect(limit).toMatchObject({ in: 'query', required: false, schema: { maximum: 1000 } })
 })
 
+it('describes files as files, and failures of theirs as envelopes', async () => {
+  const { paths } = await documentIn('en')
+  const { 200: file, 403: failed } = paths['/audit/export'].get.responses
+  expect(Object.keys(file.content)).toEqual(['text/csv', 'application/x-ndjson'])
+  expect(file.content['text/csv'].schema).toEqual({ type: 'string' })
+  expect(failed).toEqual({ $ref: '#/components/responses/NoRole' })
+  expect(paths['/users/{cid}/{user_id}/export'].get.responses[200].content).toEqual({
+    'application/json': { schema: { type: 'object' } },
+  })
+})
+
 it('is for operators only', async () => {
   expect((await world.app.inject('/admin/v1/openapi.json')).statusCode).toBe(401)
 })

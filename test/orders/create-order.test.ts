@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { newOrderId } from '../../src/ticketing/orders/create-order.ts'
 import { html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
+import { until } from '../until.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, waitingJobs } from './orders.ts'
 
@@ -214,13 +215,21 @@ describe('createOrder', () => {
 
   it('answered late does not take back what has happened to the order since', async () => {
     const orderId = newId()
-    seller.on('/order/create', slowly(ok({ partnerOrderId: 'late' })))
+    let answer = () => {}
+    const late = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    seller.on('/order/create', async () => {
+      await late
+      return ok({ partnerOrderId: 'late' })
+    })
     const creating = order.create(orderId)
-    while (seller.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => seller.calls.length > 0)
     await world.pool.query(
       "update ticket_order set state = 'paying', revision = revision + 2, state_since = $2 where order_id = $1",
       [String(orderId), world.clock.now()],
     )
+    answer()
     expect((await creating).order.state).toBe('paying')
   })
 

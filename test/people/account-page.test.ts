@@ -6,8 +6,8 @@ import { expectFailure } from '../acceptance/expectations.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { untilLocked } from '../locks.ts'
 import { StandardApp } from '../oidc/app.ts'
-import { until } from '../until.ts'
 
 /** What a person sees of the apps that use the account, and how they withdraw. */
 
@@ -222,8 +222,7 @@ describe('withdrawing', () => {
       const answers = [rp.authorizeUrl(silent), rp.authorizeUrl({ ...silent, prompt: 'none' })].map((url) =>
         browser.send('GET', url),
       )
-      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-      await until(async () => (await withdrawing.query(waiting)).rowCount !== 0)
+      await untilLocked(withdrawing)
       await withdrawing.query('delete from remembered_consent where user_id = $1', [someone.user_id])
       await withdrawing.query('commit')
       const [asked, refused] = await Promise.all(answers)

@@ -10,7 +10,7 @@ import { signInForm } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
-import { until } from '../until.ts'
+import { untilLocked } from '../locks.ts'
 
 /** A person is erased, or given all their data: no room is forgotten. */
 
@@ -194,7 +194,7 @@ describe('an erasure', () => {
       await holder.query('delete from user_profile where user_id = $1', [user.user_id])
       ledger.count({ ...user, app_key: 'late' }, 'phone')
       const flushed = ledger.flush()
-      await until(async () => (await world.pool.query('select from pg_locks where not granted')).rowCount !== 0)
+      await untilLocked(world.pool)
       await holder.query('commit')
       await flushed
       expect((await world.pool.query("select from data_access where app_key = 'late'")).rowCount).toBe(0)

@@ -90,6 +90,15 @@ describe('an uploaded picture', () => {
     expect((await look(second)).statusCode).toBe(404)
   })
 
+  it('is gone once an operator has given the person another one', async () => {
+    const { user, browser } = await signedIn()
+    await upload(browser, await canvas().png().toBuffer())
+    const url = await avatarOf(user)
+    const picture = { big_avatar_url: 'https://pictures.example/none.png' }
+    await client.admin('POST', '/users/update', { cid: user.cid, user_id: user.user_id, ...picture })
+    expect((await look(url)).statusCode).toBe(404)
+  })
+
   it('goes with the person', async () => {
     const { user, browser } = await signedIn()
     await upload(browser, await canvas().png().toBuffer())

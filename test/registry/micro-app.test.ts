@@ -44,7 +44,9 @@ describe('createMicroApp', () => {
   })
 
   it('takes a given key and a given secret', async () => {
-    const app = await createMicroApp(world.deps, input({ app_key: 'given', status: 'pending' }), 'given-secret')
+    const app = await createMicroApp(world.deps, input({ app_key: 'given', status: 'pending' }), {
+      secret: 'given-secret',
+    })
     expect(app).toMatchObject({ app_key: 'given', app_secret: 'given-secret', status: 'pending' })
   })
 

@@ -1,3 +1,4 @@
+import { TOTP } from 'otpauth'
 import { findTeamMail } from '../../src/authorization/teams/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client } from '../acceptance/client.ts'
@@ -65,4 +66,47 @@ export async function memberIdOf(world: World, { cid, userId }: Developer, team:
     [cid, userId, team],
   )
   return rows[0]?.member_id
+}
+
+export const APP_FORM = {
+  name: 'Sunny Day Trips',
+  kind: 'server',
+  redirect_uris: 'http://localhost:8000/callback\nhttps://app.example.com/callback',
+  hosts: '',
+  logo_url: '',
+  scope_USER_INFO: '1',
+  reason_USER_INFO: 'The name stands on the ticket',
+}
+
+/** An app of the developer's team, in development; returns its app_key. */
+export async function registered(
+  { browser, team }: Developer & { readonly team: string },
+  changes: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const answer = await browser.send('POST', `/developer/teams/${team}/apps`, { ...APP_FORM, ...changes })
+  const [, appKey] = /^\/developer\/apps\/(\w+)\?done=registered$/.exec(header(answer, 'location')) ?? []
+  if (!appKey) throw new Error(`${answer.status} ${answer.text}`)
+  return appKey
+}
+
+/** Makes the app's test users; the first is signed in. */
+export async function tester(world: World, { browser }: Developer, appKey: string): Promise<Browser> {
+  const { text } = await browser.send('POST', `/developer/apps/${appKey}/test-users`, {})
+  const password = /<pre[^>]*>([^<]+)<\/pre>/.exec(text)?.[1] ?? ''
+  const passport = /<code>(test-[0-9a-f]{8}-1)<\/code>/.exec(text)?.[1] ?? ''
+  const made = clientOf(world).newBrowser()
+  const answer = await made.send('POST', '/sign-in', { passport, password })
+  if (answer.status !== 303) throw new Error(answer.text)
+  return made
+}
+
+/** Adds an authenticator, and signs in with it. */
+export async function withAuthenticator(world: World, { browser, passport }: Developer): Promise<void> {
+  const page = await browser.send('POST', '/account/security/authenticator', {})
+  const secret = /id="secret">([A-Z2-7]+)</.exec(page.text)?.[1] ?? ''
+  const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+  await browser.send('POST', '/account/security/authenticator/confirm', { code: show() })
+  world.clock.advance(60)
+  await browser.send('POST', '/sign-in', { passport, password: 'password-of-a-test-user' })
+  await browser.send('POST', '/sign-in/code', { code: show() })
 }

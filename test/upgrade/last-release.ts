@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * What runs in the field while the next version is rolled out. To be set to the commit of each release, and to its last
- * migration, when it is made; until 0.1.0, to what was there before it could be upgraded without a pause.
+ * migration, when it is made; until 1.0.0 is, to the commit from which on its schema only grows.
  */
 export const LAST_RELEASE = {
-  commit: '5fdb307917eff39193a9200d1c9269cf5bf60c75',
+  commit: 'b255234055f99766ac5475c58de0d7857ccd28dd',
   lastMigration: '0005_operations',
 }
 
@@ -31,12 +31,13 @@ export function buildLastRelease(): string | undefined {
   if (existsSync(folder)) return folder
   mkdirSync(dirname(folder), { recursive: true })
   const making = mkdtempSync(`${folder}-`)
-  const parts = ['src', 'migrations', 'views', 'package.json', 'tsconfig.json']
+  const parts = ['src', 'migrations', 'views', 'package.json', 'tsconfig.json', '.bundle.js']
   const archive = execFileSync('git', ['archive', commit, ...parts], { cwd: ROOT, maxBuffer: 2 ** 28 })
   execFileSync('tar', ['-x', '-C', making], { input: archive })
   symlinkSync(join(ROOT, 'node_modules'), join(making, 'node_modules'))
   // Its types were checked when it was made: this takes a tenth of the time.
   execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--noCheck'], { cwd: making })
+  execFileSync(process.execPath, ['.bundle.js'], { cwd: making })
   renameSync(making, folder)
   return folder
 }

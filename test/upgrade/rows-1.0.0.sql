@@ -1,4 +1,4 @@
--- Two rows of each table of 1.0.0: one with every column, one without those that may be empty. See schema.test.ts.
+-- Two rows of each table of 1.0.0: one with every column, one without those that may be null.
 insert into installation (only_one, secret_key_fingerprint, made_at, checked_at, makes_since, purged_at) values
   (true, '\x01', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z');
 
@@ -34,33 +34,38 @@ insert into record_change (at, partner_id, record, record_id, order_id, cause, c
 insert into micro_app (app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy,
   http_allowed, created_at, updated_at, demo, post_logout_uris, token_auth_methods, require_pkce, always_ask,
   cors_origins, id_token_alg, jwks, jwks_uri, valid_from, require_pkce_in_a1, issuer_aud_only, webhook_url,
-  webhook_secret) values
+  webhook_secret, stage) values
   ('app-1', 'name 1', 'logo_url 1', 'approved', '{}', '{}', '{USER_INFO}', 30, 'fixed', true, '2026-11-26T12:00:01Z',
     '2026-11-26T12:00:01Z', true, '{}', '{}', true, true, '{}', 'id_token_alg 1', '{"n": 1}', 'jwks_uri 1',
-    '2026-11-26T12:00:01Z', true, true, 'webhook_url 1', '\x01'),
+    '2026-11-26T12:00:01Z', true, true, 'webhook_url 1', '\x01', 'live'),
   ('app-2', 'name 2', null, 'pending', '{}', '{}', '{USER_INFO,PHONE_NUMBER}', 90, 'rotating', false,
     '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', false, '{}', '{}', false, false, '{}', 'id_token_alg 2', null,
-    null, null, false, false, null, null);
+    null, null, false, false, null, null, 'development');
 
 insert into micro_app_secret (app_key, secret_hash, created_at, ends_at, last_used_at, hashed_with) values
   ('app-1', '\x01', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '\x01'),
   ('app-2', '\x02', '2026-11-26T12:00:02Z', null, null, '\x02');
 
 insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at,
-  demo, valid_from) values
+  demo, valid_from, updated_at, test_of) values
   (1, 1, '10001', 'name 1', '0', 'big_avatar_url 1', 'phone_number 1', 'active', '2026-11-26T12:00:01Z', true,
-    '2026-11-26T12:00:01Z'),
-  (2, 1, '10002', 'name 2', '1', 'big_avatar_url 2', null, 'blocked', '2026-11-26T12:00:02Z', false, null);
+    '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', 'test_of 1'),
+  (2, 1, '10002', 'name 2', '1', 'big_avatar_url 2', null, 'blocked', '2026-11-26T12:00:02Z', false, null, null, null);
 
 insert into user_credential (passport, password_hash, routing_key, cid, user_id, passport_shown) values
   ('passport 1', 'password_hash 1', 1, 1, '10001', 'passport_shown 1'),
   ('passport 2', 'password_hash 2', 2, 1, '10002', null);
 
 insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent,
-  amr, from_upstream, authenticated_at, acr, id_token) values
+  amr, from_upstream, authenticated_at, acr, id_token, upstream_sub, upstream_sid) values
   (1, '\x01', 1, '10001', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', 'address 1', 'user_agent 1', '{}', true,
-    '2026-11-26T12:00:01Z', 'acr 1', '\x01'),
-  (2, '\x02', 1, '10002', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', null, null, null, false, null, null, null);
+    '2026-11-26T12:00:01Z', 'acr 1', '\x01', '\x01', '\x01'),
+  (2, '\x02', 1, '10002', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', null, null, null, false, null, null, null,
+    null, null);
+
+insert into profile_picture (routing_key, cid, user_id, picture_id, bytes, made_at) values
+  (1, 1, '10001', '05420000-0000-4000-8000-000000000001', '\x01', '2026-11-26T12:00:01Z'),
+  (2, 1, '10002', '05420000-0000-4000-8000-000000000002', '\x02', '2026-11-26T12:00:02Z');
 
 insert into sign_in (routing_key, cid, user_id, at, sign_in_id, outcome, method, address, user_agent) values
   (1, 1, '10001', '2026-11-26T12:00:01Z', '8eda0000-0000-4000-8000-000000000001', 'succeeded', 'method 1',
@@ -95,10 +100,6 @@ insert into passkey (routing_key, credential_id, cid, user_id, passkey_id, publi
 insert into used_challenge (challenge_hash, expires_at) values
   ('\x01', '2026-11-26T12:00:01Z'),
   ('\x02', '2026-11-26T12:00:02Z');
-
-insert into upstream_flow (flow_hash, browser_hash, purpose, go_on, app, max_age, began_at, expires_at) values
-  ('\x01', '\x01', 'sign-in', 'go_on 1', 'app 1', 1, '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
-  ('\x02', '\x02', 'sign-out', 'go_on 2', 'app 2', null, '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z');
 
 insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, revoked_at, auth_time,
   nonce, sid, acr, silent, amr) values
@@ -361,6 +362,10 @@ insert into operator_session (session_hash, operator_id, credential_version, pen
   ('\x02', '28a40000-0000-4000-8000-000000000002', 2, false, '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z',
     '2026-11-26T12:00:02Z');
 
+insert into operator_recovery_code (operator_id, code_hash, used_at) values
+  ('28a40000-0000-4000-8000-000000000001', '\x01', '2026-11-26T12:00:01Z'),
+  ('28a40000-0000-4000-8000-000000000002', '\x02', null);
+
 insert into first_operator_session (session_hash, token_mark, created_at, last_seen_at, expires_at) values
   ('\x01', '\x01', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
   ('\x02', '\x02', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z');
@@ -372,3 +377,30 @@ insert into worker_lease (worker_id, ends_at) values
 insert into activity_hour (hour, kind, subject, total, refused, failed) values
   ('2026-11-26T12:00:01Z', 'requests', 'subject 1', 1, 1, 1),
   ('2026-11-26T12:00:02Z', 'app', 'subject 2', 2, 2, 2);
+
+insert into developer (routing_key, cid, user_id, accepted_at) values
+  (1, 1, '10001', '2026-11-26T12:00:01Z'),
+  (2, 1, '10002', '2026-11-26T12:00:02Z');
+
+insert into team (team_id, name, created_at) values
+  ('425d0000-0000-4000-8000-000000000001', 'name 1', '2026-11-26T12:00:01Z'),
+  ('425d0000-0000-4000-8000-000000000002', 'name 2', '2026-11-26T12:00:02Z');
+
+insert into team_member (routing_key, cid, user_id, team_id, member_id, role, joined_at) values
+  (1, 1, '10001', '425d0000-0000-4000-8000-000000000001', '39f10000-0000-4000-8000-000000000001', 'owner',
+    '2026-11-26T12:00:01Z'),
+  (2, 1, '10002', '425d0000-0000-4000-8000-000000000002', '39f10000-0000-4000-8000-000000000002', 'developer',
+    '2026-11-26T12:00:02Z');
+
+insert into team_invitation (invitation_id, team_id, mail, mail_key, role, link_id, link_hash, invited_at, expires_at,
+  mail_state, mail_error) values
+  ('dd8e0000-0000-4000-8000-000000000001', '425d0000-0000-4000-8000-000000000001', 'mail 1', 'mail_key 1', 'owner',
+    '8b4d0000-0000-4000-8000-000000000001', '\x01', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', 'sent',
+    'mail_error 1'),
+  ('dd8e0000-0000-4000-8000-000000000002', '425d0000-0000-4000-8000-000000000002', 'mail 2', 'mail_key 2',
+    'developer', '8b4d0000-0000-4000-8000-000000000002', '\x02', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z',
+    'waiting', null);
+
+insert into team_app (app_key, team_id, kind, reasons, given_at) values
+  ('app-1', '425d0000-0000-4000-8000-000000000001', 'server', '{"n": 1}', '2026-11-26T12:00:01Z'),
+  ('app-2', '425d0000-0000-4000-8000-000000000002', 'native', '{"n": 2}', '2026-11-26T12:00:02Z');

@@ -73,6 +73,19 @@ export class TestProvider {
     this.forger = await newKey(this.#keys[0]?.kid ?? '')
   }
 
+  /** A logout token as it should be, but for what a test changes; undefined takes a claim out. */
+  async logoutToken(
+    changes: Claims = {},
+    { typ = 'logout+jwt', key = this.forger ?? this.#keys[0] } = {},
+  ): Promise<string> {
+    const now = Math.floor(Date.now() / 1000)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    const jti = `jti-${++this.#serial}`
+    const claims = { iss: this.issuer, aud: CLIENT_ID, iat: now, exp: now + 120, jti, events, sub: 'p-1', ...changes }
+    if (!key) throw new Error('no key')
+    return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: key.kid, typ }).sign(key.privateKey)
+  }
+
   /** A code for an authorization request, and the address to which the browser goes with it. */
   code(authorize: URL, claims: Claims, answer: Record<string, string> = {}): URL {
     const code = `code-${++this.#serial}`

@@ -10,13 +10,14 @@ export { OWN_PROFILE } from './profile.ts'
 export { FACTORS } from './remove-factors.ts'
 export { findSession, type SignedIn, sessionCookie } from './session.ts'
 export { signInFor } from './sign-in-asker.ts'
-export { askToSignIn, isFresh } from './step-up-guard.ts'
+export { STEP_UP } from './step-up-guard.ts'
 export {
   lockedUserByKey,
   lockUser,
   lockUserSignedInSince,
   userByKey,
 } from './store.ts'
+export { TEST_USERS } from './test-users.ts'
 export { signOut } from './upstream-guard.ts'
 export {
   blockUser,

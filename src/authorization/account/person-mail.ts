@@ -46,6 +46,9 @@ const KINDS = {
   },
   phone_changed: { subject: 'mail.phone_changed' },
   mail_changed: { subject: 'mail.mail_changed', text: 'mail.mail_changed_text', toFormerAddress: true },
+  app_approved: { subject: 'mail.app_approved', text: 'mail.app_decided_text', path: '/developer' },
+  app_refused: { subject: 'mail.app_refused', text: 'mail.app_decided_text', path: '/developer' },
+  app_returned: { subject: 'mail.app_returned', text: 'mail.app_decided_text', path: '/developer' },
   deleted: { subject: 'mail.deleted', text: 'mail.deleted_text', toFormerAddress: true },
 } as const satisfies Readonly<Record<string, Kind>>
 type KindName = keyof typeof KINDS

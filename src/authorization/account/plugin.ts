@@ -6,6 +6,7 @@ import { passwordPages } from './password-routes.ts'
 import { accountPages } from './routes.ts'
 import { secondStepPages } from './second-step-routes.ts'
 import { securityPages } from './security-routes.ts'
+import { upstreamLogout } from './upstream-logout-routes.ts'
 import { upstreamPages } from './upstream-routes.ts'
 
 const ownPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -19,6 +20,8 @@ const ownPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
 export const accountRoom: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   await app.register(accountPages, { deps })
   const { upstream } = deps
-  if (upstream) await app.register(upstreamPages, { deps: { ...deps, upstream } })
-  else await app.register(ownPages, { deps })
+  if (!upstream) return void (await app.register(ownPages, { deps }))
+  const withProvider = { deps: { ...deps, upstream } }
+  await app.register(upstreamPages, withProvider)
+  await app.register(upstreamLogout, withProvider)
 }

@@ -70,7 +70,7 @@ export const OWN_PROFILE = {
   show: ownProfile,
   editable: editableFields,
   edit: editProfile,
-  /** Of an uploaded one: where it is, how many bytes the file may have. */
+  /** Uploaded pictures: where they are, how many bytes a file may have. */
   picture: { path: PICTURES, largest: LARGEST_UPLOAD, set: setOwnPicture, find: uploadedPicture },
   pending: pendingContacts,
   ask: askForContact,

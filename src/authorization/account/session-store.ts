@@ -15,7 +15,14 @@ interface NewSession {
   readonly amr: readonly string[] | null
   /** Undefined where the session begins here. */
   readonly upstream?:
-    | { readonly authenticatedAt: Date | null; readonly acr: string | null; readonly idToken: Buffer }
+    | {
+        readonly authenticatedAt: Date | null
+        readonly acr: string | null
+        readonly idToken: Buffer
+        /** Hashes of the provider's names. */
+        readonly sub: Buffer
+        readonly sid: Buffer | null
+      }
     | undefined
 }
 
@@ -27,11 +34,12 @@ export const insertSession = (
 ): Promise<number> =>
   db.exec(sql`
     insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent, amr,
-                                 from_upstream, authenticated_at, acr, id_token)
+                                 from_upstream, authenticated_at, acr, id_token, upstream_sub, upstream_sid)
     select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
            ${expiresAt}::timestamptz, ${from.address}::text, ${keptUserAgent(from)}::text, ${amr}::text[],
            ${upstream !== undefined}::boolean, ${upstream?.authenticatedAt ?? null}::timestamptz,
-           ${upstream?.acr ?? null}::text, ${upstream?.idToken ?? null}::bytea
+           ${upstream?.acr ?? null}::text, ${upstream?.idToken ?? null}::bytea,
+           ${upstream?.sub ?? null}::bytea, ${upstream?.sid ?? null}::bytea
     from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked`)
 
 const sessionRow = z.object({
@@ -45,6 +53,7 @@ const sessionRow = z.object({
   fromUpstream: z.boolean(),
   authenticatedAt: z.date().nullable(),
   acr: z.string().nullable(),
+  testOf: z.string().nullable(),
 })
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
@@ -52,7 +61,7 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
-           s.created_at as "signedInAt", s.amr, s.from_upstream as "fromUpstream",
+           u.test_of as "testOf", s.created_at as "signedInAt", s.amr, s.from_upstream as "fromUpstream",
            s.authenticated_at as "authenticatedAt", s.acr
     from (
       select cid, user_id, created_at, expires_at, amr, from_upstream, authenticated_at, acr from browser_session

@@ -3,6 +3,7 @@ import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -25,6 +26,8 @@ export interface SignedIn extends UserRowKey {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
+  /** The app that this person exists to try, and no other; null for everybody else. */
+  readonly testOf: string | null
   /** When the person last proved who they are: each sign-in opens a session of its own. */
   readonly signedInAt: Date
   /** How, as `amr` has it (RFC 8176). */
@@ -42,7 +45,11 @@ export interface SignedIn extends UserRowKey {
 }
 
 /** What the platform's OpenID provider has said of a sign-in. */
-export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & { readonly idToken: string }
+export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
+  readonly idToken: string
+  readonly sub: string
+  readonly sid: string | undefined
+}
 
 /**
  * Binds a sealed id_token to the row of its session. It is not sealed anew with a new SECRET_KEY: the session ends
@@ -68,6 +75,8 @@ export async function startSession(
   const proof = amr === AMR.password ? null : amr
   const said = upstream && {
     ...upstream,
+    sub: sha256(upstream.sub),
+    sid: upstream.sid === undefined ? null : sha256(upstream.sid),
     idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
   }
   const made = { sessionHash: session.hash, createdAt: now, expiresAt, from, amr: proof, upstream: said }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
@@ -48,3 +49,17 @@ export async function freshSession(
   askToSignIn(reply, path, session !== null)
   return undefined
 }
+
+/**
+ * Whether the person has signed in with a second factor, could do so, or has none. A provider decides that itself; where no
+ * factor is offered nobody can be asked for one.
+ */
+async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'used' | 'not-used' | 'none'> {
+  if (session.amr.includes('mfa') || session.fromUpstream) return 'used'
+  if (config.SECOND_FACTOR === 'off' && !hasPasskeys(config)) return 'used'
+  const { totpSince, passkeys } = await findFactors(db, session)
+  return totpSince || passkeys > 0 ? 'not-used' : 'none'
+}
+
+/** Whether the person has just shown who they are, for rooms that ask for that too. */
+export const STEP_UP = { isFresh, secondFactor, ask: askToSignIn }

@@ -7,7 +7,7 @@ import { type User, user } from './wire.ts'
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
   sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, updated_at,
-              valid_from from user_profile
+              valid_from, test_of from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
 /** The user, locked until the end of the transaction: nobody erases them meanwhile. */

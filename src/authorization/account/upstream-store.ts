@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { UpstreamPerson } from '../upstream/index.ts'
@@ -16,3 +17,23 @@ export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['pro
               is distinct from (coalesce(said.name, u.name), coalesce(said.gender, u.gender),
                 coalesce(said.avatar, u.big_avatar_url), coalesce(said.phone, u.phone_number, ''))`,
   )
+
+const ended = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
+
+/**
+ * Ends those that began with one session of the provider (`sid`), or with any of a person (`sub`); both: with that session of
+ * that person.
+ */
+export const deleteUpstreamSessions = (
+  db: Db,
+  { sub, sid }: { readonly sub: Buffer | undefined; readonly sid: Buffer | undefined },
+): Promise<z.output<typeof ended>[]> => {
+  const ofPerson = sub && sql.part`upstream_sub = ${sub}`
+  const ofSession = sid && sql.part`upstream_sid = ${sid}`
+  const which = ofPerson && ofSession ? sql.part`${ofPerson} and ${ofSession}` : (ofPerson ?? ofSession)
+  return db.many(
+    ended,
+    sql`delete from browser_session where ${which ?? sql.part`false`}
+        returning routing_key as "routingKey", cid, user_id as "userId"`,
+  )
+}

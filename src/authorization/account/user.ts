@@ -10,6 +10,7 @@ import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
+import { deletePicture } from './picture-store.ts'
 import { setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
@@ -63,6 +64,7 @@ export const updateUser = operation(
       const after = { ...before, ...Object.fromEntries(given) }
       if (fields.length === 0) return maskedUser(before)
       await updateProfile(db, key, after, deps.clock.now())
+      if (fields.includes('big_avatar_url')) await deletePicture(db, key)
       if (fields.includes('phone_number')) await setPhone(db, key, after.phone_number, deps.clock.now())
       if (fields.includes('passport')) {
         const changed = await changePassport(inside, key, after.passport, () => tellPerson(inside, key, 'mail_changed'))

@@ -6,7 +6,15 @@ import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { noSuchPath, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { accountGuard, type PersonRequest } from '../people/index.ts'
-import { findMembership, isDeveloper, type Membership, TeamRefusal, type TeamRefusalReason } from '../teams/index.ts'
+import {
+  type AppAccess,
+  findAppAccess,
+  findMembership,
+  isDeveloper,
+  type Membership,
+  TeamRefusal,
+  type TeamRefusalReason,
+} from '../teams/index.ts'
 
 export const HOME = '/developer'
 
@@ -16,6 +24,11 @@ type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyRe
 /** A request of a member of the team that the path names. */
 export interface TeamRequest extends PersonRequest {
   readonly team: Membership
+}
+
+/** A request of a member of the team whose app the path names. */
+export interface AppRequest extends PersonRequest {
+  readonly app: AppAccess
 }
 
 /** An owner does that; the developers of the same team are told so. */
@@ -42,7 +55,14 @@ export async function developerGuard(app: FastifyInstance, deps: Deps) {
       if (role === 'owner' && team.role !== 'owner') throw ownersOnly()
       return handler({ ...given, team })
     })
-  return { forPerson, forDeveloper, forTeam }
+  const forApp = (role: MemberRole, handler: Handler<AppRequest>): Route =>
+    forDeveloper(async (given) => {
+      const found = await findAppAccess(deps, given.person, param(given.request, 'app_key'))
+      if (!found) throw noSuchPath()
+      if (role === 'owner' && found.role !== 'owner') throw ownersOnly()
+      return handler({ ...given, app: found })
+    })
+  return { forPerson, forDeveloper, forTeam, forApp }
 }
 
 export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate =>

@@ -2,7 +2,16 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { PersonRequest } from '../people/index.ts'
-import { acceptTerms, createTeam, isDeveloper, joinTeam, newTeam, openInvitation, teamsOf } from '../teams/index.ts'
+import {
+  acceptTerms,
+  appsOfTeam,
+  createTeam,
+  isDeveloper,
+  joinTeam,
+  newTeam,
+  openInvitation,
+  teamsOf,
+} from '../teams/index.ts'
 import { developerGuard, HOME, orRefused, translatorOf } from './guard.ts'
 
 /** The token of a link in a mail; anything unusable is empty. */
@@ -20,7 +29,12 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       alert: '',
       name: '',
       ...shown,
-      teams: (await teamsOf(deps, given.person)).map(({ team_id, name, role }) => ({ id: team_id, name, role })),
+      teams: await Promise.all(
+        (await teamsOf(deps, given.person)).map(async ({ team_id, name, role }) => ({
+          ...{ id: team_id, name, role },
+          apps: await appsOfTeam(deps, team_id),
+        })),
+      ),
     })
 
   app.get(

@@ -3,8 +3,11 @@ import type { Deps } from '../../platform/deps.ts'
 import { failureAnswerOf } from '../../platform/lib/web/envelope.ts'
 import { sendErrorPage } from '../../platform/lib/web/page.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
+import { appRoutes } from './app-routes.ts'
+import { failureRoutes } from './failure-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
+import { secretRoutes } from './secret-routes.ts'
 import { teamRoutes } from './team-routes.ts'
 
 /** What developers of micro-apps read: how to connect, the reference of both dialects, OpenAPI. Public. */
@@ -20,4 +23,7 @@ export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   if (deps.config.DEVELOPERS === 'off') return
   await app.register(homeRoutes, { deps })
   await app.register(teamRoutes, { deps })
+  await app.register(appRoutes, { deps })
+  await app.register(secretRoutes, { deps })
+  await app.register(failureRoutes, { deps })
 }

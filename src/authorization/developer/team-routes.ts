@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import {
+  appsOfTeam,
   invite,
   inviteAgain,
   leaveTeam,
@@ -54,6 +55,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       ...shown,
       done: done ? t(DONE[done]) : null,
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
+      apps: await appsOfTeam(deps, team.team_id),
       members: members.map((member) => shownMember(member, team.member_id)),
       invitations: invitations.map((one) => shownInvitation(one, deps.clock.now(), t)),
     })

@@ -54,6 +54,7 @@ export const OAUTH_API: readonly ApiOperation[] = [
       'redirect_uri_not_registered',
       'redirect_uri_with_fragment',
       'redirect_uri_with_answer',
+      'redirect_uri_not_loopback',
       'state_malformed',
       'state_too_long',
       'scope_unknown',
@@ -61,6 +62,7 @@ export const OAUTH_API: readonly ApiOperation[] = [
       'code_challenge_method_unsupported',
       'code_challenge_malformed',
       'user_blocked',
+      'app_in_development',
     ]),
   },
   {

@@ -1,9 +1,10 @@
 import type { Deps } from '../../platform/deps.ts'
 import { isScope, type Scope } from '../../platform/lib/scope.ts'
+import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
+import type { SignInOfGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
 import { checkRedirectUri } from './redirect-uri.ts'
-import type { SignInOfGrant } from './store.ts'
 import { type Parameters, required } from './wire.ts'
 
 /** What a micro-app asks for, after the checks of the dialect that it speaks (A1 rows 3–10). */
@@ -57,6 +58,9 @@ function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: st
   if (redirectUrl === 'mismatch') throw oauthFailure('redirect_uri_not_registered')
   if (redirectUrl === 'has-fragment') throw oauthFailure('redirect_uri_with_fragment')
   if (redirectUrl === 'has-answer') throw oauthFailure('redirect_uri_with_answer')
+  if (app.stage === 'development' && !isLoopbackHost(redirectUrl.hostname)) {
+    throw oauthFailure('redirect_uri_not_loopback')
+  }
   return { redirectUri, redirectUrl }
 }
 

@@ -25,8 +25,13 @@ const A1 = {
   },
   7: {
     check:
-      'redirect_uri not registered, or of a refused form; registered, but with a fragment, or with `code` or `state` in its query ([below](#redirect-uri))',
-    failures: ['redirect_uri_not_registered', 'redirect_uri_with_fragment', 'redirect_uri_with_answer'],
+      'redirect_uri not registered, or of a refused form; of an app in development, not on the loopback interface; registered, but with a fragment, or with `code` or `state` in its query ([below](#redirect-uri))',
+    failures: [
+      'redirect_uri_not_registered',
+      'redirect_uri_with_fragment',
+      'redirect_uri_with_answer',
+      'redirect_uri_not_loopback',
+    ],
   },
   8: {
     check: 'state missing, over 128 bytes, or with other characters than a-zA-Z0-9',
@@ -48,6 +53,11 @@ const A1 = {
       'form_withdrawn_since',
       'form_used_before',
     ],
+  },
+  16: {
+    check:
+      'an app in development asks somebody who is no test user of its own, or another app asks a test user (looked at after row 12)',
+    failures: ['app_in_development'],
   },
   15: {
     check: 'too many requests of one address (`AUTHORIZE_PER_MINUTE`; looked at first)',

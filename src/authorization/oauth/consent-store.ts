@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
@@ -84,3 +84,126 @@ export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<rea
   )
   return known?.scopes ?? []
 }
+
+/** The SQL of A1. Statements about one user are led by the routing key, so each touches one shard. */
+
+const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
+
+export interface NewGrant extends UserRowKey {
+  readonly grantId: string
+  readonly appKey: string
+  readonly scopes: readonly string[]
+  readonly signIn: SignInOfGrant | null
+  /** Nobody was shown a consent page. */
+  readonly silent: boolean
+}
+
+/** What an id_token says of the sign-in behind a grant. */
+export interface SignInOfGrant {
+  /** When the person last proved who they are. */
+  readonly at: Date
+  readonly nonce: string | null
+  /** Names the browser session, without being its id. */
+  readonly sid: string
+  /** How the person did so; null where nobody asked. */
+  readonly acr: string | null
+  /** The factors (RFC 8176); null where it was a password alone. */
+  readonly amr: readonly string[] | null
+}
+
+const inserted = (
+  { routingKey, grantId, cid, userId, appKey, scopes, signIn, silent }: NewGrant,
+  now: Date,
+): Fragment =>
+  sql.part`insert into user_grant
+          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, amr, silent)
+        values (${routingKey}, ${grantId}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now},
+                ${signIn?.at ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null},
+                ${signIn?.amr ?? null}, ${silent})
+        on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
+        returning created_at, revoked_at`
+
+/** Dates of the grant. When the same consent form is posted again they are those of the first time. */
+export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
+  db.one(Made, grant.silent ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
+
+/** Silent grants that one browser session has at one app, of those whose code was not exchanged. */
+const SILENT_GRANTS = 50
+
+/**
+ * Deletes the oldest silent grants of the same person, app and browser session whose code nobody has exchanged, so that the
+ * newest SILENT_GRANTS of these are left: any page can have a browser make another one. A grant with tokens stays: only the
+ * app makes these, and no page may end them. Rows that another request is deleting are left to it.
+ */
+const withoutOldest = ({ routingKey, cid, userId, appKey, signIn }: NewGrant): Fragment => sql.part`
+  with held as (
+    select g.grant_id from user_grant g
+    where g.routing_key = ${routingKey} and g.grant_id = any (array(
+      select u.grant_id from user_grant u
+      where u.routing_key = ${routingKey} and u.cid = ${cid} and u.user_id = ${userId} and u.app_key = ${appKey}
+        and u.silent and u.sid = ${signIn?.sid ?? null}
+        and exists (select 1 from authorization_code c
+          where c.routing_key = ${routingKey} and c.grant_id = u.grant_id and c.used_at is null)
+      order by u.created_at desc, u.grant_id offset ${SILENT_GRANTS - 1}))
+    for update skip locked
+  ), gone as (
+    delete from user_grant g where g.routing_key = ${routingKey} and g.grant_id = any (array(select grant_id from held))
+  ), unused as (
+    delete from authorization_code c
+    where c.routing_key = ${routingKey} and c.grant_id = any (array(select grant_id from held))
+  )`
+
+export interface NewCode {
+  readonly routingKey: number
+  readonly codeHash: Buffer
+  readonly grantId: string
+  readonly appKey: string
+  readonly redirectUri: string
+  readonly state: string
+  readonly codeChallenge: string | null
+  readonly expiresAt: Date
+}
+
+/** False when this very code exists and is not usable any more. */
+export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<boolean> {
+  const usable = await db.maybe(
+    z.object({ usable: z.boolean() }),
+    sql`insert into authorization_code
+          (routing_key, code_hash, grant_id, app_key, redirect_uri, state, code_challenge, expires_at)
+        values (${code.routingKey}, ${code.codeHash}, ${code.grantId}, ${code.appKey}, ${code.redirectUri},
+                ${code.state}, ${code.codeChallenge}, ${code.expiresAt})
+        on conflict (routing_key, code_hash) do update set expires_at = excluded.expires_at
+        returning used_at is null and expires_at > ${now} as usable`,
+  )
+  return usable?.usable ?? false
+}
+
+/** Which of these codes there is. */
+export const findIssued = async (
+  db: Db,
+  routingKey: number,
+  hashes: readonly Buffer[],
+): Promise<Buffer | undefined> => {
+  const found = await db.maybe(
+    z.object({ code_hash: z.instanceof(Buffer) }),
+    sql`select code_hash from authorization_code
+        where routing_key = ${routingKey} and code_hash = any (${hashes}::bytea[])`,
+  )
+  return found?.code_hash
+}
+
+const revoked = z.object({ app_key: z.string() })
+
+/** Whose it was; undefined when it was revoked already, or is another user's. */
+export const revokeGrant = (
+  db: Db,
+  routingKey: number,
+  grantId: string,
+  now: Date,
+): Promise<z.output<typeof revoked> | undefined> =>
+  db.maybe(
+    revoked,
+    sql`update user_grant set revoked_at = ${now}
+        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null
+        returning app_key`,
+  )

@@ -5,12 +5,21 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
+import { mayUse } from '../registry/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type VerifiedForm, verifyConsentForm } from './consent-form.ts'
-import { type ConsentDecision, decideFirst, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
+import {
+  type ConsentDecision,
+  decideFirst,
+  ensureCode,
+  ensureGrant,
+  findDecision,
+  findIssued,
+  forgetConsent,
+  rememberConsent,
+} from './consent-store.ts'
 import { endGrant } from './end-grants.ts'
 import { OAUTH_FAILURES, oauthFailure } from './failures.ts'
-import { ensureCode, ensureGrant, findIssued } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
 export interface ConsentSubmission<Request extends AuthorizationRequest> {
@@ -157,11 +166,13 @@ async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm,
  */
 export async function issueCode(
   { db, clock, keys }: Deps,
-  { routingKey, cid, userId, signedInAt }: SignedIn,
+  person: SignedIn,
   { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
   silent = false,
 ): Promise<string> {
+  const { routingKey, cid, userId, signedInAt } = person
+  if (!mayUse(app, person)) throw oauthFailure('app_in_development')
   // Everything of before has ended since the sign-in was looked at.
   if (!(await lockUserSignedInSince(db, { routingKey, cid, userId }, signedInAt)))
     throw oauthFailure('form_withdrawn_since')

@@ -3,9 +3,9 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { lockUser } from '../account/index.ts'
 import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
-import { endGrantsOf, hasLiveGrant, personOfGrant, type WhichGrants } from './end-grants-store.ts'
+import { revokeGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
-import { revokeGrant } from './store.ts'
+import { endGrantsOf, hasLiveGrant, personOfGrant, type WhichGrants } from './grant-store.ts'
 
 /**
  * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh tokens

@@ -8,12 +8,18 @@ import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
+import {
+  type CodeExchange,
+  countFailedTry,
+  type FoundCode,
+  findUsedCode,
+  spendAuthorizationCode,
+  type UsedCode,
+} from './code-store.ts'
 import type { TokenDeps } from './deps.ts'
 import { endGrant } from './end-grants.ts'
-import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
 import { oauthFailure } from './failures.ts'
 import { refreshTokens } from './refresh.ts'
-import { findUsedCode, type UsedCode } from './used-code-store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3

@@ -95,6 +95,10 @@ export const OAUTH_FAILURES = {
     what: (uri) => `redirect_uri is not an absolute URL; received: ${uri}`,
   },
   redirect_uri_not_registered: { rescode: 20012 },
+  redirect_uri_not_loopback: {
+    rescode: 20012,
+    standard: oauthInvalidRequest('an app in development takes only redirect URIs of the loopback interface'),
+  },
   redirect_uri_with_fragment: { rescode: 20007, byApp: true, what: 'redirect_uri must not have a fragment' },
   redirect_uri_with_answer: {
     rescode: 20007,
@@ -131,6 +135,16 @@ export const OAUTH_FAILURES = {
     standard: oauthInvalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
+  /** A page, and nothing is sent to the app. */
+  app_in_development: {
+    rescode: 20014,
+    standard: {
+      error: 'unauthorized_client',
+      status: 403,
+      description:
+        'the client is in development and takes only test users of its own, or a test user of another app is signed in',
+    },
+  },
 
   // The decision on the consent form (A1 rows 13 and 14)
   form_from_another_site: unusableForm('came from another site'),

@@ -123,3 +123,155 @@ const signIns: Batched<GrantKey, SignInBehindGrant> = {
 
 export const signInOfGrant = async (db: Db, grant: GrantKey): Promise<SignInBehindGrant | undefined> =>
   (await db.batch(signIns, grant))[0]
+
+/** Which grants of one person end: one of them, or all to one app. */
+export type WhichGrants = { readonly grantId: string } | { readonly appKey: string }
+
+const ended = z.object({
+  app_key: z.string(),
+  /** False where it had ended before. */
+  is_new: z.boolean(),
+})
+export type EndedGrant = z.output<typeof ended>
+
+/**
+ * Grants end with all that came of them: their code and tokens are over with them. What was remembered of what the app may
+ * have without being asked goes too. `db` is a transaction that has locked the person.
+ */
+export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
+  const { routingKey, cid, userId } = person
+  const chosen = 'appKey' in which ? sql.part`g.app_key = ${which.appKey}` : sql.part`g.grant_id = ${which.grantId}`
+  const found = await db.listWithCustomPlan(
+    ended,
+    sql`with asked as (
+          select g.grant_id, g.app_key, ${GRANT_REVOKED_AT} is null as is_new
+          from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
+          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${chosen}
+        ), ended as (
+          update user_grant g set revoked_at = ${now} from asked
+          where g.routing_key = ${routingKey} and g.grant_id = asked.grant_id and g.revoked_at is null and asked.is_new
+        )
+        select app_key, is_new from asked`,
+  )
+  const apps = 'appKey' in which ? [which.appKey] : [...new Set(found.map(({ app_key }) => app_key))]
+  await db.exec(
+    sql`delete from remembered_consent
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = any (${apps}::text[])`,
+  )
+  return found
+}
+
+/** Whether the app still has a grant of the person. */
+export const hasLiveGrant = async (db: Db, { routingKey, cid, userId }: UserRowKey, appKey: string): Promise<boolean> =>
+  (
+    await db.listWithCustomPlan(
+      z.object({}),
+      sql`select from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
+          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and g.app_key = ${appKey}
+            and ${GRANT_REVOKED_AT} is null limit 1`,
+    )
+  ).length > 0
+
+export const personOfGrant = (db: Db, routingKey: number, grantId: string): Promise<UserRowKey | undefined> =>
+  db.maybe(
+    z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() }),
+    sql`select routing_key as "routingKey", cid, user_id as "userId" from user_grant
+        where routing_key = ${routingKey} and grant_id = ${grantId}`,
+  )
+
+/** Further ones are not counted: then it is at least so many. */
+const MAX_COUNTED = 100_000
+
+const counted = z.object({ grants: z.number(), people: z.number() })
+/** Grants that were not revoked, and how many people they are of. */
+export type LiveGrants = z.output<typeof counted>
+
+export const countGrantsOfApp = (db: Db, appKey: string): Promise<LiveGrants> =>
+  db.one(
+    counted,
+    sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
+        from (select g.cid, g.user_id from user_grant g ${GRANT_REVOCATION_JOINS}
+              where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
+              order by g.created_at, g.grant_id limit ${MAX_COUNTED}) g`,
+  )
+
+export const countGrantsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<LiveGrants> =>
+  db.one(
+    counted,
+    sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
+        from (select g.cid, g.user_id from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
+              where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
+              limit ${MAX_COUNTED}) g`,
+  )
+
+/** The newest grants of one person that are looked at. */
+const MOST = 10_000
+
+const allowedApp = z.object({
+  app_key: z.string(),
+  /** Scopes of the grants that hold; empty where none does. */
+  scopes: z
+    .string()
+    .nullable()
+    .transform((words): readonly string[] => [...new Set(words?.split(' ') ?? [])]),
+  /** When the oldest grant that holds was given; null where none does. */
+  since: z.date().nullable(),
+  /** When the last grant was withdrawn or ended. */
+  withdrawn_at: z.date().nullable(),
+})
+export type AllowedApp = z.output<typeof allowedApp>
+
+/** Each app that the person has allowed something, also in the past; in which the person allowed something last comes first. */
+export const allowedAppsOf = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<AllowedApp[]> =>
+  db.listWithCustomPlan(
+    allowedApp,
+    sql`select app_key, string_agg(array_to_string(scopes, ' '), ' ') filter (where revoked_at is null) as scopes,
+          min(created_at) filter (where revoked_at is null) as since, max(revoked_at) as withdrawn_at
+        from (select g.app_key, g.scopes, g.created_at, ${GRANT_REVOKED_AT} as revoked_at
+              from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
+              where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId}
+              order by g.created_at desc limit ${MOST}) g
+        group by app_key order by max(created_at) desc, app_key`,
+  )
+
+/** An access or refresh token that works, in terms of its grant. */
+const liveTokens = (now: Date) => sql.part`(
+  select routing_key, grant_id from access_token where expires_at > ${now}
+  union all
+  select routing_key, grant_id from refresh_token where expires_at > ${now} and rotated_at is null)`
+
+const ofUser = z.object({ tokens: z.number(), apps: z.number() })
+
+/** Reads what the index has of the user's grants, and the tokens of their routing key. */
+export const countTokensOfUser = (
+  db: Db,
+  { routingKey, cid, userId }: UserRowKey,
+  now: Date,
+): Promise<z.output<typeof ofUser>> =>
+  db.one(
+    ofUser,
+    sql`with live as (
+          select g.grant_id, g.app_key from user_grant g
+          ${grantRevocationJoins(sql.part`${routingKey}::int`)}
+          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
+        )
+        select count(*)::int as tokens, count(distinct live.app_key)::int as apps
+        from live join ${liveTokens(now)} t on t.routing_key = ${routingKey} and t.grant_id = live.grant_id`,
+  )
+
+const ofApp = z.object({ tokens: z.number(), people: z.number() })
+
+/** Reads all grants of the app, and their tokens. */
+export const countTokensOfApp = async (db: Db, appKey: string, now: Date): Promise<z.output<typeof ofApp>> => {
+  const [counted] = await db.listWithCustomPlan(
+    ofApp,
+    sql`with live as (
+          select g.routing_key, g.grant_id, g.cid, g.user_id from user_grant g
+          ${GRANT_REVOCATION_JOINS}
+          where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
+        )
+        select count(*)::int as tokens, count(distinct (live.cid, live.user_id))::int as people
+        from live join ${liveTokens(now)} t on t.routing_key = live.routing_key and t.grant_id = live.grant_id`,
+  )
+  return counted ?? { tokens: 0, people: 0 }
+}

@@ -3,10 +3,17 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { routingKeyOf, type UserKey } from '../account/index.ts'
-import { type AllowedApp, allowedAppsOf } from './allowed-apps-store.ts'
 import { endGrants } from './end-grants.ts'
-import { type Grant, grantsOfApp, grantsOfUser } from './grant-store.ts'
-import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
+import {
+  type AllowedApp,
+  allowedAppsOf,
+  countGrantsOfApp,
+  countGrantsOfUser,
+  type Grant,
+  grantsOfApp,
+  grantsOfUser,
+  type LiveGrants,
+} from './grant-store.ts'
 import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
 import {
   type GrantFilter,

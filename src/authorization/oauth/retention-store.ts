@@ -1,7 +1,10 @@
+import { z } from 'zod'
+import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../../platform/db/retention.ts'
-import { sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { deleteCodes } from './used-code-store.ts'
+import type { UserKey } from '../account/index.ts'
+import { deleteCodes } from './code-store.ts'
 
 /** The longest that a refresh token lives, seconds. */
 export const LONGEST_REFRESH_S = 90 * DAY_S
@@ -55,3 +58,104 @@ export const OAUTH_RETENTION: readonly Retention[] = [
     unless: (now) => sql.part`revoked_at is not null and revoked_at > ${addSeconds(now, -WITHDRAWN_SHOWN_S)}`,
   },
 ]
+
+const ofGrants =
+  (column: string) =>
+  ({ routingKey, cid, userId }: UserRowKey): Fragment =>
+    sql.part`${sql.identifier(column)} in (
+      select grant_id from user_grant where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId})`
+const TOKEN_COLUMNS = ['grant_id', 'expires_at']
+
+/** Codes first: an exchange that has spent one is done before its tokens are looked for. */
+export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
+  {
+    what: 'codes',
+    table: 'authorization_code',
+    of: ofGrants('grant_id'),
+    key: { code_hash: 'bytea' },
+    shown: [...TOKEN_COLUMNS, 'app_key', 'redirect_uri', 'used_at'],
+  },
+  {
+    what: 'used_codes',
+    table: 'used_code',
+    of: ofGrants('grant_id'),
+    key: { code_hash: 'bytea' },
+    shown: [...TOKEN_COLUMNS, 'used_at'],
+  },
+  {
+    what: 'refresh_tokens',
+    table: 'refresh_token',
+    of: ofGrants('grant_id'),
+    key: { token_hash: 'bytea' },
+    shown: [...TOKEN_COLUMNS, 'rotated_at'],
+  },
+  {
+    what: 'access_tokens',
+    table: 'access_token',
+    of: ofGrants('grant_id'),
+    key: { token_hash: 'bytea' },
+    shown: [...TOKEN_COLUMNS, 'scopes'],
+  },
+  {
+    what: 'ended_access_tokens',
+    table: 'ended_access_token',
+    of: ofGrants('grant_id'),
+    key: { token_hash: 'bytea' },
+    shown: TOKEN_COLUMNS,
+  },
+  {
+    what: 'consent_decisions',
+    table: 'consent_decision',
+    of: ofGrants('form_id'),
+    key: { form_id: 'uuid' },
+    shown: ['decision', 'expires_at'],
+  },
+  {
+    what: 'remembered_consents',
+    table: 'remembered_consent',
+    key: { app_key: 'text' },
+    shown: ['app_key', 'scopes', 'allowed_at'],
+  },
+  {
+    what: 'grants',
+    table: 'user_grant',
+    key: { grant_id: 'uuid' },
+    shown: ['grant_id', 'app_key', 'scopes', 'created_at', 'revoked_at', 'auth_time'],
+  },
+]
+
+const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
+
+/** Deletes all grants of these users and all grants to these micro-apps, with every code and token that belongs to them. */
+export async function deleteGrantsOf(
+  db: Db,
+  users: readonly (UserKey & { readonly routing_key: number })[],
+  appKeys: readonly string[],
+): Promise<void> {
+  const grants = await db.many(
+    grantKey,
+    sql`select routing_key, grant_id from user_grant where app_key = any(${appKeys})
+        union
+        select g.routing_key, g.grant_id
+        from user_grant g
+        join unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
+                    ${users.map((user) => user.user_id)}::text[]) as u (routing_key, cid, user_id)
+          on (g.routing_key, g.cid, g.user_id) = (u.routing_key, u.cid, u.user_id)`,
+  )
+  const keys = grants.map((grant) => grant.routing_key)
+  const ids = grants.map((grant) => grant.grant_id)
+  const deleteFrom = (table: Fragment) =>
+    db.exec(
+      sql`delete from ${table} where (routing_key, grant_id) in
+            (select g.key, g.id from unnest(${keys}::int[], ${ids}::uuid[]) as g (key, id))`,
+    )
+  await db.exec(
+    sql`delete from remembered_consent where app_key = any(${appKeys}) or (routing_key, cid, user_id) in
+          (select u.key, u.cid, u.id
+           from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
+                       ${users.map((user) => user.user_id)}::text[]) as u (key, cid, id))`,
+  )
+  for (const table of ['access_token', 'refresh_token', 'authorization_code', 'used_code', 'user_grant']) {
+    await deleteFrom(sql.identifier(table))
+  }
+}

@@ -2,7 +2,7 @@ import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
-import { countTokensOfApp, countTokensOfUser } from './revocation-preview-store.ts'
+import { countTokensOfApp, countTokensOfUser } from './grant-store.ts'
 
 /** An app may have millions of grants; the operator waits so long at most. */
 const COUNTED_WITHIN_S = 60

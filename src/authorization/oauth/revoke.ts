@@ -3,11 +3,10 @@ import type { Deps } from '../../platform/deps.ts'
 import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { forgetEndedToken } from './access-token-store.ts'
+import { revokeGrant } from './consent-store.ts'
 import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
-import { deleteAccessToken } from './revoke-store.ts'
-import { revokeGrant } from './store.ts'
+import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
 
 /**
  * Revokes a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. A token of

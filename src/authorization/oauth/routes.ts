@@ -14,6 +14,7 @@ import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
+import { mayUse } from '../registry/index.ts'
 import { authenticateApp } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
@@ -49,6 +50,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
     }
     if (session.status !== 'active') throw oauthFailure('user_blocked')
+    if (!mayUse(authorization.app, session)) throw oauthFailure('app_in_development')
     return showConsent(deps, request, reply, authorization, session)
   })
 

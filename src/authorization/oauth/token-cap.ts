@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { SampledLog } from '../../platform/lib/sampled-log.ts'
-import { endOldestAccessTokens } from './access-token-store.ts'
+import { endOldestAccessTokens } from './token-store.ts'
 
 /** Routing keys are of 16 bits. */
 const ROUTING_KEYS = 2 ** 16

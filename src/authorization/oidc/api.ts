@@ -32,12 +32,15 @@ const REQUEST = {
   ...failuresOf(OIDC_FAILURES, ['parameter_malformed', 'request_object', 'request_uri_foreign', 'registration']),
   ...failuresOf(OIDC_FAILURES, ['challenge_missing', 'prompt_contradictory']),
 }
-const CLIENT_OF_REQUEST = failuresOf(OIDC_FAILURES, ['client_unknown', 'redirect_uri_unknown'])
+const CLIENT_OF_REQUEST = {
+  ...failuresOf(OIDC_FAILURES, ['client_unknown', 'redirect_uri_unknown']),
+  ...failuresOf(OAUTH_FAILURES, ['redirect_uri_not_loopback']),
+}
 
 /** Before it is known who asks and where the answer goes. */
 const AUTHORIZE = {
   ...PARAMETERS,
-  ...failuresOf(OAUTH_FAILURES, ['too_many_requests']),
+  ...failuresOf(OAUTH_FAILURES, ['too_many_requests', 'app_in_development']),
   ...CLIENT_OF_REQUEST,
   ...failuresOf(OIDC_FAILURES, ['request_too_long', 'request_uri_unusable', 'continuation_unusable']),
 }

@@ -3,12 +3,13 @@ import { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../../platform/lib/scope.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { Refusal } from '../../platform/lib/web/rescode.ts'
+import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { type AuthorizationRequest, checkPkce, oauthFailure, type Parameters, required } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { isRedirectUri } from './authorization-response.ts'
 import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
-import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
 /** Where an answer goes: known once the client and its redirect_uri are. */
@@ -83,6 +84,9 @@ async function findClient(deps: Deps, parameters: Parameters): Promise<MicroApp>
 function checkRedirect(app: MicroApp, parameters: Parameters): string {
   const redirectUri = required(parameters, 'redirect_uri')
   if (!isRedirectUri(app, redirectUri)) throw oidcFailure('redirect_uri_unknown')
+  if (app.stage === 'development' && !isLoopbackHost(new URL(redirectUri).hostname)) {
+    throw oauthFailure('redirect_uri_not_loopback')
+  }
   return redirectUri
 }
 

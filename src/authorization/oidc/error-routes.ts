@@ -20,7 +20,8 @@ export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, 
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),
     busy: failure.status === 503,
     requestId: request.id,
-    returnTo: '/',
+    inDevelopment: thrown instanceof NamedFailure && thrown.failure === 'app_in_development',
+    returnTo: request.method === 'GET' ? request.url : '/',
   }
   return sendPage(request, reply.code(failure.status).headers(failure.headers), 'error', data, { query: '' })
 }

@@ -4,7 +4,8 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { lockUserSignedInSince, type SignedIn } from '../account/index.ts'
-import { issueCode, rememberedScopes } from '../oauth/index.ts'
+import { issueCode, oauthFailure, rememberedScopes } from '../oauth/index.ts'
+import { mayUse } from '../registry/index.ts'
 import { acrOf, couldProveMore } from './acr.ts'
 import { RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type OIDC_FAILURES, oidcFailure } from './failures.ts'
@@ -55,6 +56,8 @@ export async function nextAuthorizationStep(
     return { step: 'sign-in' }
   }
   if (session.status !== 'active') throw refused('user_blocked')
+  // A page, whatever was asked: nothing goes to the app.
+  if (!mayUse(request.app, session)) throw oauthFailure('app_in_development')
   if (!asked && !silent && (await couldProveMore(deps, session, request.acrValues ?? []))) return { step: 'sign-in' }
   if (await mustAsk(deps, request, session)) {
     if (silent) throw refused('consent_required')

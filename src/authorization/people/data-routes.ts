@@ -8,7 +8,7 @@ import { sendDownload } from '../../platform/lib/web/download.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
-import { askToSignIn, isFresh } from '../account/index.ts'
+import { STEP_UP } from '../account/index.ts'
 import { readsByDay } from '../resource/index.ts'
 import { accountGuard } from './account-guard.ts'
 import { kindsInWords, readInWords } from './account-texts.ts'
@@ -84,7 +84,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const asked = await deletionOf(deps, person)
       return page('data', 'people/data', {
         rows: kindsInWords(rows, translator(localeOfRequest(request))),
-        asks: !(await isFresh(deps, person)),
+        asks: !(await STEP_UP.isFresh(deps, person)),
         mode: deps.config.ACCOUNT_DELETION,
         askedAt: asked?.requested_at.toISOString() ?? null,
         dueAt: asked?.due_at?.toISOString() ?? null,
@@ -95,7 +95,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.post(
     '/account/deletion',
     forPerson(DATA, async ({ reply, person, deps: acting, goTo }) => {
-      if (!(await isFresh(deps, person))) return askToSignIn(reply, DATA, true)
+      if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
       await requestDeletion(acting, person)
       return goTo(`${DATA}#deletion`)
     }),
@@ -113,7 +113,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     `${DATA}/person.json`,
     { config: { answersHead: false } }, // the audit log records each copy
     forPerson(DATA, async ({ reply, person, deps: acting }) => {
-      if (!(await isFresh(deps, person))) return askToSignIn(reply, DATA, true)
+      if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, DATA, true)
       const actor = asPerson(acting.actor, person)
       const wanted = { cid: person.cid, user_id: person.userId, reason: 'asked for by the person' }
       const parts = await exportUser({ ...acting, actor }, wanted)

@@ -61,7 +61,7 @@ export const DATA_ACTIONS = [
     recordsLook: true,
     input: exportedUser,
     run: exportUser,
-    respond: (parts) => ({ name: 'person.json', type: JSON_TYPE, parts }),
+    respond: { types: [JSON_TYPE], of: (parts) => ({ name: 'person.json', type: JSON_TYPE, parts }) },
   }),
   action({
     route: 'POST /users/erase',

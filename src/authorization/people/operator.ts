@@ -66,6 +66,7 @@ const accounts = [
     role: 'viewer',
     ...page('user'),
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data', page: '/users/unmask' },
+    recordsLook: true,
     input: showUser.input,
     run: showUser,
     beside: factorsBeside,

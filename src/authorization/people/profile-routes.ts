@@ -5,7 +5,7 @@ import { secondsUntil } from '../../platform/lib/clock.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { askToSignIn, isFresh, OWN_PROFILE, type SignedIn } from '../account/index.ts'
+import { OWN_PROFILE, type SignedIn, STEP_UP } from '../account/index.ts'
 import { accountGuard, type PersonRequest } from './account-guard.ts'
 
 const PROFILE = '/account/profile'
@@ -52,7 +52,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       createdAt: created_at.toISOString(),
       editable: OWN_PROFILE.editable(deps),
       pending: await OWN_PROFILE.pending(deps, person),
-      asks: !(await isFresh(deps, person)),
+      asks: !(await STEP_UP.isFresh(deps, person)),
       done: done ? t(DONE[done]) : null,
       alert: refused ? t(REFUSED[refused]) : alert,
     })
@@ -93,7 +93,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         const { request, reply, person, deps: acting, goTo } = given
         if (!OWN_PROFILE.editable(deps).includes(kind))
           throw invalidRequest('this is not changed here', { status: 404 })
-        if (!(await isFresh(deps, person))) return askToSignIn(reply, PROFILE, true)
+        if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, PROFILE, true)
         const locale = localeOfRequest(request)
         const form = OWN_PROFILE.ask.input.safeParse({ ...Object(request.body), kind })
         const { passport, phone_number } = await ownProfile(person)
@@ -115,7 +115,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         const { request, reply, person, deps: acting, goTo } = given
         if (!OWN_PROFILE.editable(deps).includes(kind))
           throw invalidRequest('this is not changed here', { status: 404 })
-        if (!(await isFresh(deps, person))) return askToSignIn(reply, PROFILE, true)
+        if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, PROFILE, true)
         const form = OWN_PROFILE.confirm.input.safeParse({ ...Object(request.body), kind })
         const confirmed = form.success ? await OWN_PROFILE.confirm(acting, form.data, person) : 'wrong'
         if (confirmed === 'done') return goTo(`${PROFILE}?done=${kind}`)

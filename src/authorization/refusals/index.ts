@@ -1,5 +1,6 @@
 /** What area A has refused, kept for those who ask why. */
 
+export { checkText, type RefusingCheck, refusingCheckOf } from './checks.ts'
 export { openRefusalRecorder } from './record.ts'
 export {
   findRefused,

@@ -3,21 +3,24 @@
 export { DEMO_APPS } from './demo-store.ts'
 export { secretsOfOldKeys } from './hashed-secret-store.ts'
 export { hostMatches } from './host.ts'
+export { mayUse } from './may-use.ts'
 export {
   createMicroApp,
   endTokensOfApp,
   listMicroApps,
   listOrigins,
+  putLive,
   showMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-export { hasResponseParameters } from './micro-app-fields.ts'
+export { hasResponseParameters, MICRO_APP_FIELDS } from './micro-app-fields.ts'
 export { hasSecret, publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
 export { appActions, oneApp } from './operator.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,
   noteSecretUse,
+  rotateSecret,
   type UsedSecret,
 } from './secret.ts'
 export type { LiveSecret } from './secret-store.ts'

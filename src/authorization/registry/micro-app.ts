@@ -34,18 +34,24 @@ export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
 
+interface Origin {
+  /** Secret of demo data; null: it gets one later. */
+  readonly secret?: string | null
+  readonly stage?: MicroApp['stage']
+}
+
 /**
  * Creates the app with its first app_secret, which no later call can show again; null for an app that authenticates without
- * one. `secret` is given for demo data only.
+ * one.
  */
 export const createMicroApp = operation(
   givenMicroApp,
   async (
     deps: Deps,
     input: NewMicroApp,
-    given: string = generateSecret('ghas'),
+    { secret: given = generateSecret('ghas'), stage = 'live' }: Origin = {},
   ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
-    const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const app = { ...input, stage, app_key: input.app_key ?? randomBytes(12).toString('hex') }
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
     const first = secret === null ? null : newSecret(deps.keys, secret, now)
@@ -105,6 +111,23 @@ export const updateMicroApp = operation(
     return webhook_secret === undefined ? app : { ...app, webhook_secret }
   },
 )
+
+/** What its team has asked for becomes what is in force, and the app is live. */
+export const putLive = (
+  deps: Deps,
+  appKey: string,
+  { unchanged_since: _, ...changes }: MicroAppChanges & UnchangedSince,
+  requestId: string,
+): Promise<MicroApp> =>
+  changeMicroApp(deps, appKey, 'app_request_approved', async (db, now) => {
+    const before = await store.findMicroApp(db, appKey, now)
+    await store.updateMicroApp(db, appKey, changes, now)
+    const changed = await store.setLive(db, appKey)
+    const fields = [...Object.keys(changes), 'stage'] as (keyof MicroApp)[]
+    const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
+    const detail = before && changed && { before: valuesOf(before), after: valuesOf(changed) }
+    return { changed, detail: { request_id: requestId, ...detail } }
+  })
 
 /** Lets the app ask users for consent; also takes a suspension back. */
 export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>

@@ -32,7 +32,14 @@ export const appActions = (grantsOf: (deps: Deps, app: OneApp) => Promise<object
     run: listMicroApps,
     list: {
       rows: 'apps',
-      columns: [{ name: 'app_key' }, { name: 'status' }, { name: 'scopes' }, { name: 'hosts' }, { name: 'name' }],
+      columns: [
+        { name: 'app_key' },
+        { name: 'status' },
+        { name: 'stage' },
+        { name: 'scopes' },
+        { name: 'hosts' },
+        { name: 'name' },
+      ],
     },
   }),
   action({

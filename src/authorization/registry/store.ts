@@ -33,7 +33,7 @@ export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app
 /** The app and its first secret, if it has one, in one statement; undefined when the app_key is taken. */
 export const insertMicroApp = (
   db: Db,
-  app: NewMicroApp & { app_key: string },
+  app: NewMicroApp & Pick<MicroApp, 'app_key' | 'stage'>,
   secret: NewSecret | null,
   now: Date,
 ): Promise<MicroApp | undefined> =>
@@ -111,6 +111,9 @@ export const setStatus = (
     microApp,
     sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
   )
+
+export const setLive = (db: Db, appKey: string): Promise<MicroApp | undefined> =>
+  db.maybe(microApp, sql`update micro_app set stage = 'live' where app_key = ${appKey} returning ${COLUMNS}`)
 
 /** Never earlier than it is: the clock of the process that set it may have been ahead. */
 export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>

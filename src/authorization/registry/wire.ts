@@ -70,6 +70,8 @@ export type MicroAppChanges = z.output<typeof microAppChanges>
 
 const { app_key, name, logo_url, status, ...others } = shapeOf(MICRO_APP_FIELDS, 'kept')
 
+const STAGES = ['development', 'live'] as const
+
 /** A micro-app as it is kept and shown. */
 export const microApp = z.object({
   app_key,
@@ -77,6 +79,8 @@ export const microApp = z.object({
   logo_url,
   status,
   ...others,
+  /** In development it takes answers on its developers' machines alone, for its own test users. */
+  stage: z.enum(STAGES),
   /** Tokens, codes and remembered consents of before are over; null: none are. */
   valid_from: z.date().nullable(),
   created_at: z.date(),

@@ -13,6 +13,12 @@ export const TEAM_REFUSALS = {
   not_owner: 'only an owner may do this',
   link_invalid: 'the link is not valid, was used already, or has been replaced by a newer one',
   link_expired: 'the link has expired',
+  apps: 'the team has as many apps as it may have',
+  asked: 'there is a request already',
+  decided: 'this was decided already',
+  loopback_only: 'the app has no address but that of its developers',
+  changed: 'the secret was changed meanwhile',
+  live: 'the app is live: what people are shown of it needs approval',
   joined: 'you are a member already',
 } as const
 
@@ -27,5 +33,5 @@ export class TeamRefusal extends RescodeError {
   }
 }
 
-/** The same answer for a team, app or member that does not exist and for one of others. */
+/** One answer for a team, app or member that does not exist and for one of others. */
 export const notFound = (): RescodeError => invalidRequest('no such path', { status: 404 })

@@ -1,7 +1,8 @@
 /** Developers of micro-apps, and the teams in which they work on them. */
 
+export { appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
+export type { AppAccess } from './app-store.ts'
 export { TEAM_REFUSALS, TeamRefusal, type TeamRefusalReason } from './errors.ts'
-export { TEAM_RETENTION } from './invitation-store.ts'
 export {
   findTeamMail,
   invite,
@@ -13,6 +14,9 @@ export {
 } from './invite.ts'
 export { handOverTeams, leaveTeam, removeMember, setMemberRole } from './members.ts'
 export { TEAM_ACTIONS } from './operator.ts'
+export { APP_REQUESTS } from './request.ts'
+export { TEAM_RETENTION } from './retention.ts'
+export { APP_SECRET } from './secret.ts'
 export { TEAMS_OF_PERSON } from './store.ts'
 export { acceptTerms, createTeam, findMembership, isDeveloper, peopleOfTeam, renameTeam, teamsOf } from './team.ts'
-export { type Membership, newTeam } from './wire.ts'
+export { type AppFields, type Membership, newTeam } from './wire.ts'

@@ -4,7 +4,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import type { MAIL_STATES } from '../../platform/lib/member.ts'
 import { type Invitation, invitation } from './wire.ts'
 
-export const TEAM_RETENTION: readonly Retention[] = [
+export const INVITATION_RETENTION: readonly Retention[] = [
   { table: 'team_invitation', key: ['invitation_id'], column: 'expires_at', keptS: () => 7 * DAY_S },
 ]
 

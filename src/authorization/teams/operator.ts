@@ -1,11 +1,13 @@
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
 import * as operators from './operator-store.ts'
+import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { lockTeam } from './store.ts'
 import { createEmptyTeam } from './team.ts'
 import { newTeamOf, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
@@ -73,5 +75,63 @@ export const TEAM_ACTIONS = [
     role: 'editor',
     input: givenApp,
     run: giveApp,
+  }),
+  action({
+    route: 'GET /app-requests',
+    command: 'app request list',
+    role: 'viewer',
+    input: listRequests.input,
+    run: listRequests,
+    list: {
+      rows: 'requests',
+      columns: [
+        { name: 'request_id' },
+        { name: 'name' },
+        { name: 'kind' },
+        { name: 'team' },
+        { name: 'app_key' },
+        { name: 'asked_at' },
+        {
+          name: 'waiting_days',
+          of: ({ asked_at }, _t, now) => Math.floor((now.getTime() - asked_at.getTime()) / (DAY_S * 1_000)),
+        },
+      ],
+    },
+  }),
+  action({
+    route: 'GET /app-requests/:request_id',
+    command: 'app request show',
+    role: 'viewer',
+    input: oneRequest,
+    run: showRequest,
+    tables: { changes: ['field', 'in_force', 'asked'] },
+    related: ({ app_key }) => [
+      { operation: 'GET /apps/:app_key', text: 'action.app_show', path: `/apps/${app_key}`, query: {} },
+    ],
+  }),
+  action({
+    route: 'POST /app-requests/:request_id/approve',
+    command: 'app request approve',
+    role: 'editor',
+    input: oneRequest,
+    run: approveRequest,
+    offered: ({ state }) => state === 'open',
+  }),
+  action({
+    route: 'POST /app-requests/:request_id/return',
+    command: 'app request return',
+    role: 'editor',
+    input: returnRequest.input,
+    run: returnRequest,
+    offered: ({ state }) => state === 'open',
+  }),
+  action({
+    route: 'POST /app-requests/:request_id/refuse',
+    command: 'app request refuse',
+    role: 'editor',
+    dangerous: true,
+    input: refuseRequest.input,
+    run: refuseRequest,
+    offered: ({ state }) => state === 'open',
   }),
 ]

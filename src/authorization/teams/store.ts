@@ -112,7 +112,7 @@ export const deleteMember = (db: Db, memberId: string): Promise<number> =>
 
 const heir = z.object({ team_id: z.string(), member_id: z.string() })
 
-/** Of each team that has this person as its only owner: who becomes one, the member who joined first. */
+/** Makes the member who joined first the owner of each team that has this person as its only owner. */
 export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<z.output<typeof heir>[]> =>
   db.many(
     heir,
@@ -126,6 +126,16 @@ export const promoteHeirs = (db: Db, { routingKey, cid, userId }: UserRowKey): P
                             where other.team_id = own.team_id and other.member_id <> own.member_id
                               and other.role = 'owner')))
         returning team_id, member_id`,
+  )
+
+const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
+
+/** Of the team that has the app. */
+export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
+  db.many(
+    owner,
+    sql`select m.routing_key as "routingKey", m.cid, m.user_id as "userId"
+        from team_app a join team_member m using (team_id) where a.app_key = ${appKey} and m.role = 'owner'`,
   )
 
 /** Until the end of the transaction; false for somebody who is no developer. */

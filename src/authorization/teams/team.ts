@@ -41,10 +41,11 @@ export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
 /** Once for each person; what else has to happen is done by `work` in the same transaction. */
 export const becomeDeveloper = <Done>(
   deps: Deps,
-  person: UserRowKey,
+  person: SignedIn,
   work: (inside: Deps) => Promise<Done>,
 ): Promise<Done> =>
   deps.db.tx(async (db) => {
+    if (person.testOf !== null) throw new TeamRefusal('test_user')
     const inside = { ...deps, db }
     if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0) {
       const { routingKey, cid, userId } = person
@@ -97,7 +98,7 @@ interface Work {
   readonly db: Db
   readonly deps: Deps
   readonly now: Date
-  /** Of whoever acts; undefined for operators. */
+  /** Membership of whoever acts; undefined for operators. */
   readonly self: Membership | undefined
   readonly record: (event: `team_${string}`, detail: object) => Promise<unknown>
 }

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberMail, memberRole } from '../../platform/lib/member.ts'
+import { SCOPES } from '../../platform/lib/scope.ts'
+import { MICRO_APP_FIELDS } from '../registry/index.ts'
 
 /** What pages and operators take and give about teams. Names are those of the tables' columns. */
 
@@ -44,9 +46,43 @@ export type Invitation = z.output<typeof invitation>
 
 export const APP_KINDS = ['server', 'page', 'native'] as const
 
+/** What developers say of an app. */
+export const appFields = z
+  .strictObject({
+    name: MICRO_APP_FIELDS.name.changed,
+    logo_url: MICRO_APP_FIELDS.logo_url.changed,
+    hosts: MICRO_APP_FIELDS.hosts.changed,
+    redirect_uris: MICRO_APP_FIELDS.redirect_uris.changed,
+    scopes: MICRO_APP_FIELDS.scopes.created,
+    kind: z.enum(APP_KINDS),
+    /** What each scope is for. */
+    reasons: z.partialRecord(z.enum(SCOPES), visibleLine(300)),
+  })
+  .superRefine(({ scopes, reasons, hosts, redirect_uris }, context) => {
+    if (hosts.length + redirect_uris.length === 0) {
+      context.addIssue({ code: 'custom', path: ['redirect_uris'], message: 'is required where there are no hosts' })
+    }
+    for (const scope of scopes.filter((one) => reasons[one] === undefined)) {
+      context.addIssue({ code: 'custom', path: ['reasons', scope], message: 'is required' })
+    }
+  })
+export type AppFields = z.output<typeof appFields>
+
 /** Which teams, and which page of them: ordered by created_at, team_id. */
 export const teamFilter = z.strictObject({
   name: filterText(60).optional(),
   ...pageInput(z.tuple([momentKey, z.uuid()])),
 })
 export type TeamFilter = z.output<typeof teamFilter>
+
+export const REQUEST_STATES = ['open', 'returned', 'approved', 'refused', 'withdrawn'] as const
+
+/** What an operator says to the team. */
+export const remark = z.string().trim().min(3).max(500)
+
+/** Which requests, and which page of them: ordered by asked_at, request_id. */
+export const requestFilter = z.strictObject({
+  state: z.enum(REQUEST_STATES).default('open'),
+  ...pageInput(z.tuple([momentKey, z.uuid()])),
+})
+export type RequestFilter = z.output<typeof requestFilter>

@@ -5,7 +5,10 @@ import { UpstreamFailure, type UpstreamReason } from './failures.ts'
 /** What openid-client throws, as a failure of ours. Known by their codes: the library is loaded with the first sign-in. */
 
 /** An answer that is none of a provider that works. */
-const AWAY = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR', 'OAUTH_TIMEOUT']
+const AWAY = [
+  ...['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR', 'OAUTH_TIMEOUT'],
+  ...['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'],
+]
 const ERROR_ANSWER = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR'
 const BODY_ERROR = 'OAUTH_RESPONSE_BODY_ERROR'
 const UNKNOWN_KEY = 'OAUTH_KEY_SELECTION_FAILED'

@@ -1,3 +1,4 @@
+import { createRemoteJWKSet, customFetch, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
@@ -7,6 +8,7 @@ import { UpstreamFailure } from './failures.ts'
 import { boundedFetch } from './fetch.ts'
 import type { Flow, FlowProof } from './flow.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
+import { type EndedThere, readLogoutToken } from './logout-token.ts'
 
 /** Where the provider sends the browser back; registered there word for word. */
 export const CALLBACK = '/sign-in/callback'
@@ -23,6 +25,8 @@ const SKEW_S = 60
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 interface Known extends Discovered {
+  /** For logout tokens; the library has its own for id_tokens. */
+  readonly keys: JWTVerifyGetKey
   readonly readAt: Date
 }
 
@@ -45,6 +49,9 @@ export interface Proven {
   readonly authenticatedAt: Date | null
   readonly acr: string | null
   readonly amr: readonly string[]
+  /** Its names for the person, and for its session if it says one. */
+  readonly sub: string
+  readonly sid: string | undefined
   /** With which the provider knows its session again; empty if it is too long for an address. */
   readonly idToken: string
 }
@@ -104,7 +111,8 @@ export class Provider {
       if (!claims) throw new UpstreamFailure('untrusted', 'no id_token')
       const authenticatedAt = this.#authenticatedAt(claims, asked)
       const person = personOf({ ...(await this.#userInfo(claims, tokens)), ...claims }, this.#deps.config)
-      return { person, authenticatedAt, ...howOf(claims), idToken: hintOf(tokens.id_token) }
+      const sid = typeof claims.sid === 'string' ? claims.sid : undefined
+      return { person, authenticatedAt, ...howOf(claims), sub: claims.sub, sid, idToken: hintOf(tokens.id_token) }
     } catch (error) {
       if (isUnknownKey(error)) this.#known = undefined // it may have made itself a new one
       throw failureOf(error)
@@ -121,6 +129,18 @@ export class Provider {
     const hint: Record<string, string> = idToken ? { id_token_hint: idToken } : {}
     const parameters = { ...hint, post_logout_redirect_uri: this.#at(SIGNED_OUT), state }
     return known.library.buildEndSessionUrl(known.configuration, parameters).href
+  }
+
+  /** What it says is over. Throws UpstreamFailure. */
+  async endedThere(token: string): Promise<EndedThere> {
+    const { configuration, keys } = await this.#provider()
+    const { issuer } = configuration.serverMetadata()
+    const { UPSTREAM_CLIENT_ID: audience = '' } = this.#deps.config
+    try {
+      return await readLogoutToken(token, keys, { issuer, audience, now: this.#deps.clock.now() })
+    } catch (error) {
+      throw failureOf(error)
+    }
   }
 
   #at(path: string): string {
@@ -169,7 +189,12 @@ export class Provider {
   async #discover(): Promise<Known> {
     this.#askedAt = this.#deps.clock.now()
     const found = await discover(this.#issuer, this.#deps.config, this.#fetch)
-    this.#known = { ...found, readAt: this.#askedAt }
+    const { jwks_uri = '' } = found.configuration.serverMetadata()
+    const fetch: FetchImplementation = (url, { headers, ...options }) =>
+      this.#fetch(url, { ...options, headers: Object.fromEntries(headers), body: undefined })
+    // Asked again for a key that it does not know, but no more than twice a minute.
+    const keys = createRemoteJWKSet(new URL(jwks_uri), { [customFetch]: fetch })
+    this.#known = { ...found, keys, readAt: this.#askedAt }
     this.#askedAt = undefined
     return this.#known
   }

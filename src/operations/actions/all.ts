@@ -51,10 +51,13 @@ const DESCRIPTION = action({
   role: 'viewer',
   input: z.strictObject({}),
   run: async ({ config }: ServiceDeps) => config,
-  respond: ({ PUBLIC_URL }, t) => ({
-    type: JSON_TYPE,
-    parts: [JSON.stringify(operatorsOpenApi(ALL_ACTIONS, PUBLIC_URL, t), null, 2)],
-  }),
+  respond: {
+    types: [JSON_TYPE],
+    of: ({ PUBLIC_URL }, t) => ({
+      type: JSON_TYPE,
+      parts: [JSON.stringify(operatorsOpenApi(ALL_ACTIONS, PUBLIC_URL, t), null, 2)],
+    }),
+  },
 })
 
 export const ALL_ACTIONS: readonly Action<ServiceDeps>[] = [...Object.values(ACTIONS).flat(), DESCRIPTION]

@@ -29,17 +29,30 @@ export async function exportOf(action: Action, format: ExportFormat, read: Read,
   const { rows = '' } = action.list ?? {}
   const ofLimit: Read = (page) => read({ limit: '1000', ...page })
   const first = await ofLimit({})
+  let left: number = MOST.rows
+  let next: unknown
+  async function* bounded() {
+    for await (const page of pagesOf(ofLimit, first, MOST.pages)) {
+      yield page
+      next = page.next
+      left -= rowsIn(page, rows).length
+      if (left <= 0) return
+    }
+  }
   async function* parts() {
     // Excel reads UTF-8 only where the file says so.
     if (format === 'csv') yield '\ufeff'
-    let left: number = MOST.rows
-    for await (const line of linesOf(action, format, shown, pagesOf(ofLimit, first, MOST.pages))) {
-      yield line
-      if (--left < 0) return
-    }
+    yield* linesOf(action, format, shown, bounded())
+    if (typeof next === 'string') yield endOf(format, next, shown.t)
   }
   return { name: `${rows}.${format}`, type: EXPORT_TYPES[format], parts: parts() }
 }
+
+/** The last line of a file that has not all: who works with it must not take it for the whole list. */
+const endOf = (format: ExportFormat, next: string, t: Translate): string =>
+  format === 'csv'
+    ? csvLine([t('actions.export.goes_on')])
+    : `${stringifyLossless({ next, more: t('actions.export.goes_on') })}\n`
 
 /** The pages of a list, one after the other. */
 export async function* pagesOf(read: Read, first?: Values, most = Number.POSITIVE_INFINITY): AsyncGenerator<Values> {

@@ -49,7 +49,7 @@ const RESPONSES = {
 const ref = (name: keyof typeof RESPONSES): Part => ({ $ref: `#/components/responses/${name}` })
 
 function operation(action: Action, t: Translate): Part {
-  const { id, command, role, route, dangerous } = action
+  const { id, command, role, route, dangerous, respond } = action
   const { method } = partsOf(route)
   const { inPath, others, required } = parameters(action, t)
   const body = { type: 'object', properties: Object.fromEntries(others), required, additionalProperties: false }
@@ -65,7 +65,7 @@ function operation(action: Action, t: Translate): Part {
     ...(method === 'GET' || others.length === 0
       ? {}
       : { requestBody: { required: method === 'PATCH' || required.length > 0, content: json(body) } }),
-    responses: responses(),
+    responses: responses(respond ? fileContent(respond.types) : undefined),
   }
 }
 
@@ -78,8 +78,19 @@ const preview = (action: Action, role: string, t: Translate): Part => ({
   responses: responses(),
 })
 
-const responses = (): Part => ({
-  200: { description: 'rescode 0', content: json(envelope({ const: 0 }, { type: 'object' })) },
+/** A file is no envelope; what failed is one all the same. */
+const fileContent = (types: readonly string[]): Part =>
+  Object.fromEntries(
+    types.map((type) => [
+      type.replace(/;.*/, ''),
+      { schema: { type: type.startsWith('application/json') ? 'object' : 'string' } },
+    ]),
+  )
+
+const responses = (file?: Part): Part => ({
+  200: file
+    ? { description: 'the file', content: file }
+    : { description: 'rescode 0', content: json(envelope({ const: 0 }, { type: 'object' })) },
   ...{ 400: ref('BadInput'), 401: ref('NoToken'), 403: ref('NoRole'), 404: ref('NotFound') },
 })
 

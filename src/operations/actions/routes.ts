@@ -31,7 +31,7 @@ export function actionRoutes<Deps>(
         const output = await perform(depsFor(request), given)
         if (action.respond) {
           noteForLog(request, { code: 0 })
-          const file = action.respond(output, translator(localeOfRequest(request)))
+          const file = action.respond.of(output, translator(localeOfRequest(request)))
           return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
         }
         const shown = action.masked && !seesPeople(request) ? action.masked(output) : output

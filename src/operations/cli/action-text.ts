@@ -3,7 +3,7 @@ import { systemClock } from '../../platform/lib/clock.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { rowsIn, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 import { aligned, printable, readable } from './text.ts'
 import { ownText } from './texts.ts'
 
@@ -12,12 +12,10 @@ import { ownText } from './texts.ts'
 const t = translator('en')
 
 export const textOf =
-  ({ id, list, lines, once: onlyOnce = [] }: Action<ServiceDeps>) =>
+  ({ id, list, once: onlyOnce = [] }: Action<ServiceDeps>) =>
   (output: Values): string => {
     const own = ownText(id)
-    if (own) return own(output)
-    const told = lines?.(output)
-    if (told) return [...linesText(told), ...onceText(id, output, onlyOnce)].join('\n\n')
+    if (own) return [own(output), ...onceText(id, output, onlyOnce)].join('\n\n')
     if (list) return listText(list.rows, list.columns, output)
     const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
     return [...recordText(kept), ...onceText(id, output, onlyOnce)].join('\n\n')
@@ -33,12 +31,6 @@ const SHARED = { once: 'command.once', would: 'command.would' } as const
 /** The action's own text, else the one that all share. */
 const sharedText = (id: string, what: keyof typeof SHARED): string =>
   t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
-
-/** Cells as a table, and each sentence as a paragraph. */
-function linesText(lines: readonly (readonly unknown[] | string)[]): string[] {
-  const cells = lines.filter((line) => typeof line !== 'string').map((line) => line.map(readable))
-  return [...(cells.length > 0 ? [aligned(cells)] : []), ...lines.filter((line) => typeof line === 'string')]
-}
 
 /** On standard error, so that what is printed stays as it is for programs. */
 export function warn({ stderr }: Terminal, { warnings }: Action<ServiceDeps>, output: Values): void {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
+import type { Deps } from '../../platform/deps.ts'
 import { type Action, namesIn, partsOf } from '../../platform/lib/action.ts'
-import { systemClock } from '../../platform/lib/clock.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { type Field, fieldsOf, linesOf, pagesOf, pagingOf, type Values } from '../actions/index.ts'
@@ -10,28 +10,39 @@ import { addOption, addPaging, secretsTyped, typedValue } from './action-options
 import { foreseenText, textOf, warn } from './action-text.ts'
 import type { CliContext } from './context.ts'
 import { asTyped, defineCustomCommand, isOption } from './operation.ts'
-import { askRemote, streamRemote } from './remote.ts'
-import { print, progressBar } from './report.ts'
-import { printableJson } from './text.ts'
+import { print } from './report.ts'
+import { ask, askForFile } from './request.ts'
+import { findService, isElsewhere, NoService } from './service.ts'
+import { printableJson, printableLines } from './text.ts'
 
 const t = translator('en')
 
-/** What a command does that does more than one call, by the id of its action. */
-export type OwnCommands = Readonly<Record<string, (command: Command, context: CliContext) => void>>
+/** How commands differ from the one request that their row is, by the id of the action. */
+interface Exceptions {
+  /** They do more than one call. */
+  readonly own?: Readonly<Record<string, (command: Command, context: CliContext) => void>>
+  /** Without an address they ask no service, but read the database. */
+  readonly onDatabase?: Readonly<Record<string, OnDatabase>>
+  /** Where no service answers on this machine they may be done on the database all the same; undefined if not. */
+  readonly withoutService?: Readonly<Record<string, OnDatabase>>
+}
+
+type OnDatabase = (deps: Deps, given: unknown) => Promise<object | undefined>
 
 /** The commands of all actions that have one. */
 export function actionCommands(
   program: Command,
   context: CliContext,
   actions: readonly Action<ServiceDeps>[],
-  own: OwnCommands = {},
+  exceptions: Exceptions = {},
 ): void {
   for (const action of actions) {
     if (!action.command) continue
     const command = commandOf(program, action.command).description(t(`action.${action.id}.about`))
-    const define = own[action.id]
+    command.option('--url <url>', t('command.url'))
+    const define = exceptions.own?.[action.id]
     if (define) define(command, context)
-    else defineAction(command, context, action)
+    else defineAction(command, context, action, exceptions)
   }
 }
 
@@ -47,7 +58,12 @@ function commandOf(program: Command, words: string): Command {
   return group.command(last)
 }
 
-function defineAction(command: Command, context: CliContext, action: Action<ServiceDeps>): void {
+function defineAction(
+  command: Command,
+  context: CliContext,
+  action: Action<ServiceDeps>,
+  exceptions: Exceptions,
+): void {
   const fields = fieldsOf(action)
   const named = action.arguments ?? onlyOne(namesIn(partsOf(action.route).path))
   // In brackets for commander, so that a missing one is reported together with all other problems.
@@ -71,45 +87,58 @@ function defineAction(command: Command, context: CliContext, action: Action<Serv
   })
   defineCustomCommand(command, { input: action.input, inputFrom, flags }, async (_input, json, typed) => {
     const isSure = !action.previewRole || command.opts().yes === true
-    const carryOut = async (ask: Ask): Promise<void> => {
-      const { all, csv } = command.opts()
-      if (all || csv) {
-        const pages = pagesOf((page) => ask({ ...typed, ...page }))
-        return printAll(context, linesOf(action, csv ? 'csv' : 'ndjson', { t, now: systemClock.now() }, pages))
-      }
-      const output = await ask(typed).catch((error: unknown) => {
-        throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
-      })
-      warn(context.terminal, action, output)
-      print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
-      if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
+    const { all, csv, url } = command.opts()
+    if (action.respond) return printFile(context, action, typed, url)
+    const perform = await performerOf({ context, action, exceptions, isSure, url })
+    if (all || csv) {
+      const pages = pagesOf((page) => perform({ ...typed, ...page }))
+      const lines = linesOf(action, csv ? 'csv' : 'ndjson', { t, now: context.clock.now() }, pages)
+      return printAll(context, lines, csv === true)
     }
-    const { remote } = context
-    if (action.respond) return printFile(context, action, typed)
-    if (!remote) {
-      const perform = isSure ? action.perform : (action.foresee ?? action.perform)
-      const bar = progressBar(context.terminal.stderr)
-      return context.withDeps((deps) =>
-        carryOut(async (given) => asValues(await perform({ ...deps, progress: bar.show }, given).finally(bar.end))),
-      )
-    }
-    const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
-    await carryOut((given) => askRemote<Values>(remote, { route, fields: given }))
+    const output = await perform(typed).catch((error: unknown) => {
+      throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
+    })
+    warn(context.terminal, action, output)
+    print(context.terminal, json, output, isSure ? textOf(action) : foreseenText(action))
+    if (isSure && action.verdict?.(output)?.tone === 'bad') context.terminal.exitCode = 1
   })
 }
 
-/** Everything of a file, as it comes. */
-async function printFile({ remote, terminal, withDeps }: CliContext, action: Action<ServiceDeps>, fields: Values) {
-  const write = async (parts: AsyncIterable<string | Buffer> | Iterable<string>): Promise<void> => {
-    for await (const part of parts) if (!terminal.stdout.write(part)) await once(terminal.stdout, 'drain')
-  }
-  if (remote) return write(await streamRemote(remote, { route: action.route, fields }))
-  return withDeps(async (deps) => write(action.respond?.(await action.perform(deps, fields), t).parts ?? []))
+interface Wanted {
+  readonly context: CliContext
+  readonly action: Action<ServiceDeps>
+  readonly exceptions: Exceptions
+  /** Not what would be done, but to do it. */
+  readonly isSure: boolean
+  /** Value of `--url`. */
+  readonly url?: string
 }
 
-type Ask = (given: Values) => Promise<Values>
+/** What carries it out: the service that is found, or the database. */
+async function performerOf(wanted: Wanted): Promise<(fields: Values) => Promise<Values>> {
+  const { context, action, exceptions, isSure, url } = wanted
+  const { onDatabase = {}, withoutService = {} } = exceptions
+  const [reading, instead] = isElsewhere(context.terminal, url)
+    ? []
+    : [onDatabase[action.id], withoutService[action.id]]
+  if (reading) return (fields) => context.withDeps(async (deps) => ({ ...(await reading(deps, fields)) }))
+  const route = isSure ? action.route : `GET ${partsOf(action.route).path}`
+  const overHttp = async (fields: Values) => ask<Values>(await findService(context, url), { route, fields })
+  if (!instead) return overHttp
+  return (fields) =>
+    overHttp(fields).catch(async (error: unknown) => {
+      const done = error instanceof NoService ? await context.withDeps((deps) => instead(deps, fields)) : undefined
+      if (!done) throw error
+      return { ...done }
+    })
+}
 
-const asValues = (output: object): Values => ({ ...output })
+/** Everything of a file, as it comes. */
+async function printFile(context: CliContext, { route }: Action<ServiceDeps>, fields: Values, url?: string) {
+  const { stdout } = context.terminal
+  for await (const part of await askForFile(await findService(context, url), { route, fields }))
+    if (!stdout.write(part)) await once(stdout, 'drain')
+}
 
 /** What a message calls a field. A secret has an option that reads it, but none of its own. */
 const toldAs = ({ name, flag, secret }: Field, named: readonly string[]): string =>
@@ -119,9 +148,15 @@ const onlyOne = (names: readonly string[]): readonly string[] => (names.length =
 
 const argumentsOf = ({ args }: Command): string[] => args.filter((text) => !isOption(text))
 
-/** Waits for a reader that is slower than the database. */
-async function printAll({ terminal }: CliContext, lines: AsyncIterable<string>): Promise<void> {
-  for await (const line of lines) {
-    if (!terminal.stdout.write(`${printableJson(line.trimEnd())}\n`)) await once(terminal.stdout, 'drain')
+/** Waits for a reader that is slower than the service. A file gets CSV as it is, a terminal what it only shows. */
+async function printAll(
+  { terminal: { stdout } }: CliContext,
+  lines: AsyncIterable<string>,
+  csv: boolean,
+): Promise<void> {
+  const shown = (line: string): string => {
+    if (!csv) return `${printableJson(line.trimEnd())}\n`
+    return stdout.isTTY ? `${printableLines(line.replace(/\r\n$/, ''))}\n` : line
   }
+  for await (const line of lines) if (!stdout.write(shown(line))) await once(stdout, 'drain')
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { CliContext } from './context.ts'
-import { defineCommand } from './operation.ts'
+import { defineMachineCommand } from './operation.ts'
 
 /** Removes the demo (src/demo/remove.ts); passed in, because the command line does not import the demo. */
 interface Removed {
@@ -18,7 +18,7 @@ export function demoCommands(program: Command, context: CliContext, remove: (dep
   const command = demo
     .command('remove')
     .description('delete them with their secrets, sessions and tokens; safe to run again')
-  defineCommand(command, context, {
+  defineMachineCommand(command, context, {
     input: z.strictObject({}),
     inputFrom: () => ({}),
     run: remove,

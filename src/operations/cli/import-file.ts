@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
 import { checkedUtf8 } from '../../platform/lib/utf8.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 
 /** One record of a file, or why it cannot be read. */
 export interface FileRecord {

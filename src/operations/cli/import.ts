@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
 import pLimit from 'p-limit'
 import { z } from 'zod'
-import { fileUser, importUsers } from '../../authorization/account/index.ts'
+import { fileUser, type importUsers } from '../../authorization/account/index.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
@@ -11,8 +11,9 @@ import { NotUtf8 } from '../../platform/lib/utf8.ts'
 import type { CliContext } from './context.ts'
 import type { FileRecord } from './import-file.ts'
 import { defineCustomCommand } from './operation.ts'
-import { askRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
+import { ask } from './request.ts'
+import { findService } from './service.ts'
 
 type FileUser = z.output<typeof fileUser>
 
@@ -48,12 +49,10 @@ export function importCommand(command: Command, context: CliContext): void {
     dry_run: dryRun,
   })
   defineCustomCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
-    const { remote, terminal } = context
-    const through = (send: Send) => importFile(context, { file, dry_run, send })
-    const running = remote
-      ? through((some) => askRemote(remote, { route: 'POST /users/import', fields: { ...some } }))
-      : context.withDeps((deps) => through((some) => importUsers(deps, some)))
-    const done = await running.catch((error: unknown) => {
+    const { terminal } = context
+    const service = await findService(context, command.opts().url)
+    const send: Send = (some) => ask(service, { route: 'POST /users/import', fields: { ...some } })
+    const done = await importFile(context, { file, dry_run, send }).catch((error: unknown) => {
       throw error instanceof NotUtf8
         ? new InvalidInput([{ field: 'file', problem: `is ${error.message}; save it as UTF-8` }])
         : error

@@ -1,54 +1,45 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { echo, type Problem } from '../../platform/lib/web/rescode.ts'
-import type { ServiceDeps } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
-import { askRemote, type RemoteCall, routeOf } from './remote.ts'
 import { print } from './report.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-export interface Operation<Input, Output> {
+interface Custom<Input> {
   readonly input: z.ZodType<Input>
   /** The input's fields from what was typed; undefined for what was not typed. */
   readonly inputFrom: (options: Options, argument: string | undefined) => Options | Promise<Options>
-  readonly run: (deps: ServiceDeps, input: Input) => Promise<Output>
-  /** The output for a person; with --json it goes out as it is. */
-  readonly text: (output: Output) => string
   /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** The route of the admin API, if PERMISSIONS does not give it for the command. */
-  readonly route?: (typed: Options) => RemoteCall
-  /** What is done with the output besides printing it: a warning, an exit code. */
-  readonly after?: (output: Output) => void
 }
 
-/** Makes a command check its input, run one operation and print its output. Adds `--json`. */
-export function defineCommand<Input, Output>(
+/** A command on the database of the service. */
+interface OnMachine<Input, Output> extends Custom<Input> {
+  readonly run: (deps: Deps, input: Input) => Promise<Output>
+  /** The output for a person; with --json it goes out as it is. */
+  readonly text: (output: Output) => string
+}
+
+/** Makes a command of the machine check its input, run and print its output. Adds `--json`. */
+export function defineMachineCommand<Input, Output>(
   command: Command,
   context: CliContext,
-  operation: Operation<Input, Output>,
+  operation: OnMachine<Input, Output>,
 ): Command {
-  return defineCustomCommand(command, operation, async (input, json, typed) => {
-    const running = context.remote
-      ? askRemote<Output>(context.remote, operation.route?.(typed) ?? { route: routeOf(command), fields: typed })
-      : context.withDeps((deps) => operation.run(deps, input))
-    const output = await running.catch((error: unknown) => {
-      throw error instanceof InvalidInput
-        ? new InvalidInput(asTyped(error.problems, typed, operation.flags ?? {}))
-        : error
-    })
-    operation.after?.(output)
+  return defineCustomCommand(command, operation, async (input, json) => {
+    const output = await context.withDeps((deps) => operation.run(deps, input))
     print(context.terminal, json, output, operation.text)
   })
 }
 
-/** Makes a command check its input and passes it on; for commands that need no database, or print as they go. */
+/** Makes a command check its input and passes it on. */
 export function defineCustomCommand<Input>(
   command: Command,
-  { input: schema, inputFrom: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'inputFrom' | 'flags'>,
+  { input: schema, inputFrom: read, flags = {} }: Custom<Input>,
   act: (input: Input, json: boolean, typed: Options) => Promise<void>,
 ): Command {
   const times = countOptions(command.option('--json', 'print JSON'))

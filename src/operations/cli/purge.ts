@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
-import { defineCommand } from './operation.ts'
+import { defineMachineCommand } from './operation.ts'
 import { progressBar } from './report.ts'
 import { aligned } from './text.ts'
 
@@ -11,7 +11,7 @@ export function purgeCommand(program: Command, context: CliContext): void {
     .command('purge')
     .description('delete expired tokens and sessions, and old codes, grants, notices and calls')
     .option('--seconds <number>', 'stop after this many seconds (default: when nothing is left)')
-  defineCommand(command, context, {
+  defineMachineCommand(command, context, {
     input: purgeOptions,
     inputFrom: ({ seconds }) => ({ seconds }),
     run: async (deps, options) => {

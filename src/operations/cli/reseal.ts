@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { type Resealed, type ResealProgress, resealEverything } from '../reseal/index.ts'
 import type { CliContext } from './context.ts'
-import { defineCommand } from './operation.ts'
+import { defineMachineCommand } from './operation.ts'
 import { progressBar } from './report.ts'
 import { readable } from './text.ts'
 
@@ -11,7 +11,7 @@ export function resealCommand(program: Command, context: CliContext): void {
   const command = program
     .command('reseal')
     .description('after SECRET_KEY was replaced everywhere: re-encrypt what was encrypted with SECRET_KEYS_OLD')
-  defineCommand(command, context, {
+  defineMachineCommand(command, context, {
     input: z.strictObject({}),
     inputFrom: () => ({}),
     run: async (deps) => {

@@ -85,7 +85,7 @@ export function formPage(places: Places, change: Placed): Action {
         ? editedIn(fields, record, context)
         : typedIn(change, fields, record, withoutRetyped(change, keys, context))
       if (change.respond) {
-        return change.respond(await carryOut(change, context, { ...typed, ...keys }), context.t)
+        return change.respond.of(await carryOut(change, context, { ...typed, ...keys }), context.t)
       }
       const output = await perform(change, context, { ...typed, ...keys })
       return resultOf(places, change, output, context) ?? madeIn(places, change, output)

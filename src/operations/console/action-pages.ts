@@ -69,6 +69,7 @@ function listPage(places: Places, list: Placed): ListPage {
     },
     ...(isPaged(list)
       ? {
+          exportRole: list.list?.exportRole ?? list.role,
           exported: (context, format) =>
             exportOf(list, format, (page) => perform(list, context, { ...askedOf(list, context), ...page }), {
               t: context.t,

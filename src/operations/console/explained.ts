@@ -1,7 +1,8 @@
+import { checkText } from '../../authorization/refusals/index.ts'
 import type { auditBetween } from '../../platform/audit/index.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
-import { checkText, type ExplainedRefusal, type ExplainedRequest } from '../explain/index.ts'
+import type { ExplainedRefusal, ExplainedRequest } from '../explain/index.ts'
 import type { Cell, Fact, PageContext, Table } from './page-model.ts'
 import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
 

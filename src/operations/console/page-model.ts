@@ -93,6 +93,8 @@ export interface ListPage extends Place {
   readonly read: (context: PageContext) => Promise<{ readonly table: Table; readonly next: string | null }>
   /** The whole list as a file. */
   readonly exported?: (context: PageContext, format: ExportFormat) => Promise<Download>
+  /** Who may have it. */
+  readonly exportRole?: Role
   readonly actions?: (context: PageContext) => readonly ActionLink[]
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
+import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
@@ -101,7 +102,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       ...found,
       next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
-      exports: page.exported
+      exports: mayExport(page, context)
         ? EXPORT_FORMATS.map((kind) => [kind, `?${new URLSearchParams({ ...others, export: kind })}`])
         : [],
       actions: allowedTo(context, page.actions?.(context) ?? []),
@@ -113,11 +114,15 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
   })
 }
 
+const mayExport = ({ exported, exportRole }: ListPage, { role }: PageContext): boolean =>
+  exported !== undefined && (exportRole === undefined || allows(role, exportRole))
+
 /** The problems of a filter that cannot be read are shown with the form, above an empty list. */
 async function readList(page: ListPage, context: PageContext, format: string | undefined) {
   const nothing = { table: null, next: null, file: null }
   try {
     if (format === undefined || !page.exported) return { ...nothing, ...(await page.read(context)), problems: [] }
+    if (page.exportRole) await context.admit(page.exportRole, `${page.operation} export`)
     return {
       ...nothing,
       file: await page.exported(context, parseInput(exportQuery, { export: format }).export),

@@ -5,10 +5,12 @@ import {
   findRefused,
   parseTokenPrefix,
   type RefusedRow,
+  type RefusingCheck,
   refusedAfter,
   refusedOfApp,
   refusedOfUser,
   refusedWithToken,
+  refusingCheckOf,
 } from '../../authorization/refusals/index.ts'
 import { existingAppKeys, showMicroApp } from '../../authorization/registry/index.ts'
 import { auditBetween } from '../../platform/audit/index.ts'
@@ -21,7 +23,6 @@ import { findNotice } from '../../ticketing/mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
 import { showOrder } from '../../ticketing/orders/index.ts'
 import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
-import { type RefusingCheck, refusingCheckOf } from './steps.ts'
 
 /** PostgreSQL cannot hold the character 0. */
 const NO_NUL = /^[^\0]*$/

@@ -8,4 +8,3 @@ export {
 } from './explain.ts'
 export { withoutOthersWords } from './masked.ts'
 export { EXPLAIN_ACTIONS } from './operator.ts'
-export { checkText } from './steps.ts'

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { forOperatorsOnly } from '../../platform/lib/web/admin-auth.ts'
+import { cameByProxy } from '../../platform/lib/web/caller-address.ts'
 import { envelopeErrorHandler } from '../../platform/lib/web/envelope.ts'
 import { namesThisMachine } from '../../platform/lib/web/web-url.ts'
 import { type GatherMetrics, metricsText } from './exposition.ts'
@@ -12,13 +13,9 @@ interface Options {
   readonly open?: boolean
 }
 
-const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
-
-/** Whether a request on a loopback address comes from a program on this machine itself: a proxy names its client in a header. */
-function isOfThisMachine({ headers }: FastifyRequest): boolean {
-  if (Object.keys(headers).some((name) => OF_A_PROXY.test(name))) return false
-  return namesThisMachine(headers.host)
-}
+/** Whether a request on a loopback address comes from a program on this machine itself. */
+const isOfThisMachine = (request: FastifyRequest): boolean =>
+  !cameByProxy(request) && namesThisMachine(request.headers.host)
 
 /** The text format that Prometheus reads. */
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'

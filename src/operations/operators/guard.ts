@@ -3,11 +3,13 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { type Config, DEMO_ADMIN_TOKEN } from '../../platform/config/index.ts'
 import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { allows, operatorOf, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { allows, type Operator, operatorOf, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { cameByProxy, normalAddress } from '../../platform/lib/web/caller-address.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
-import { namesThisMachine } from '../../platform/lib/web/web-url.ts'
+import { isLoopbackHost, namesThisMachine } from '../../platform/lib/web/web-url.ts'
 import { limitPages, networkOf } from '../../platform/throttle/index.ts'
+import { readCommandToken } from './command-token.ts'
 import { foreignHost, roleNeeded, wrongBearer } from './errors.ts'
 import { bearerOf, findOperator } from './token.ts'
 
@@ -32,6 +34,8 @@ export function registerOperators(
 ): void {
   const deps = withShareOf(given, 'operators')
   app.decorateRequest('operator', null)
+  app.decorateRequest('signedBody', null)
+  app.decorateRequest('bodyHash', null)
   app.decorate('isForOperators', isForOperators)
   app.decorate('refuseForeignHost', refuseForeignHost(deps.config))
   const limit = limitPages(app, deps.config)
@@ -42,10 +46,11 @@ export function registerOperators(
     }
     app.refuseForeignHost(request)
     const bearer = bearerOf(request.headers.authorization)
-    const operator = bearer === undefined ? undefined : await findOperator(deps, bearer)
+    const operator =
+      bearer === undefined ? undefined : (ofCommand(deps, request, bearer) ?? (await findOperator(deps, bearer)))
     if (!operator) throw await refuseBearer(deps, request, bearer !== undefined)
     request.operator = operator
-    noteForLog(request, { operator: operator.name })
+    noteForLog(request, { operator: operator.kind ? `${operator.name} (${operator.kind})` : operator.name })
     const { url } = request.routeOptions
     if (url === undefined) return // no such route, which the 404 handler answers
     const operation = `${request.method} ${url}`
@@ -54,6 +59,22 @@ export function registerOperators(
   app.decorate('requireRole', (request: FastifyRequest, needed: Role, operation: string) =>
     requireRole(deps, request, needed, operation),
   )
+}
+
+/** Both ends of the connection are here: a loopback address, or the same one. A proxy here speaks for others. */
+function isOfThisMachine({ raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>): boolean {
+  const { remoteAddress = '', localAddress } = raw.socket
+  const isHere =
+    remoteAddress !== '' && (isLoopbackHost(normalAddress(remoteAddress) ?? '') || remoteAddress === localAddress)
+  return isHere && !cameByProxy({ headers })
+}
+
+function ofCommand({ keys, clock }: Deps, request: FastifyRequest, bearer: string): Operator | undefined {
+  const { method, url: target } = request
+  const command = isOfThisMachine(request) ? readCommandToken(keys, bearer, { method, target }, clock.now()) : undefined
+  if (!command) return undefined
+  request.signedBody = command.body
+  return { name: command.user, role: 'admin', kind: 'cli' }
 }
 
 /**
@@ -73,7 +94,7 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
   if (!deps.rateLimiter.count(ROWS_OF_OPERATOR, name).exceeded) {
     await recordAudit(deps, {
       event: 'operator_refused',
-      actor: actorOf(request, 'operator', name),
+      actor: actorOf(request, request.operator?.kind ?? 'operator', name),
       target: operation,
       outcome: 'refused',
       detail: { role, needed: needed ?? null },

@@ -6,9 +6,10 @@ export {
   findConsoleSession,
   signInWithAdminToken,
 } from './admin-token-session.ts'
+export { issueCommandToken } from './command-token.ts'
 export { OperatorSignInRefused } from './errors.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
-export { createOperator, disableOperator, setOperatorRole, showOperator } from './manage.ts'
+export { createFirstOperator, createOperator, disableOperator, setOperatorRole, showOperator } from './manage.ts'
 export { OPERATOR_ACTIONS } from './operator.ts'
 export { findOperatorSession, type SignedInOperator } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'

@@ -44,6 +44,11 @@ export const createOperator = operation(
     }),
 )
 
+/** The first operator of a database, where no service answers yet; undefined, and nothing is done, if there is one. */
+export const createFirstOperator = operation(newOperator, async (deps: Deps, input: NewOperator) =>
+  (await store.findOperators(deps.db)).length === 0 ? createOperator(deps, input) : undefined,
+)
+
 const existing = async (db: Db, name: string): Promise<OperatorRow> => {
   const found = await store.lockOperator(db, name)
   if (!found) throw noSuchOperator()

@@ -1,8 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { action } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
+import { eventInWords } from './in-words.ts'
 import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
-import { verifyAudit, verifyAuditInTime } from './verify.ts'
+import { verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
 
 /** Addresses are personal data. */
@@ -22,11 +23,18 @@ export const AUDIT_ACTIONS = [
     masked: withoutAddresses,
     list: {
       rows: 'events',
+      exportRole: 'support',
       columns: [
         { name: 'at' },
         { name: 'actor', of: ({ actor: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
         { name: 'address', onPagesOnly: true },
-        { name: 'action' },
+        { name: 'action', onTerminalOnly: true },
+        {
+          name: 'event',
+          onPagesOnly: true,
+          of: ({ action: event }, t) => eventInWords(event, t.locale),
+          page: ({ action: event }) => `/audit?action=${event}`,
+        },
         { name: 'target' },
         { name: 'outcome' },
         { name: 'request_id', onPagesOnly: true },
@@ -40,16 +48,17 @@ export const AUDIT_ACTIONS = [
     role: 'support',
     input: auditExport,
     run: async (deps: Deps, input) => ({ format: input.format, parts: exportAudit(deps, input) }),
-    respond: ({ format, parts }) => ({ name: `audit.${format}`, type: EXPORT_TYPES[format], parts }),
+    respond: {
+      types: Object.values(EXPORT_TYPES),
+      of: ({ format, parts }) => ({ name: `audit.${format}`, type: EXPORT_TYPES[format], parts }),
+    },
   }),
   action({
     route: 'GET /audit/verify',
     command: 'audit verify',
     role: 'support',
     input: verification,
-    // On the machine of the service it may take as long as it takes.
-    run: (deps: Deps, input) =>
-      deps.actor?.kind === 'cli' ? verifyAudit(deps, input) : verifyAuditInTime(deps, input),
+    run: verifyAuditInTime,
     verdict: ({ intact, unverifiable }) =>
       intact
         ? { tone: 'good', text: 'console.audit.intact' }

@@ -2,11 +2,12 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
+import { operation } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { keyIdOf, MAC_BYTES, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
-import type { Verification } from './wire.ts'
+import { type Verification, verification } from './wire.ts'
 
 interface AuditProblem {
   readonly seal_no: bigint
@@ -52,8 +53,11 @@ interface Tally {
   missing: number
 }
 
-/** How long a verification over HTTP may take; on the command line there is no limit. */
+/** How long a verification over HTTP may take; on the machine of the service the command has no limit. */
 const VERIFIED_WITHIN_S = 120
+
+/** Reads the whole chain and every row that it names. */
+export const verifyAudit = operation(verification, verify)
 
 /** `verifyAudit` over HTTP: one at a time (20003, 429), and 20013 (503) once the time is over. */
 export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Verified> =>
@@ -64,8 +68,7 @@ const tookTooLong = (): RescodeError => {
   return new RescodeError(20013, { status: 503, message, detail: 'the verification took too long' })
 }
 
-/** Reads the whole chain and every row that it names. */
-export async function verifyAudit(deps: Deps, { head }: Verification = {}, until?: Date): Promise<Verified> {
+async function verify(deps: Deps, { head }: Verification, until?: Date): Promise<Verified> {
   const { db, keys, clock, config } = deps
   const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
   const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }

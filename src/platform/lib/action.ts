@@ -35,6 +35,8 @@ interface ListOf<Name, Row> {
   opens?(row: Row): boolean
   /** The rows that its page shows before the others. */
   first?(row: Row): boolean
+  /** Who may have the whole list as a file, where that is not everybody who sees it. */
+  readonly exportRole?: Role
 }
 
 type List<Output> = {
@@ -58,7 +60,7 @@ interface Facts {
   readonly hasNoForm?: true
   /** It ends something that cannot be brought back: the console shows it apart. */
   readonly dangerous?: true
-  /** The audit log records each look, so HEAD is not answered. */
+  /** The audit log records each look, or each with a reason, so HEAD is not answered. */
   readonly recordsLook?: true
   /** Fields that only a higher role may give, and what the refusal calls that. */
   readonly elevated?: Elevated
@@ -103,8 +105,6 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   told?(output: Output): object
   /** What the form begins with. An id that is new each time makes a second click the same change. */
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
-  /** What the terminal shows of the output in place of its fields: cells of a table, and sentences. */
-  lines?(output: NoInfer<Output>): readonly (readonly unknown[] | string)[]
   /** What was done all the same, and what the log calls that. */
   readonly warnings?: { of(output: NoInfer<Output>): readonly Problem[]; readonly log: string }
   /** What is thrown where the path cannot name anything; without it, the problem of its field. */
@@ -116,7 +116,13 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
   /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
-  respond?(output: Output, t: Translate): Download
+  readonly respond?: Respond<Output>
+}
+
+interface Respond<Output> {
+  /** Its content types. */
+  readonly types: readonly string[]
+  of(output: Output, t: Translate): Download
 }
 
 export interface Verdict {
@@ -159,12 +165,11 @@ export interface Action<Deps = never> extends Facts {
   told?(output: object): object
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
   masked?(output: object): object
-  lines?(output: object): readonly (readonly unknown[] | string)[]
   readonly warnings?: { of(output: object): readonly Problem[]; readonly log: string }
   offered?(record: Readonly<Record<string, unknown>>): boolean
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
-  respond?(output: object, t: Translate): Download
+  readonly respond?: Respond<object>
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */

@@ -29,7 +29,7 @@ export const MAX_MEMBERS = 50
 export const MAX_INVITATIONS = 20
 export const INVITATION_LIFETIME_S = 7 * 86_400
 
-/** Of the mail with an invitation. */
+/** States of the mail with an invitation. */
 export const MAIL_STATES = ['waiting', 'sent', 'failed'] as const
 // A mail is tried again until its link has expired, at most every ten minutes: never reached.
 export const LINK_MAIL_ATTEMPTS = 2_000

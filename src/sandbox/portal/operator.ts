@@ -60,6 +60,7 @@ export const TRAFFIC_ACTIONS = [
     role: 'viewer',
     page: { path: '/traffic/:partner_id/:kind/:id', about: ['partner_id', 'kind', 'id'] },
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data' },
+    recordsLook: true,
     input: showTraffic.input,
     run: showTraffic,
   }),

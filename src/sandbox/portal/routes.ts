@@ -18,9 +18,8 @@ import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { signatureToolRoutes } from './signature-tool-routes.ts'
 import { starterRoutes } from './starter-routes.ts'
-import { timelineRoutes } from './timeline-routes.ts'
 import { trafficBulkRoutes } from './traffic-bulk-routes.ts'
-import { trafficRoutes } from './traffic-routes.ts'
+import { timelineRoutes, trafficRoutes } from './traffic-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 

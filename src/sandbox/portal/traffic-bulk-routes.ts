@@ -7,7 +7,7 @@ import type { RunDeps } from '../certification/index.ts'
 import { noSuchEntry } from './errors.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
 import { EXPORT_FORMATS, exported } from './traffic/export.ts'
-import { replayMany } from './traffic/replay-many.ts'
+import { replayMany } from './traffic/replay.ts'
 import { trafficTexts } from './traffic/texts.ts'
 import { exportParams, replayedManyQuery, replayForm, trafficQuery } from './traffic/wire.ts'
 

@@ -9,10 +9,12 @@ import { listTraffic, type TrafficPage } from './traffic/list.ts'
 import { orderMark } from './traffic/order-mark.ts'
 import { replay } from './traffic/replay.ts'
 import { trafficTexts } from './traffic/texts.ts'
+import { timelineOf } from './traffic/timeline.ts'
 import {
   replayedQuery,
   type TrafficEntryParams,
   type TrafficQuery,
+  timelineParams,
   trafficEntryParams,
   trafficQuery,
 } from './traffic/wire.ts'
@@ -104,5 +106,16 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
       if (!(error instanceof NotReplayable)) throw error
       return sendEntry(request, reply.code(409), trafficTexts(localeOfRequest(request)).obstacle(error.obstacle))
     }
+  })
+}
+
+/** One page an order: calls in both directions, and the states that it and its refunds came to. */
+export const timelineRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.get('/traffic/orders/:order_id', async (request, reply) => {
+    const params = timelineParams.safeParse(request.params)
+    if (!params.success) throw noSuchEntry()
+    const timeline = await timelineOf(deps, partnerOf(request).partnerId, params.data.order_id)
+    const shown = { ...timeline, texts: trafficTexts(localeOfRequest(request)) }
+    return sendSandboxPage(request, reply, 'sandbox/timeline', shown, { section: 'traffic' })
   })
 }

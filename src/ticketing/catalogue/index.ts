@@ -1,11 +1,18 @@
 export { pullDue } from './due-pulls.ts'
 export { implausibleValues } from './implausible.ts'
 export { applyLevelPrices } from './level-prices.ts'
-export { findOffer } from './offer-store.ts'
 export { PRODUCT_ACTIONS } from './operator.ts'
 export { keysOnSale } from './price-store.ts'
 export { applyProductChange, queuePulls } from './product-change.ts'
-export { deleteProductsOf, type Entry, exactEntry, exactJson, findProduct, markProduct } from './product-store.ts'
+export {
+  deleteProductsOf,
+  type Entry,
+  exactEntry,
+  exactJson,
+  findOffer,
+  findProduct,
+  markProduct,
+} from './product-store.ts'
 export { pullCatalogue } from './pull-catalogue.ts'
 export { pullPrices } from './pull-prices.ts'
 export { pullProduct } from './pull-product.ts'

@@ -70,7 +70,7 @@ export const PRODUCT_ACTIONS = [
     input: catalogueOrOne,
     run: (deps: CallDeps, { partner_id, partner_deal_id }) =>
       partner_deal_id === undefined
-        ? pullCatalogue(deps, { partner_id }, byOperator(deps), deps.progress)
+        ? pullCatalogue(deps, { partner_id }, byOperator(deps))
         : pullProduct(deps, { partner_id, partner_deal_id }, { cause: byOperator(deps) }),
     ...pull,
   }),

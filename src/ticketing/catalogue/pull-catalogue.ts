@@ -13,9 +13,6 @@ const MAX_ENTRIES = MAX_PAGES * PAGE_SIZE
 const TRIES = 3
 const PAUSE_MS = 1_000
 
-/** Called after each page: entries so far, and the total if the partner sends one. */
-export type PullProgress = (seen: number, total: number | undefined) => void
-
 /**
  * Pulls a partner's whole catalogue page by page, and keeps what it has when a page fails three times. It ends when the
  * partner's total is reached or a page has nothing new: the size of a page proves nothing, because a partner may send
@@ -23,12 +20,7 @@ export type PullProgress = (seen: number, total: number | undefined) => void
  */
 export const pullCatalogue = operation(
   onePartner,
-  async (
-    deps: CallDeps,
-    { partner_id }: OnePartner,
-    cause: CallCause,
-    progress: PullProgress = () => {},
-  ): Promise<PullReport> => {
+  async (deps: CallDeps, { partner_id }: OnePartner, cause: CallCause): Promise<PullReport> => {
     await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
     const known = new Set<string>()
     const pulled = new Set<string>()
@@ -54,7 +46,6 @@ export const pullCatalogue = operation(
       expected = page.expected ?? expected
       received += page.received
       refused += page.refused
-      progress(received, expected ?? undefined)
       if (known.size === expected) break
     }
     return report(null)

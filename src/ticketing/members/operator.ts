@@ -27,15 +27,7 @@ const answers = {
   masked: ({ members }: Members): Members => ({
     members: members.map((member) => ({ ...member, mail: maskedMail(member.mail) })),
   }),
-  lines: ({ members }: Members) =>
-    members.length === 0
-      ? ['no members: the clientSecret signs in to the sandbox']
-      : [['ROLE', 'INVITED', 'JOINED', 'MAIL SENT', 'MAIL'], ...members.map(cells)],
 }
-
-const cells = ({ role, invited_at, joined_at, mail_state, mail }: Member) => [
-  ...[role, invited_at, joined_at, joined_at ? null : mail_state, mail],
-]
 
 /** What operators do with the people of a partner. */
 export const MEMBER_ACTIONS = [

@@ -1,5 +1,5 @@
 export type { NoticeDeps } from './deps.ts'
-export { NoticesInProgress } from './notices-in-progress.ts'
+export { NoticesInProgress } from './deps.ts'
 export { NOTICE_ACTIONS } from './operator.ts'
 export { receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'

@@ -1,6 +1,6 @@
 /** The wire of signed calls to us: the addresses, what is answered, and how a call is rejected. */
 
-export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, PATH } from './endpoints.ts'
+export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, nearestPath, PATH } from './endpoints.ts'
 export { type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
 export {
   BA_FAILED,
@@ -15,4 +15,3 @@ export {
   rejectionCode,
   tooManyCalls,
 } from './errors.ts'
-export { nearestPath } from './nearest-path.ts'

@@ -1,8 +1,7 @@
 import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { SignatureSearches } from './diagnose/signature-searches.ts'
-import { RejectedCounts } from './rejected-counts.ts'
-import { UnstoredCalls } from './unstored-calls.ts'
+import { RejectedCounts, UnstoredCalls } from './rejected-counts.ts'
 
 /** Rejected calls that are being stored, and the counts of all. */
 class RejectedCalls {

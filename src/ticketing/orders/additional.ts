@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
-import { saveAdditional } from './additional-store.ts'
+import { saveAdditional } from './issued-store.ts'
 
 /** Characters of JSON that are kept of one list. */
 export const MAX_ADDITIONAL = 16_384

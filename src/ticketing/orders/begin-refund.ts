@@ -7,7 +7,7 @@ import { illegalOrderTransition, noSuchRefund } from './errors.ts'
 import { isRefundInFlight } from './in-flight.ts'
 import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
-import { refusePartOf } from './partial-refund.ts'
+import { refusePartOf } from './refund-preview.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 
 /** A refund that the caller has moved to `asking`, so that no other call sends it. */

@@ -1,5 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
-import { type Cause, type Change, changeOf } from '../../platform/history/index.ts'
+import { type Cause, type Change, changeOf, OPERATOR } from '../../platform/history/index.ts'
+import type { CallCause } from '../partner-calls/index.ts'
 import { illegalOrderTransition } from './errors.ts'
 import {
   type ChangeableOrder,
@@ -77,3 +78,9 @@ function voucherChange(
   const counts = fields.quantity > 1 && was !== null ? { used_quantity, refunded_quantity } : {}
   return changeOf('voucher', voucher, was, { ...fields, ...counts })
 }
+
+/**
+ * What the history says of changes that are made before a call: a job by its id, and whoever else acts for the platform.
+ */
+export const changedBy = ({ kind, ref }: CallCause): Cause =>
+  kind === 'schedule' ? { kind: 'job', id: ref } : OPERATOR

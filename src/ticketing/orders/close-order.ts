@@ -1,7 +1,6 @@
 import type { CallDeps } from '../partner-calls/index.ts'
 import { type CallCause, type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
-import { changeOrder } from './change-order.ts'
-import { changedBy } from './changed-by.ts'
+import { changedBy, changeOrder } from './change-order.ts'
 import { isLost } from './in-flight.ts'
 import { dropQuery } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'

@@ -18,8 +18,7 @@ import {
   failureOf,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { changeOrder } from './change-order.ts'
-import { changedBy } from './changed-by.ts'
+import { changedBy, changeOrder } from './change-order.ts'
 import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
 import { dropQuery, queueQuery } from './order-jobs.ts'

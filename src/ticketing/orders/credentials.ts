@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
-import { credentialsOf, saveCredentials } from './credential-store.ts'
+import { credentialsOf, saveCredentials } from './issued-store.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'
 

@@ -1,8 +1,8 @@
 import { recordIfOperator } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
-import { type Additional, findAdditional } from './additional-store.ts'
 import { noSuchOrder } from './errors.ts'
+import { type Additional, findAdditional } from './issued-store.ts'
 import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { type RefundRow, refundsOf } from './refund-store.ts'
 

@@ -189,3 +189,19 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         cause_id text, change jsonb)`,
   )
 }
+
+/** Keeps, or forgets, what the partner says of a locked order otherwise than our records, with its history. */
+export const saveContradiction = (
+  db: Db,
+  { order_id, partner_id, contradiction: before }: OrderRow,
+  contradiction: Detail | null,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<number> =>
+  db.exec(
+    sql`with saved as (
+      update ticket_order set contradiction = ${storable(contradiction)}, updated_at = ${now} where order_id = ${order_id}
+    )
+    insert into ${ORDER_CHANGES}
+    values (${now}, ${partner_id}, 'order', ${String(order_id)}, ${order_id}, ${cause.kind}, ${cause.id},
+      ${JSON.stringify({ contradiction: [before, contradiction] })}::jsonb)`,
+  )

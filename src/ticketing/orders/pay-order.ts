@@ -10,8 +10,7 @@ import {
   callPartner,
   failureOf,
 } from '../partner-calls/index.ts'
-import { changeOrder } from './change-order.ts'
-import { changedBy } from './changed-by.ts'
+import { changedBy, changeOrder } from './change-order.ts'
 import { ASK_AGAIN_IN_S, ISSUING, isLost } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
 import { dropQuery, queueQuery } from './order-jobs.ts'

@@ -1,3 +1,7 @@
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import { showPartner } from '../partners/index.ts'
 import * as store from './breaker-store.ts'
 import type { BreakerChange } from './circuit-breakers.ts'
 import type { ReachDeps } from './deps.ts'
@@ -23,4 +27,35 @@ export async function breakerAllows({ db, calls }: ReachDeps, partnerId: bigint,
   if (await store.hasOpenBreaker(db, { partnerId, process: calls.breakers.process })) return allowed
   calls.breakers.reset(partnerId)
   return calls.breakers.allowsCall(partnerId, background)
+}
+
+/** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
+
+/** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
+export const listBreakers = operation(
+  store.breakerFilter,
+  async (
+    { db, clock }: Deps,
+    filter: store.BreakerFilter,
+  ): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> => {
+    const { rows, next } = await store.listOpenBreakers(db, filter, clock.now())
+    return { breakers: rows, next }
+  },
+)
+
+export interface ResetBreaker {
+  readonly partner_id: bigint
+  /** In how many processes it was open. */
+  readonly processes: number
+}
+
+/** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
+export async function resetBreaker(deps: Deps, partner_id: bigint): Promise<ResetBreaker> {
+  await showPartner(deps, partner_id)
+  return deps.db.tx(async (db) => {
+    const processes = await store.deleteOpenBreakersOf(db, partner_id, deps.clock.now())
+    const detail = { processes }
+    await recordAudit({ ...deps, db }, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
+    return { partner_id, processes }
+  })
 }

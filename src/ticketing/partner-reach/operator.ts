@@ -2,7 +2,7 @@ import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { onePartner } from '../partners/index.ts'
-import { listBreakers, resetBreaker } from './breaker-admin.ts'
+import { listBreakers, resetBreaker } from './breaker.ts'
 import { ENDING_WITHIN_S, listCertificates } from './certificate.ts'
 
 const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): string => `/partners/${partner_id}`
@@ -50,8 +50,5 @@ export const REACH_ACTIONS = [
     role: 'support',
     input: onePartner,
     run: (deps: Deps, { partner_id }) => resetBreaker(deps, partner_id),
-    lines: ({ partner_id, processes }) => [
-      processes === 0 ? `no circuit breaker of partner ${partner_id} is open` : `reset in ${processes} processes`,
-    ],
   }),
 ]

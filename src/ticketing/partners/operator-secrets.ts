@@ -4,20 +4,17 @@ import { rotation, type SecretRotation } from '../../platform/lib/crypto/generat
 import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 import { noSuchPartner } from './errors.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
-import { linesOf, type Shown } from './terminal.ts'
-import { onePartner } from './wire.ts'
+import { onePartner, type ShownPartner } from './wire.ts'
 
 export type OnePartner = { readonly partner_id: bigint }
-export type PartnerRecord = Readonly<Partial<Shown>>
+export type PartnerRecord = Readonly<Partial<ShownPartner>>
 
 export const ofPartner =
   <Output>(run: (deps: Deps, partnerId: bigint) => Promise<Output>) =>
   (deps: Deps, { partner_id }: OnePartner): Promise<Output> =>
     run(deps, partner_id)
 
-/** What answers with the partner. */
-export const partnerFacts = { noSuch: noSuchPartner, lines: linesOf } as const
-export const changes = { role: 'editor', ...partnerFacts } as const
+export const changes = { role: 'editor', noSuch: noSuchPartner } as const
 
 /** What operators do with the secrets of a partner. `testCallWith`: how a call with a new secret is tried. */
 export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [

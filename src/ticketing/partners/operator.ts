@@ -3,14 +3,8 @@ import { action } from '../../platform/lib/action.ts'
 import type { UnchangedSince } from '../../platform/lib/json/input.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import { rotateWebhookSecret, setContact } from './contact.ts'
-import {
-  changes,
-  type OnePartner,
-  ofPartner,
-  type PartnerRecord,
-  partnerFacts,
-  secretActions,
-} from './operator-secrets.ts'
+import { noSuchPartner } from './errors.ts'
+import { changes, type OnePartner, ofPartner, type PartnerRecord, secretActions } from './operator-secrets.ts'
 import {
   activatePartner,
   createPartner,
@@ -65,7 +59,7 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
     },
   }),
   action({
-    ...partnerFacts,
+    noSuch: noSuchPartner,
     route: 'GET /partners/:partner_id',
     command: 'partner show',
     role: 'viewer',

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { currentRun } from '../../../src/sandbox/certification/run.ts'
 import { listRuns } from '../../../src/sandbox/certification/run-progress.ts'
@@ -7,6 +6,7 @@ import { NO_CONDITIONS } from '../../../src/sandbox/test-plan/conditions.ts'
 import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../../src/ticketing/interfaces/index.ts'
 import { setStage, showPartner } from '../../../src/ticketing/partners/partner.ts'
+import { untilLocked } from '../../locks.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { get, newSandboxPartner, type SandboxPartner } from '../partners.ts'
 import { textOf, unlock, type Visitor, visitor } from './visitor.ts'
@@ -282,9 +282,7 @@ it('leaves the URLs of a partner alone that goes live at the same moment', async
   await operator.query('begin')
   await operator.query(`update partner set stage = 'live' where partner_id = $1`, [partner.partner_id])
   const started = me.send(FORM, filled({ base_url: 'https://evil.example' }))
-  const waiting = () =>
-    pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
-  while ((await waiting()).rowCount === 0) await sleep(10)
+  await untilLocked(pool)
   await operator.query('commit')
   operator.release()
   expect((await started).statusCode).toBe(303)

@@ -96,7 +96,7 @@ async function beginningOf({ parts }: Download): Promise<string> {
 }
 
 async function answerOf(asked: Asked, input: Values, context: PageContext): Promise<string> {
-  if (asked.respond) return beginningOf(asked.respond(await carryOut(asked, context, input), context.t))
+  if (asked.respond) return beginningOf(asked.respond.of(await carryOut(asked, context, input), context.t))
   return prettyLossless({ rescode: 0, data: await perform(asked, context, input) }).slice(0, LONGEST_SHOWN)
 }
 

@@ -21,6 +21,8 @@ export interface DerivedKeys {
   readonly fingerprint: Buffer
   /** Authenticates the chain of the audit log. */
   readonly audit: Buffer
+  /** Signs the requests of commands on the machine of the service. */
+  readonly command: Buffer
 }
 
 /**
@@ -35,7 +37,18 @@ export interface Keys extends DerivedKeys {
   readonly newest: DerivedKeys
 }
 
-const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'device', 'report', 'fingerprint', 'audit'] as const
+const PURPOSES = [
+  'token',
+  'storage',
+  'form',
+  'derive',
+  'seal',
+  'device',
+  'report',
+  'fingerprint',
+  'audit',
+  'command',
+] as const
 
 function derive(secretKey: string): DerivedKeys {
   const derived = PURPOSES.map((purpose) => [

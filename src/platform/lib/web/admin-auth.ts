@@ -11,6 +11,7 @@ import { envelopeErrorHandler } from './envelope.ts'
 import { readJsonBodies } from './exact-body.ts'
 import { actorOf } from './observe.ts'
 import { refuseUnreadableQuery } from './request-target.ts'
+import { checkSignedBodies } from './signed-body.ts'
 
 /** What an operator may do; each may do what those before it may. */
 export const ROLES = ['viewer', 'support', 'editor', 'admin'] as const
@@ -23,6 +24,8 @@ export const allows = (role: Role, needed: Role): boolean => ROLES.indexOf(role)
 export interface Operator {
   readonly name: string
   readonly role: Role
+  /** Whoever runs a command on the machine of the service: `name` is the system's user. */
+  readonly kind?: 'cli'
 }
 
 declare module 'fastify' {
@@ -62,7 +65,10 @@ export type DepsFor<Deps> = (request: FastifyRequest) => Deps
 
 const operatorDepsFor =
   <Deps extends object>(deps: Deps): DepsFor<Deps> =>
-  (request) => ({ ...deps, actor: { ...actorOf(request, 'operator', operatorOf(request).name), by: 'api' as const } })
+  (request) => {
+    const { kind, name } = operatorOf(request)
+    return { ...deps, actor: { ...actorOf(request, kind ?? 'operator', name), by: kind ? 'command' : 'api' } as const }
+  }
 
 const NO_QUERY = z.strictObject({})
 
@@ -77,6 +83,7 @@ const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, q
  */
 export function forOperatorsOnly(app: FastifyInstance): void {
   app.addHook('onRequest', app.operatorGate)
+  checkSignedBodies(app)
   app.setErrorHandler(envelopeErrorHandler(true))
   readJsonBodies(app)
   app.addHook('preValidation', refuseUnreadableQuery)

@@ -85,6 +85,12 @@ export function registerCallerAddress(app: FastifyInstance, trusted: readonly st
   })
 }
 
+const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
+
+/** Whether a proxy has passed a request on: it names its client in a header. */
+export const cameByProxy = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  Object.keys(headers).some((name) => OF_A_PROXY.test(name))
+
 /** Node joins several headers of this name by commas. */
 const forwardedFor = ({ raw }: FastifyRequest): string | undefined =>
   raw.headers['x-forwarded-for'] as string | undefined

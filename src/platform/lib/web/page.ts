@@ -163,9 +163,11 @@ export async function sendErrorPage(
     message: error.message,
     retry,
     busy: error.failure.status === 503,
+    inDevelopment: error.failure.name === 'app_in_development',
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
   }
-  // Only a person who is blocked finds a form there, to sign out.
-  return sendPage(request, reply, 'error', data, { formsEndOutside: error.rescode === 20016 })
+  // Who cannot go on as they are find a form there, to sign out.
+  const signsOut = data.inDevelopment || error.rescode === 20016
+  return sendPage(request, reply, 'error', data, { formsEndOutside: signsOut })
 }

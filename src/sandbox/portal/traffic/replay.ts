@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { parseLossless } from '../../../platform/lib/json/lossless.ts'
+import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
-import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
-import { replayNotice } from '../../../ticketing/mtp/index.ts'
+import { type NoticeDeps, replayNotice } from '../../../ticketing/mtp/index.ts'
 import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
-import { noSuchEntry, notReplayable } from '../errors.ts'
+import { NotReplayable, noSuchEntry, notReplayable } from '../errors.ts'
 import { findCall, findKeptNotice, findRejected, type KeptCall } from '../traffic-entry-store.ts'
 import type { TrafficKind } from '../traffic-store.ts'
 import { obstacleToCall, obstacleToNotice } from './replayable.ts'
-import type { TrafficEntryParams } from './wire.ts'
+import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 
 /** The outcome of a replay, and the entry that shows it. */
 export interface Replayed {
@@ -70,3 +70,29 @@ const fits = (entry: (typeof INTERFACES)[number], body: unknown): body is Reques
 const readRequest = z.object({ value: z.object({ body: z.unknown() }) })
 
 const bodyIn = (request: string): unknown => readRequest.safeParse(parseLossless(Buffer.from(request))).data?.value.body
+
+/**
+ * Replays entries one after the other, in the order in which they are given; at most MAX_REPLAYED of wire.ts. One that
+ * cannot be replayed, or is more than a minute has room for, does not keep the others from being replayed.
+ */
+export async function replayMany(
+  deps: NoticeDeps,
+  partnerId: bigint,
+  entries: readonly TrafficEntryParams[],
+): Promise<ReplayedOne[]> {
+  const all: ReplayedOne[] = []
+  for (const entry of entries) all.push(await replayOne(deps, partnerId, entry))
+  return all
+}
+
+async function replayOne(deps: NoticeDeps, partnerId: bigint, entry: TrafficEntryParams): Promise<ReplayedOne> {
+  try {
+    const { outcome, kind, id } = await replay(deps, partnerId, entry)
+    return id === undefined ? { outcome, ...entry } : { outcome, kind, id }
+  } catch (error) {
+    if (error instanceof NotReplayable) return { outcome: 'impossible', ...entry }
+    if (error instanceof RescodeError && error.failure.status === 404) return { outcome: 'gone', ...entry }
+    if (error instanceof RescodeError && error.rescode === 20003) return { outcome: 'limited', ...entry }
+    throw error
+  }
+}

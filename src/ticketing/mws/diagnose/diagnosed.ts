@@ -1,3 +1,6 @@
+import { verify } from '../authenticate.ts'
+import { readLooseAuthorization } from './authorization.ts'
+
 export interface DiagnosedCall {
   readonly method: string
   /** Request target as sent, or the URL that was pasted. */
@@ -30,3 +33,20 @@ export interface DiagnosisSettings {
   /** MTP_PATH_PREFIXES; what they map may be signed as either path. */
   readonly prefixes?: readonly string[]
 }
+
+/** As the verifier says: with one of the live secrets, over one of the paths that may be signed. */
+export const isCorrectlySigned = (
+  { authorization = '', date = '', ...call }: DiagnosedCall,
+  { clientId, secrets }: DiagnosedPartner,
+  prefixes?: readonly string[],
+): boolean => verify({ ...call, authorization, date }, clientId, secrets, prefixes) !== null
+
+/** Whether a diagnosis of this call has to look for mistakes in its signature. */
+export const needsSearch = (
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  { prefixes }: Pick<DiagnosisSettings, 'prefixes'>,
+): boolean =>
+  (call.date ?? '') !== '' &&
+  readLooseAuthorization(call.authorization ?? '').signature !== '' &&
+  !isCorrectlySigned(call, partner, prefixes)

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { hashPassword } from '../../platform/lib/crypto/password.ts'
+import { insertCredential, storedPassport } from './passport-store.ts'
+import { insertProfile } from './store.ts'
+import * as store from './test-user-store.ts'
+import { routingKeyOf } from './wire.ts'
+
+/** People who exist to try one app, made by its developers. No other app takes them. */
+
+/** Theirs alone: no system of the platform has people with it. */
+const TEST_CID = 0
+
+/** What apps have to cope with: long names, other scripts, no phone number. */
+const PEOPLE = [
+  { name: 'Test Alice', gender: '2', avatar: 'avatar-alice.svg', phone: true },
+  { name: 'Test Bob', gender: '1', avatar: 'avatar-bob.svg', phone: true },
+  { name: '测试用户王小明', gender: '1', avatar: 'avatar-bob.svg', phone: true },
+  { name: 'Test Maximiliane Alexandra von Hohenstein-Ostermann', gender: '0', avatar: 'avatar-alice.svg', phone: true },
+  { name: 'Test Without Phone', gender: '0', avatar: 'avatar-mallory.svg', phone: false },
+] as const
+
+const newPassword = (): string => randomBytes(12).toString('base64url')
+
+/** Makes the test users of an app, all with one password, which no later call shows. In the caller's transaction. */
+async function make(deps: Deps, appKey: string): Promise<{ password: string }> {
+  const { db, clock, config } = deps
+  const now = clock.now()
+  const password = newPassword()
+  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
+  const name = randomBytes(4).toString('hex')
+  for (const [index, person] of PEOPLE.entries()) {
+    const userId = `test-${name}-${index + 1}`
+    const key = { routingKey: routingKeyOf(TEST_CID, userId), cid: TEST_CID, userId }
+    const profile = {
+      name: person.name,
+      gender: person.gender,
+      big_avatar_url: `${config.PUBLIC_URL}/assets/${person.avatar}`,
+      phone_number: person.phone ? `+999${String(randomBytes(4).readUInt32BE() % 10 ** 8).padStart(8, '0')}` : null,
+      status: 'active' as const,
+      created_at: now,
+    }
+    await insertProfile(db, key, profile)
+    await store.setTestOf(db, key, appKey)
+    await insertCredential(db, key, storedPassport(userId), passwordHash)
+  }
+  await recordAudit(deps, { event: 'app_test_users_made', appKey, detail: { test_users: PEOPLE.length } })
+  return { password }
+}
+
+/** Test users of an app, in the order in which they were made. */
+const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
+
+/** A new password for all of an app's. In the caller's transaction. */
+async function renewPassword(deps: Deps, appKey: string): Promise<{ password: string }> {
+  const password = newPassword()
+  const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
+  await store.setPasswords(deps.db, appKey, passwordHash)
+  await recordAudit(deps, { event: 'app_test_password_renewed', appKey })
+  return { password }
+}
+
+export const TEST_USERS = { make, list, renewPassword }

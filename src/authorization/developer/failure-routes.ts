@@ -1,0 +1,81 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { checkText, refusedOfApp, refusingCheckOf } from '../refusals/index.ts'
+import { showMicroApp } from '../registry/index.ts'
+import { mendOf } from './failure-texts.ts'
+import { developerGuard, HOME, translatorOf } from './guard.ts'
+
+/** The newest ones of an app that its developers see. */
+const KEPT = 1_000
+const ON_A_PAGE = 50
+
+/** One request by its id, or a page of the list; anything unusable counts as not given. */
+const pageQuery = z
+  .object({
+    request_id: z.string().trim().max(64).catch(''),
+    page: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(KEPT / ON_A_PAGE)
+      .catch(1),
+  })
+  .catch({ request_id: '', page: 1 })
+
+type Refused = OutputOf<typeof refusedOfApp>[number]
+type App = OutputOf<typeof showMicroApp>
+
+/** What an app was refused: which check, what it sent beside what is registered, how to fix it. Nothing about people. */
+export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { forApp } = await developerGuard(app, deps)
+
+  app.get(
+    `${HOME}/apps/:app_key/failures`,
+    forApp('developer', async (given) => {
+      const { app_key } = given.app
+      const found = await showMicroApp(deps, app_key)
+      const { request_id, page } = pageQuery.parse(given.request.query)
+      const all = await refusedOfApp(deps.db, app_key, KEPT)
+      const asked = request_id === '' ? all : all.filter((one) => one.request_id === request_id)
+      const from = request_id === '' ? (page - 1) * ON_A_PAGE : 0
+      const t = translatorOf(given)
+      return given.page('home', 'developer/failures', {
+        alert: '',
+        done: null,
+        app: { app_key, name: found.name },
+        requestId: request_id,
+        failures: asked.slice(from, from + ON_A_PAGE).map((one) => shown(one, found, t)),
+        newer: request_id === '' && page > 1 ? page - 1 : null,
+        older: asked.length > from + ON_A_PAGE ? page + 1 : null,
+      })
+    }),
+  )
+}
+
+/** Beside what was sent, what is registered for the same parameter. */
+function registered(name: string, { redirect_uris, hosts, scopes }: App): readonly string[] {
+  if (name === 'redirect_uri') return redirect_uris.length > 0 ? redirect_uris : hosts
+  return name === 'scope' ? scopes : []
+}
+
+function shown(refused: Refused, app: App, t: Translate) {
+  const { request_id, at, endpoint, method, rescode, failure, parameters, proved, received } = refused
+  const found = refusingCheckOf(refused)
+  return {
+    id: request_id,
+    at: at.toISOString(),
+    endpoint,
+    method,
+    rescode,
+    failure,
+    row: found?.row ?? null,
+    check: found ? checkText(found.check, t.locale) : null,
+    parameters,
+    proved,
+    compared: Object.entries(received ?? {}).map(([name, sent]) => ({ name, sent, known: registered(name, app) })),
+    mend: mendOf(failure, t),
+  }
+}

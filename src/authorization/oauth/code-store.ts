@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import type { Batched } from '../../platform/db/batch.ts'
+import type { RemovedBatch, RetentionBatch } from '../../platform/db/retention.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { userByKey } from '../account/index.ts'
+import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
+
+/** The SQL of A2. */
+
+const FoundCode = z.object({
+  grant_id: z.string(),
+  app_key: z.string(),
+  redirect_uri: z.string(),
+  state: z.string(),
+  code_challenge: z.string().nullable(),
+  expires_at: z.date(),
+  used_at: z.date().nullable(),
+  revoked_at: z.date().nullable(),
+  user_status: z.string(),
+  scopes: z.array(z.string()),
+  spent: z.boolean(),
+})
+export type FoundCode = z.infer<typeof FoundCode>
+
+export interface CodeExchange {
+  readonly routingKey: number
+  readonly codeHash: Buffer
+  readonly now: Date
+  readonly appKey: string
+  /** What the app may ask for now; the tokens get no more than that. */
+  readonly appScopes: readonly string[]
+  /** `valid_from` of the app. */
+  readonly appValidFrom: Date | null
+  readonly redirectUri: string
+  /** Null where it is not compared. */
+  readonly state: string | null
+  /** S256 of the verifier that came with the exchange; null without one, as a code without a challenge demands. */
+  readonly codeChallenge: string | null
+  readonly accessHash: Buffer
+  readonly accessExpiresAt: Date
+  readonly refreshHash: Buffer
+  readonly refreshExpiresAt: Date
+  /** Without this scope no refresh token is issued; null: one always is. */
+  readonly refreshScope: string | null
+}
+
+const ASKED = (one: CodeExchange) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
+  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
+  ${one.codeChallenge}::text as with_challenge, ${one.accessHash}::bytea as access_hash,
+  ${one.accessExpiresAt}::timestamptz as access_expires_at, ${one.refreshHash}::bytea as refresh_hash,
+  ${one.refreshExpiresAt}::timestamptz as refresh_expires_at, ${one.refreshScope}::text as refresh_scope,
+  ${one.appScopes.join(' ')}::text as app_scopes, ${one.appValidFrom}::timestamptz as app_valid_from`
+const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
+const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
+/** The grant with the sign-in behind it. */
+const GRANT_WITH_SIGN_IN = sql.part`lateral (
+  select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid, acr, amr from user_grant
+  where routing_key = asked.routing_key and grant_id = c.grant_id offset 0)`
+const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
+
+/**
+ * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
+ * exchanges exactly one gets `spent`. The rest of the row is as it was before and says why a code was not spent.
+ */
+const exchangesOf = <Row extends FoundCode>(
+  row: z.ZodType<Row>,
+  grant: Fragment,
+  more: Fragment,
+  shown: Fragment,
+): Batched<CodeExchange, Row> => ({
+  row,
+  key: ({ codeHash }) => codeHash.toString('latin1'),
+  duplicates: 'serialize',
+  // The code is joined, not fenced off: one row is then expected, and the update looks it up by its key.
+  statement: (asked) =>
+    sql`with found as (
+          select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
+                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
+                 asked.ordinal,
+                 c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
+                 ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
+          from ${sql.rows('asked', asked, ASKED)}
+          join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
+          cross join ${grant} g
+          cross join ${USER} p
+        ), spent as (
+          update authorization_code c set used_at = f.now
+          from found f
+          where c.routing_key = f.routing_key and c.code_hash = f.code_hash
+            and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
+            and c.redirect_uri = f.with_redirect_uri and c.state = coalesce(f.with_state, c.state)
+            and c.code_challenge is not distinct from f.with_challenge
+            and f.user_status = 'active' and f.revoked_at is null and f.scopes <> '{}'
+          returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at,
+            f.refresh_scope, f.grant_id, f.scopes, f.ordinal
+        ), access as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
+        ), refresh as (
+          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
+          select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
+          where refresh_scope is null or refresh_scope = any (scopes)
+        )
+        select ordinal, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
+               scopes${shown}, ordinal in (select ordinal from spent) as spent
+        from found`,
+})
+
+const FoundWithSignIn = FoundCode.extend(SignInBehindGrant.shape)
+const NOTHING = sql.part``
+const exchanges = exchangesOf(FoundCode, GRANT, NOTHING, NOTHING)
+const exchangesWithSignIn = exchangesOf(
+  FoundWithSignIn,
+  GRANT_WITH_SIGN_IN,
+  sql.part`, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr, g.amr`,
+  sql.part`, cid, user_id, auth_time, nonce, sid, acr, amr`,
+)
+
+/** A code as it was before, and whether this exchange has spent it and issued its tokens. */
+export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
+
+export async function spendAuthorizationCode(
+  db: Db,
+  exchange: CodeExchange,
+  withSignIn: boolean,
+): Promise<SpentCode | undefined> {
+  if (!withSignIn) return (await db.batch(exchanges, exchange))[0]
+  const [found] = await db.batch(exchangesWithSignIn, exchange)
+  return found && { ...found, signIn: found }
+}
+
+/** Counts an exchange that did not match; the last one allowed spends the code. */
+export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>
+  db.exec(
+    sql`update authorization_code
+        set failed_tries = failed_tries + 1,
+            used_at = case when failed_tries + 1 >= ${allowed} then ${now}::timestamptz end
+        where routing_key = ${routingKey} and code_hash = ${codeHash} and used_at is null`,
+  )
+
+const moved = z.object({ rows: z.number(), last: z.date().nullable() })
+
+/**
+ * Deletes the oldest codes; of those that were used, what recognises a replay stays in `used_code`. The same order of steps
+ * as in the purge's own batches: found and locked first, then deleted by key.
+ */
+export const deleteCodes = async (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> => {
+  const [batch] = await db.listWithCustomPlan(
+    moved,
+    sql`with due as (
+          select routing_key, code_hash, grant_id, expires_at, used_at from authorization_code
+          where expires_at >= ${from} and expires_at < ${before}
+          order by expires_at limit ${limit} for update skip locked
+        ), used as (
+          insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
+          select routing_key, code_hash, grant_id, used_at, expires_at from due where used_at is not null
+          on conflict (routing_key, code_hash) do nothing
+        ), gone as (
+          delete from authorization_code c
+          using unnest(array(select routing_key from due), array(select code_hash from due)) as due_key (routing_key, code_hash)
+          where c.routing_key = due_key.routing_key and c.code_hash = due_key.code_hash
+          returning c.expires_at
+        )
+        select count(*)::int as rows, max(expires_at) as last from gone`,
+  )
+  return batch ?? { rows: 0, last: null }
+}
+
+const usedCode = z.object({ grant_id: z.string(), app_key: z.string() })
+export type UsedCode = z.infer<typeof usedCode>
+
+/** A code that was used more than a day ago. */
+export const findUsedCode = (db: Db, routingKey: number, codeHash: Buffer): Promise<UsedCode | undefined> =>
+  db.maybe(
+    usedCode,
+    sql`select u.grant_id, g.app_key from used_code u
+        cross join ${grantByKey(sql.part`${routingKey}::int`, sql.part`u.grant_id`)} g
+        where u.routing_key = ${routingKey} and u.code_hash = ${codeHash}`,
+  )

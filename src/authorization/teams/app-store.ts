@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { memberRole } from '../../platform/lib/member.ts'
+import { SCOPES } from '../../platform/lib/scope.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { APP_KINDS } from './wire.ts'
+
+const reasons = z.partialRecord(z.enum(SCOPES), z.string())
+
+const appOfTeam = z.object({
+  app_key: z.string(),
+  name: z.string(),
+  logo_url: z.string().nullable(),
+  status: z.string(),
+  stage: z.string(),
+})
+export type AppOfTeam = z.output<typeof appOfTeam>
+
+/** In the order in which the team got them. */
+export const appsOfTeam = (db: Db, teamId: string): Promise<AppOfTeam[]> =>
+  db.many(
+    appOfTeam,
+    sql`select a.app_key, a.name, a.logo_url, a.status, a.stage from team_app t
+        join ${joinedMicroApp(sql.part`t.app_key`)}
+        where t.team_id = ${teamId} order by t.given_at, t.app_key`,
+  )
+
+interface NewTeamApp {
+  readonly appKey: string
+  readonly teamId: string
+  readonly kind: (typeof APP_KINDS)[number]
+  readonly reasons: object
+}
+
+export const insertTeamApp = (db: Db, { appKey, teamId, kind, reasons: given }: NewTeamApp, now: Date) =>
+  db.exec(
+    sql`insert into team_app (app_key, team_id, kind, reasons, given_at)
+        values (${appKey}, ${teamId}, ${kind}, ${JSON.stringify(given)}::jsonb, ${now})`,
+  )
+
+export const setReasons = (db: Db, appKey: string, given: object): Promise<number> =>
+  db.exec(sql`update team_app set reasons = ${JSON.stringify(given)}::jsonb where app_key = ${appKey}`)
+
+const appAccess = z.object({
+  app_key: z.string(),
+  team_id: z.string(),
+  team_name: z.string(),
+  role: memberRole,
+  kind: z.enum(APP_KINDS),
+  reasons,
+})
+export type AppAccess = z.output<typeof appAccess>
+
+/** The app, as a member of its team has it; undefined for everybody else, and for text that is no app_key. */
+export const findAppAccess = (
+  db: Db,
+  { routingKey, cid, userId }: UserRowKey,
+  appKey: string,
+): Promise<AppAccess | undefined> =>
+  db.maybe(
+    appAccess,
+    sql`select a.app_key, a.team_id, t.name as team_name, m.role, a.kind, a.reasons
+        from team_app a join team t using (team_id) join team_member m using (team_id)
+        where a.app_key = ${appKey}
+          and m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}`,
+  )
+
+export const countApps = async (db: Db, teamId: string): Promise<number> =>
+  (
+    await db.one(
+      z.object({ apps: z.number() }),
+      sql`select count(*)::int as apps from team_app where team_id = ${teamId}`,
+    )
+  ).apps

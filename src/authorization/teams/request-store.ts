@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { type AppFields, appFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
+
+export const REQUEST_RETENTION: readonly Retention[] = [
+  { table: 'app_request', key: ['request_id'], column: 'decided_at', keptS: () => 455 * DAY_S },
+]
+
+const request = z.object({
+  request_id: z.string(),
+  app_key: z.string(),
+  kind: z.enum(['live', 'change']),
+  asked: appFields,
+  state: z.enum(REQUEST_STATES),
+  asked_at: z.date(),
+  decided_at: z.date().nullable(),
+  remark: z.string().nullable(),
+})
+export type AppRequest = z.output<typeof request>
+
+const COLUMNS = sql.part`request_id, app_key, kind, asked, state, asked_at, decided_at, remark`
+
+/** 0 where one is open already. */
+export const insertRequest = (
+  db: Db,
+  { requestId, appKey, kind }: { requestId: string; appKey: string; kind: AppRequest['kind'] },
+  asked: AppFields,
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into app_request (request_id, app_key, kind, asked, state, asked_at)
+        values (${requestId}, ${appKey}, ${kind}, ${JSON.stringify(asked)}::jsonb, 'open', ${now})
+        on conflict (app_key) where state = 'open' do nothing`,
+  )
+
+export const latestRequest = (db: Db, appKey: string): Promise<AppRequest | undefined> =>
+  db.maybe(
+    request,
+    sql`select ${COLUMNS} from app_request where app_key = ${appKey} order by asked_at desc, request_id limit 1`,
+  )
+
+/** Undefined too for text that is no id. */
+export const findRequest = (db: Db, requestId: string): Promise<AppRequest | undefined> =>
+  db.maybe(request, sql`select ${COLUMNS} from app_request where request_id::text = ${requestId}`)
+
+/** True for exactly one of any number of simultaneous callers. */
+export const closeRequest = async (
+  db: Db,
+  requestId: string,
+  state: AppRequest['state'],
+  remark: string | null,
+  now: Date,
+): Promise<boolean> =>
+  (await db.exec(
+    sql`update app_request set state = ${state}, remark = ${remark}, decided_at = ${now}
+        where request_id = ${requestId} and state = 'open'`,
+  )) === 1
+
+const listed = z.object({
+  request_id: z.string(),
+  app_key: z.string(),
+  name: z.string(),
+  team: z.string().nullable(),
+  kind: z.string(),
+  state: z.string(),
+  asked_at: z.date(),
+})
+export type ListedRequest = z.output<typeof listed>
+
+/** Who has waited longest comes first. */
+export async function listRequests(db: Db, { limit, after, state }: RequestFilter): Promise<Page<ListedRequest>> {
+  const [askedAt, requestId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(listed),
+    sql`select r.request_id, r.app_key, a.name, t.name as team, r.kind, r.state, r.asked_at,
+          ${cursorOf(sql.part`r.asked_at, r.request_id`)}
+        from app_request r
+        join ${joinedMicroApp(sql.part`r.app_key`)}
+        left join team_app ta on ta.app_key = r.app_key left join team t on t.team_id = ta.team_id
+        where r.state = ${state}
+          and (${askedAt}::timestamptz is null
+            or (r.asked_at, r.request_id) > (${askedAt}::timestamptz, ${requestId}::uuid))
+        order by r.asked_at, r.request_id limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}

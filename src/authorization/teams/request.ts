@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { recordAudit } from '../../platform/audit/index.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
+import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
+import { ACCOUNT_MESSAGES } from '../account/index.ts'
+import { putLive, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import { changeApp, originsOf } from './app.ts'
+import * as apps from './app-store.ts'
+import { notFound, TeamRefusal } from './errors.ts'
+import * as store from './request-store.ts'
+import { ownersOf } from './store.ts'
+import { type AppFields, appFields, type RequestFilter, remark, requestFilter } from './wire.ts'
+
+/** What a team asks operators for. What is in force stays until they have decided. */
+
+/** The fields of an app as its team gives them. */
+const fieldsOf = (
+  app: Omit<AppFields, 'kind' | 'reasons'>,
+  { kind, reasons }: Pick<apps.AppAccess, 'kind' | 'reasons'>,
+): AppFields => {
+  const { name, logo_url, hosts, redirect_uris, scopes } = app
+  return { name, logo_url, hosts, redirect_uris, scopes, kind, reasons }
+}
+
+async function ask(deps: Deps, appKey: string, kind: store.AppRequest['kind'], asked: AppFields): Promise<void> {
+  const { db, clock } = deps
+  const requestId = randomUUID()
+  if ((await store.insertRequest(db, { requestId, appKey, kind }, asked, clock.now())) === 0) {
+    throw new TeamRefusal('asked')
+  }
+  await recordAudit(deps, { event: 'app_request_made', appKey, detail: { request_id: requestId, kind } })
+}
+
+/** Whether people elsewhere could use the app at all. */
+const reachesPeople = ({ hosts, redirect_uris }: AppFields): boolean =>
+  hosts.some((host) => !isLoopbackHost(host.replace(/:\d+$/, ''))) ||
+  redirect_uris.some((uri) => !isLoopbackHost(new URL(uri).hostname))
+
+/** An owner asks that an app in development goes live as it is now. */
+const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promise<void> =>
+  changeApp(deps, appKey, { person, role: 'owner' }, async (inside, access) => {
+    const app = await showMicroApp(inside, appKey)
+    if (app.stage !== 'development') throw new TeamRefusal('live')
+    const asked = fieldsOf(app, access)
+    if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
+    await ask(inside, appKey, 'live', asked)
+  })
+
+/** An owner asks for a change of a live app. */
+const requestChange = operation(
+  appFields,
+  (deps: Deps, appKey: string, asked: AppFields, person: UserRowKey): Promise<void> =>
+    changeApp(deps, appKey, { person, role: 'owner' }, async (inside, { kind }) => {
+      const { stage } = await showMicroApp(inside, appKey)
+      if (stage !== 'live') throw notFound()
+      if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: 'cannot be changed' }])
+      await ask(inside, appKey, 'change', asked)
+    }),
+)
+
+/** An owner takes back what was not decided yet. */
+const withdrawRequest = (deps: Deps, appKey: string, person: UserRowKey): Promise<void> =>
+  changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
+    const found = await store.latestRequest(inside.db, appKey)
+    if (found?.state !== 'open') throw new TeamRefusal('decided')
+    await store.closeRequest(inside.db, found.request_id, 'withdrawn', null, inside.clock.now())
+    await recordAudit(inside, { event: 'app_request_withdrawn', appKey, detail: { request_id: found.request_id } })
+  })
+
+/** The newest request of an app. */
+const latestRequest = ({ db }: Deps, appKey: string) => store.latestRequest(db, appKey)
+
+/** What a team does about the approval of its app. */
+export const APP_REQUESTS = {
+  latest: latestRequest,
+  ask: requestApproval,
+  change: requestChange,
+  withdraw: withdrawRequest,
+}
+
+// ---- operators
+
+export const oneRequest = z.strictObject({ request_id: z.string() })
+type OneRequest = z.output<typeof oneRequest>
+
+const noSuchRequest = () => invalidRequest('no such request', { status: 404 })
+
+export const listRequests = operation(requestFilter, async ({ db }: Deps, filter: RequestFilter) => {
+  const { rows, next } = await store.listRequests(db, filter)
+  return { requests: rows, next }
+})
+
+/** A request with what is in force now: `changes` has each field that would become another. */
+export async function showRequest(deps: Deps, { request_id }: OneRequest) {
+  const found = await store.findRequest(deps.db, request_id)
+  if (!found) throw noSuchRequest()
+  const { asked, ...request } = found
+  const app = await showMicroApp(deps, found.app_key)
+  const { reasons, kind, ...fields } = asked
+  const inForce: Readonly<Record<string, unknown>> = { ...app }
+  const changes = Object.entries(fields)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(inForce[name]))
+    .map(([field, to]) => ({ field, in_force: inForce[field], asked: to }))
+  return { ...request, runs_on: kind, ...fields, reasons, changes }
+}
+
+async function decide(
+  deps: Deps,
+  requestId: string,
+  decision: { readonly state: 'approved' | 'refused' | 'returned'; readonly remark: string | null },
+  work: (inside: Deps, request: store.AppRequest) => Promise<unknown>,
+): Promise<{ request_id: string; app_key: string; state: string }> {
+  return deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    const found = await store.findRequest(db, requestId)
+    if (!found) throw noSuchRequest()
+    const { state, remark: said } = decision
+    if (!(await store.closeRequest(db, found.request_id, state, said, deps.clock.now()))) {
+      throw new TeamRefusal('decided')
+    }
+    await work(inside, found)
+    for (const owner of await ownersOf(db, found.app_key)) await ACCOUNT_MESSAGES.tell(inside, owner, `app_${state}`)
+    return { request_id: found.request_id, app_key: found.app_key, state }
+  })
+}
+
+/** The app is live from now on, or has what was asked for. */
+export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
+  decide(deps, request_id, { state: 'approved', remark: null }, async (inside, { app_key, asked }) => {
+    const { name, logo_url, hosts, redirect_uris, scopes } = asked
+    const shown = { name, logo_url, hosts, redirect_uris, scopes }
+    // A page calls from where it is; what else operators have set of the app stays.
+    const changes = parseInput(
+      updateMicroApp.input,
+      asked.kind === 'page' ? { ...shown, cors_origins: originsOf(asked) } : shown,
+    )
+    await putLive(inside, app_key, changes, request_id)
+    await apps.setReasons(inside.db, app_key, asked.reasons)
+  })
+
+const withRemark = oneRequest.extend({ remark })
+type WithRemark = z.output<typeof withRemark>
+
+const closing =
+  (state: 'refused' | 'returned') =>
+  (deps: Deps, { request_id, remark: said }: WithRemark) =>
+    decide(deps, request_id, { state, remark: said }, (inside, { app_key }) =>
+      recordAudit(inside, { event: `app_request_${state}`, appKey: app_key, detail: { request_id, remark: said } }),
+    )
+
+/** Not as it is, for a reason that the team reads. */
+export const refuseRequest = operation(withRemark, closing('refused'))
+
+/** The team is asked something first, and then asks again. */
+export const returnRequest = operation(withRemark, closing('returned'))

@@ -1,0 +1,65 @@
+import { type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { z } from 'zod'
+import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { UpstreamFailure } from './failures.ts'
+
+/** Algorithms of public keys alone: neither `none` nor a secret that others may have. */
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
+const TYPES = ['logout+jwt', 'jwt']
+export const LONGEST_LOGOUT_TOKEN = 8_192
+/** A token counts for so long after it was made, seconds; and its clock may differ from ours by so much. */
+const LIFE_S = 300
+const SKEW_S = 60
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const name = z.string().min(1).max(1_024)
+const claims = z
+  .object({
+    iat: z.number(),
+    jti: name,
+    events: z.object({ [EVENT]: z.object({}) }),
+    sub: name.optional(),
+    sid: name.optional(),
+    nonce: z.never().optional(), // an id_token has one
+  })
+  .refine(({ sub, sid }) => sub !== undefined || sid !== undefined, 'names neither a person nor a session')
+
+/** What the provider wants to be over: one of its sessions, or all of a person. Hashes, as the sessions have them. */
+export interface EndedThere {
+  readonly sub: Buffer | undefined
+  readonly sid: Buffer | undefined
+  /** By which it is noted, so that it counts once, and until when. */
+  readonly hash: Buffer
+  readonly expiresAt: Date
+}
+
+interface Expected {
+  readonly issuer: string
+  readonly audience: string
+  readonly now: Date
+}
+
+/** A logout token (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws UpstreamFailure, or what jose throws. */
+export async function readLogoutToken(
+  token: string,
+  keys: JWTVerifyGetKey,
+  { issuer, audience, now }: Expected,
+): Promise<EndedThere> {
+  const { payload, protectedHeader } = await jwtVerify(token, keys, {
+    ...{ issuer, audience, algorithms: ALGORITHMS, currentDate: now },
+    ...{ clockTolerance: SKEW_S, maxTokenAge: LIFE_S, requiredClaims: ['exp'] },
+  })
+  const { typ } = protectedHeader
+  const read = claims.safeParse(payload)
+  if (!read.success || (typ !== undefined && !TYPES.includes(typ.toLowerCase()))) {
+    throw new UpstreamFailure('untrusted', 'it is no logout token')
+  }
+  const { iat, jti, sub, sid } = read.data
+  return {
+    sub: sub === undefined ? undefined : sha256(sub),
+    sid: sid === undefined ? undefined : sha256(sid),
+    hash: sha256(`logout token\n${issuer}\n${jti}`),
+    expiresAt: addSeconds(fromEpochSeconds(Math.floor(iat)), LIFE_S + 2 * SKEW_S),
+  }
+}

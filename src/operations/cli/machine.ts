@@ -1,0 +1,62 @@
+import { type Config, readConfig } from '../../platform/config/index.ts'
+import { type FoundDatabase, findDatabase } from '../../platform/db/find-database.ts'
+import { migrate } from '../../platform/db/migrate.ts'
+import { connectionSettings, openPool } from '../../platform/db/pool.ts'
+import { dbOf } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { systemClock } from '../../platform/lib/clock.ts'
+import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
+import { passwordSlots } from '../../platform/lib/crypto/password.ts'
+import { type Log, openLog } from '../../platform/lib/log.ts'
+import { LongReads } from '../../platform/lib/long-read.ts'
+import { openMetrics } from '../../platform/lib/metrics.ts'
+import { pictureSlots } from '../../platform/lib/picture.ts'
+import { openRateLimiter } from '../../platform/throttle/index.ts'
+import { checkSecretKey } from '../../ticketing/partners/index.ts'
+import { isElsewhere, OnlyOnTheMachine, userOfMachine } from './service.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Commands that need no service but its database: they run where that is. */
+
+/** Standard output is for the commands' output, so the log goes to standard error. */
+async function withFound<T>(
+  terminal: Terminal,
+  work: (found: FoundDatabase, config: Config, log: Log) => Promise<T>,
+): Promise<T> {
+  if (isElsewhere(terminal)) throw new OnlyOnTheMachine()
+  const config = readConfig(terminal.env)
+  const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
+  const found = await findDatabase(config, log)
+  try {
+    return await work(found, config, log)
+  } finally {
+    await found.stop()
+  }
+}
+
+export const withDatabase = <T>(terminal: Terminal, work: (databaseUrl: string) => Promise<T>): Promise<T> =>
+  withFound(terminal, ({ databaseUrl }) => work(databaseUrl))
+
+export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>): Promise<T> =>
+  withFound(terminal, async ({ databaseUrl, secretKey, started }, config, log) => {
+    if (started && config.MIGRATE) await migrate(databaseUrl)
+    const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
+    const [db, keys] = [dbOf(pool), deriveKeys(secretKey, config.SECRET_KEYS_OLD)]
+    const rateLimiter = openRateLimiter(db, keys)
+    const deps: Deps = {
+      config,
+      db,
+      clock: systemClock,
+      keys,
+      metrics: openMetrics(),
+      rateLimiter,
+      passwordSlots: passwordSlots(config),
+      pictureSlots: pictureSlots(),
+      longReads: new LongReads(),
+      actor: { kind: 'cli', name: userOfMachine(), by: 'command' },
+    }
+    return await checkSecretKey(deps)
+      .then(() => work(deps))
+      .finally(() => rateLimiter.close())
+      .finally(() => pool.end())
+  })

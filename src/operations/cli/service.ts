@@ -1,0 +1,114 @@
+import { userInfo } from 'node:os'
+import { resolve } from 'node:path'
+import { readConfig } from '../../platform/config/index.ts'
+import { operatorsAddress } from '../../platform/config/listeners.ts'
+import { addressOfRunning } from '../../platform/db/embedded/address.ts'
+import { keptSecrets } from '../../platform/db/embedded/secrets.ts'
+import type { Clock } from '../../platform/lib/clock.ts'
+import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
+import { isLoopbackHost, webUrl } from '../../platform/lib/web/web-url.ts'
+import { issueCommandToken } from '../operators/index.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A request as it goes over the wire. */
+export interface SentRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  /** Empty if there is none. */
+  readonly body: string
+}
+
+/** Where operations are carried out, and in whose name. */
+export interface FoundService {
+  /** Such as `https://gatehouse.internal:3001`, without a slash at the end. */
+  readonly url: string
+  /** The bearer token of one request. */
+  tokenFor(request: SentRequest): string
+  /** What to do where nothing listens there, if it is on this machine. */
+  readonly whenAway?: string
+  /** What to do where the token is not accepted, if there is more to say than that. */
+  readonly whenRefused?: string
+}
+
+/** No service answers on this machine. */
+export class NoService extends Error {
+  override readonly name = 'NoService'
+}
+
+/** The command needs the database of the service. */
+export class OnlyOnTheMachine extends Error {
+  override readonly name = 'OnlyOnTheMachine'
+  override readonly message =
+    'this works only on the machine of the service: unset GATEHOUSE_URL, so that its database is used'
+}
+
+const HOW_TO_START = 'start the service first (npm start)'
+const ELSEWHERE = 'for a service elsewhere set GATEHOUSE_URL and GATEHOUSE_TOKEN'
+
+/** Whether the address of a service is given; otherwise it is the one of this machine. */
+export const isElsewhere = ({ env }: Terminal, url?: string): boolean => Boolean(url ?? env.GATEHOUSE_URL)
+
+interface Asking {
+  readonly terminal: Terminal
+  readonly clock: Clock
+}
+
+/** `url`: of `--url`. Throws NoService. */
+export async function findService({ terminal, clock }: Asking, url?: string): Promise<FoundService> {
+  const { env } = terminal
+  const { GATEHOUSE_URL, GATEHOUSE_TOKEN: token } = env
+  if (url) return givenService('--url', url, env)
+  if (GATEHOUSE_URL) return givenService('GATEHOUSE_URL', GATEHOUSE_URL, env)
+  const own = await serviceOfMachine(env)
+  const away = `nothing answers at ${own.url}: ${HOW_TO_START}, or give this command the settings of the one that runs; ${ELSEWHERE}`
+  if (token) return { url: own.url, tokenFor: () => token, whenAway: away }
+  const keys = deriveKeys(own.secretKey())
+  return {
+    url: own.url,
+    tokenFor: (request) => issueCommandToken(keys, { ...request, user: userOfMachine() }, clock.now()),
+    whenAway: away,
+    whenRefused: `the service at ${own.url} has another SECRET_KEY than this command: run it with the settings of the service, or set GATEHOUSE_TOKEN`,
+  }
+}
+
+interface OwnService {
+  readonly url: string
+  /** Throws where this user may not read it. */
+  secretKey(): string
+}
+
+/** The service of these settings, or with the embedded database the one that runs on DATA_DIR. */
+async function serviceOfMachine(env: Terminal['env']): Promise<OwnService> {
+  const config = readConfig(env)
+  if (config.DATABASE_URL) return { url: operatorsAddress(config), secretKey: () => config.SECRET_KEY ?? '' }
+  const url = await addressOfRunning(config.DATA_DIR)
+  if (!url)
+    throw new NoService(`no service runs on DATA_DIR ${resolve(config.DATA_DIR)}: ${HOW_TO_START}; ${ELSEWHERE}`)
+  return { url, secretKey: () => config.SECRET_KEY ?? keptSecrets(resolve(config.DATA_DIR)).secretKey }
+}
+
+/** Throws if the address is invalid, or the token would go to another machine unencrypted. */
+function givenService(name: string, url: string, env: Terminal['env']): FoundService {
+  const { GATEHOUSE_TOKEN: token, GATEHOUSE_URL_HTTP: overHttp } = env
+  const { error } = webUrl.safeParse(url) // its problems do not repeat the address, which may hold a password
+  if (error) throw new Error(`${name} ${error.issues[0]?.message}`)
+  if (/[?#]/.test(url)) throw new Error(`${name} must not have a query or a fragment: paths are appended to it`)
+  if (!token) throw new Error(`${name} also needs an operator’s token in GATEHOUSE_TOKEN`)
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:' || overHttp === 'on' || isLoopbackHost(hostname)) {
+    return { url: url.replace(/\/+$/, ''), tokenFor: () => token }
+  }
+  throw new Error(
+    `${name} is plain http, so whoever is on the way could read the token: use https://, or a tunnel to this machine (ssh -L), or set GATEHOUSE_URL_HTTP=on in a network that only you use`,
+  )
+}
+
+/** Whoever runs a command on the machine of the service, for the audit log. */
+export function userOfMachine(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.()}` // a container may know no name for its user
+  }
+}

@@ -1,0 +1,32 @@
+import { createHash, type Hash } from 'node:crypto'
+import { pipeline, Transform } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { RescodeError } from './rescode.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** SHA-256 in hex of a body that its caller has signed too. */
+    signedBody: string | null
+    bodyHash: Hash | null
+  }
+}
+
+/** Refuses a request whose body is not the one that was signed, before anything reads it. */
+export function checkSignedBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    if (request.signedBody === null) return payload
+    const hash = createHash('sha256')
+    request.bodyHash = hash
+    const hashed = new Transform({
+      transform(chunk, _encoding, done) {
+        hash.update(chunk)
+        done(null, chunk)
+      },
+    })
+    return pipeline(payload, hashed, () => {}) // what fails is told to the reader of `hashed`
+  })
+  app.addHook('preValidation', async ({ signedBody, bodyHash }) => {
+    if (signedBody === null || bodyHash?.digest('hex') === signedBody) return
+    throw new RescodeError(20015, { detail: 'the body is not the one that the command signed' })
+  })
+}

@@ -1,0 +1,77 @@
+import type { ZippedFile } from '../../../platform/lib/zip.ts'
+import { COLLECTION, type Collected, foldersOf, SECRET_VARIABLE, scriptText, variablesOf } from './requests.ts'
+
+const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ')
+
+/** A block of Bruno's file format. */
+const block = (name: string, text: string): string => `${name} {\n${indented(text)}\n}\n`
+
+const pairs = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([key, value]) => `${key}: ${value}`)
+    .join('\n')
+
+/** Without what file systems refuse, and without the ends of names that they drop. */
+const fileName = (name: string): string => name.replace(/[<>:"/\\|?*]/g, '-').trim()
+
+/** The files of a Bruno collection that signs its requests by itself; the folder is to be opened in Bruno. */
+export function brunoFiles(collected: Collected): ZippedFile[] {
+  const test = block('tests', scriptText('bruno-test'))
+  const requests = foldersOf(collected).flatMap(({ name: folder, requests }) =>
+    requests.map(({ name, to, path, body }, place) => ({
+      path: `${COLLECTION}/${fileName(folder)}/${fileName(name)}.bru`,
+      text: [
+        block('meta', pairs({ name, type: 'http', seq: String(place + 1) })),
+        block('post', pairs({ url: `{{${to}}}${path}`, body: 'json', auth: 'none' })),
+        block('headers', pairs({ 'Content-Type': 'application/json; charset=utf-8' })),
+        block('body:json', body),
+        test,
+      ].join('\n'),
+    })),
+  )
+  const environment = `${block('vars', pairs(variablesOf(collected)))}vars:secret [\n  ${SECRET_VARIABLE}\n]\n`
+  const about = { version: '1', name: COLLECTION, type: 'collection', ignore: [] }
+  return [
+    { path: `${COLLECTION}/bruno.json`, text: `${JSON.stringify(about, null, 2)}\n` },
+    { path: `${COLLECTION}/collection.bru`, text: block('script:pre-request', scriptText('bruno-sign')) },
+    { path: `${COLLECTION}/environments/Sandbox.bru`, text: environment },
+    ...requests,
+  ]
+}
+
+const CONTENT_TYPE = { key: 'Content-Type', value: 'application/json; charset=utf-8' }
+
+const event = (listen: 'prerequest' | 'test', script: string) => ({
+  listen,
+  script: { type: 'text/javascript', exec: script.split('\n') },
+})
+
+/** A Postman collection, version 2.1, that signs its requests by itself. */
+export const postmanCollection = (collected: Collected): object => ({
+  info: {
+    name: COLLECTION,
+    description: collected.t('sandbox.exports.collection'),
+    schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
+  },
+  variable: Object.entries({ ...variablesOf(collected), [SECRET_VARIABLE]: '' }).map(([key, value]) => ({
+    key,
+    value,
+  })),
+  event: [event('prerequest', scriptText('postman-sign')), event('test', scriptText('postman-test'))],
+  item: foldersOf(collected).map(({ name, requests }) => ({
+    name,
+    item: requests.map((request) => ({
+      name: request.name,
+      request: {
+        method: 'POST',
+        header: [CONTENT_TYPE],
+        url: {
+          raw: `{{${request.to}}}${request.path}`,
+          host: [`{{${request.to}}}`],
+          path: request.path.slice(1).split('/'),
+        },
+        body: { mode: 'raw', raw: request.body, options: { raw: { language: 'json' } } },
+      },
+    })),
+  })),
+})

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from '../acceptance/browser.ts'
+import { type Client, envelopeOf, pkcePair } from '../acceptance/client.ts'
+import { consentForm, visibleText } from '../acceptance/form.ts'
+import { type Answer, header } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { APP_FORM, clientOf, type Developer, founder, person, registered, tester } from '../teams/people.ts'
+
+/** An app in development: on its developers' machines, with its own test users, and for nobody else. */
+
+let world: World
+let client: Client
+let owner: Developer & { team: string }
+let appKey: string
+let test: Browser
+beforeAll(async () => {
+  world = await openWorld()
+  client = clientOf(world)
+  owner = await founder(world)
+  appKey = await registered(owner)
+  test = await tester(world, owner, appKey)
+})
+afterAll(() => world?.close())
+
+const LOCAL = 'http://localhost:8000/callback'
+const contract = (app_key = appKey, redirect_uri = LOCAL) =>
+  client.authorizePath(client.request({ app_key, app_secret: '', redirect_uri }, { scope: 'USER_INFO' }))
+const standard = (client_id = appKey, redirect_uri = LOCAL, more = {}) =>
+  `/oauth2/authorize?${new URLSearchParams({
+    ...{ client_id, redirect_uri, response_type: 'code', scope: 'openid profile', state: 's' },
+    ...{ code_challenge: pkcePair().challenge, code_challenge_method: 'S256', ...more },
+  })}`
+const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
+const ways = [
+  ['the contract', contract],
+  ['OAuth 2.0', standard],
+] as const
+
+describe.each(ways)('in %s an app in development', (_name, pathOf) => {
+  it('is used by a test user of its own, on the loopback interface', async () => {
+    const form = consentForm((await test.open(pathOf())).text)
+    if (!form) throw new Error('no consent form')
+    const target = new URL(header(await test.submit(form, { decision: 'approve' }), 'location'))
+    expect(target.origin + target.pathname).toBe(LOCAL)
+    expect(target.searchParams.get('code')).toMatch(/^ghac_/)
+  })
+
+  it('shows everybody else a page that says so, and nothing else', async () => {
+    const other = await registered(owner)
+    const people = [(await person(world)).browser, owner.browser, await tester(world, owner, other)]
+    for (const browser of people) {
+      const answer = await browser.open(pathOf())
+      expect(seen(answer)).toContain('This app is not open yet')
+      expect(consentForm(answer.text)).toBeUndefined()
+      expect(answer.headers.location).toBeUndefined()
+      expect(answer.text).toContain('action="/sign-out"')
+    }
+    const { rows } = await world.pool.query('select count(*)::int as grants from user_grant where app_key = $1', [
+      other,
+    ])
+    expect(rows).toEqual([{ grants: 0 }])
+  })
+
+  it('sends nobody to an address elsewhere, registered or not', async () => {
+    const answer = await test.open(pathOf(appKey, 'https://app.example.com/callback'))
+    expect(answer.headers.location).toBeUndefined()
+    expect(seen(answer)).toMatch(/20012|invalid_request/)
+  })
+
+  it('keeps its test users from apps of others, live ones too', async () => {
+    const live = await client.makeApp({ redirect_uris: [LOCAL] })
+    expect(seen(await test.open(pathOf(live.app_key)))).toContain('This app is not open yet')
+    const usual = consentForm((await (await person(world)).browser.open(pathOf(live.app_key))).text)
+    expect(usual).toBeDefined()
+  })
+})
+
+it('says so to a program in the words of each dialect', async () => {
+  const { browser } = await person(world)
+  const headers = { cookie: browser.cookieHeader, accept: 'application/json' }
+  expect(envelopeOf(await client.call('GET', contract(), headers)).rescode).toBe(20014)
+  const answer = await client.call('GET', standard(appKey, LOCAL, { prompt: 'none' }), headers)
+  expect(JSON.parse(answer.text)).toMatchObject({ error: 'unauthorized_client' })
+})
+
+it('asks whoever is not signed in to sign in first', async () => {
+  for (const [, pathOf] of ways) {
+    expect(header(await client.newBrowser().send('GET', pathOf()), 'location')).toMatch(/^\/sign-in/)
+  }
+})
+
+describe('the form of an app', () => {
+  it('names each field that is wrong, keeps what was typed and changes nothing', async () => {
+    const wrong = { ...APP_FORM, name: ' ', redirect_uris: 'not a url', reason_USER_INFO: '' }
+    const answer = await owner.browser.send('POST', `/developer/teams/${owner.team}/apps`, wrong)
+    expect(answer.status).toBe(400)
+    for (const label of ['Name must', 'Redirect URIs must', 'What a scope is for is required']) {
+      expect(seen(answer)).toContain(label)
+    }
+    expect(answer.text).toContain('>not a url</textarea>')
+  })
+
+  it('changes an app in development at once, and no live one', async () => {
+    const made = await registered(owner)
+    const edit = (changes: object) =>
+      owner.browser.send('POST', `/developer/apps/${made}/edit`, { ...APP_FORM, ...changes })
+    expect((await edit({ name: 'Renamed', scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'To call' })).status).toBe(303)
+    const text = seen(await owner.browser.open(`/developer/apps/${made}`))
+    expect(text).toContain('Renamed')
+    expect(text).toContain('PHONE_NUMBER')
+    await world.pool.query("update micro_app set stage = 'live' where app_key = $1", [made])
+    expect(header(await edit({ name: 'Again' }), 'location')).toBe(`/developer/apps/${made}?done=asked`)
+    expect(seen(await owner.browser.open(`/developer/apps/${made}`))).not.toContain('Again')
+    expect((await owner.browser.send('POST', `/developer/apps/${made}/test-users`, {})).status).toBe(409)
+  })
+
+  it('registers twenty apps of a team at most, also at once', async () => {
+    const someone = await founder(world)
+    const answers = await Promise.all(
+      [...Array(22)].map(() => someone.browser.send('POST', `/developer/teams/${someone.team}/apps`, APP_FORM)),
+    )
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(20)
+  })
+})
+
+describe('test users', () => {
+  it('are five, with one password that is shown once and can be made anew', async () => {
+    const made = await registered(owner)
+    const path = `/developer/apps/${made}/test-users`
+    const answers = [await owner.browser.send('POST', path, {}), await owner.browser.send('POST', path, {})]
+    const passwords = answers.map(({ text }) => /<pre[^>]*>([^<]+)<\/pre>/.exec(text)?.[1] ?? '')
+    expect(new Set(passwords).size).toBe(2)
+    const page = (await owner.browser.open(`/developer/apps/${made}`)).text
+    expect(passwords.some((one) => page.includes(one))).toBe(false)
+    const passports = [...page.matchAll(/<code>(test-[0-9a-f]{8}-\d)<\/code>/g)].map(([, one = '']) => one)
+    expect(passports).toHaveLength(5)
+    const signIn = async (password: string) =>
+      (await client.newBrowser().send('POST', '/sign-in', { passport: passports[4] ?? '', password })).status
+    expect([await signIn(passwords[0] ?? ''), await signIn(passwords[1] ?? '')]).toEqual([403, 303])
+    expect(world.logged()).not.toContain(passwords[1])
+  })
+
+  it('cannot be developers', async () => {
+    expect((await test.send('POST', '/developer/terms', {})).status).toBe(409)
+  })
+})
+
+it('an app that operators made is live, and is a team’s once they give it', async () => {
+  const made = await client.makeApp({ name: 'Handmade' })
+  const path = `/developer/apps/${made.app_key}`
+  expect((await owner.browser.open(path)).status).toBe(404)
+  await client.admin('POST', `/apps/${made.app_key}/give`, { team_id: owner.team })
+  const answer = await owner.browser.open(path)
+  expect(seen(answer)).toContain('Handmade')
+  expect(seen(answer)).toContain('Live')
+})

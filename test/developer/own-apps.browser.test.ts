@@ -1,0 +1,102 @@
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { violations } from '../axe.ts'
+import { toNextPage } from '../browser.ts'
+import { openWorld, type World } from '../harness.ts'
+import { browsing, fits, LOOKS } from '../sandbox/browse.ts'
+import {
+  clientOf,
+  type Developer,
+  founder,
+  joined,
+  person,
+  registered,
+  tester,
+  tokenFor,
+  withAuthenticator,
+} from '../teams/people.ts'
+
+/** The pages of developers in a browser: each page, and the way from nothing to a sign-in without JavaScript. */
+
+const SCREENSHOTS = process.env.SCREENSHOTS
+
+let world: World
+let origin: string
+let owner: Developer & { team: string }
+let appKey: string
+const { visit, tab } = browsing()
+beforeAll(async () => {
+  world = await openWorld()
+  await world.app.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
+  owner = await founder(world, 'Lin Yue')
+  await withAuthenticator(world, owner)
+  appKey = await registered(owner, { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'The guide calls before the trip' })
+  await joined(world, owner)
+  await tester(world, owner, appKey)
+  await owner.browser.send('POST', `/developer/teams/${owner.team}/invite`, {
+    mail: 'ann@example.com',
+    role: 'developer',
+  })
+  await owner.browser.send('POST', `/developer/apps/${appKey}/secret`, { replaces: '' })
+})
+afterAll(() => world?.close())
+
+async function as(context: BrowserContext, { browser }: Pick<Developer, 'browser'>): Promise<void> {
+  const cookies = [...browser.cookies].map(([name, value]) => ({ name, value, url: origin }))
+  await context.addCookies(cookies)
+}
+
+it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
+  const context = await visit(look)
+  const page = await tab(context, `${origin}/`)
+  const outsider = await person(world)
+  const app = `/developer/apps/${appKey}`
+  const authorize = clientOf(world).authorizePath({
+    ...{ app_key: appKey, redirect_uri: 'http://localhost:8000/callback', response_type: 'code' },
+    ...{ scope: 'USER_INFO', state: 'x' },
+  })
+  const pages: [string, string, Pick<Developer, 'browser'>][] = [
+    ['terms', '/developer', outsider],
+    ['join', `/developer/join?token=${await tokenFor(world, 'ann@example.com')}`, outsider],
+    ['not-open', authorize, outsider],
+    ['home', '/developer', owner],
+    ['team', `/developer/teams/${owner.team}`, owner],
+    ['new-app', `/developer/teams/${owner.team}/apps/new`, owner],
+    ['app', app, owner],
+    ['edit', `${app}/edit`, owner],
+    ['secret', `${app}/secret`, owner],
+    ['failures', `${app}/failures`, owner],
+  ]
+  for (const [name, path, who] of pages) {
+    await context.clearCookies()
+    await as(context, who)
+    await page.goto(`${origin}${path}`)
+    expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
+    for (const details of await page.locator('summary').all()) await details.click()
+    expect(await violations(page), name).toEqual([])
+    expect(await fits(page), name).toBe(true)
+    if (!SCREENSHOTS) continue
+    mkdirSync(SCREENSHOTS, { recursive: true })
+    const file = join(SCREENSHOTS, `developer-${name}-${look.size}-${look.locale}.png`)
+    await page.screenshot({ path: file, fullPage: true })
+  }
+})
+
+it('a person becomes a developer, registers an app and makes its test users, without JavaScript', async () => {
+  const context = await visit({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await as(context, await person(world))
+  const page = await tab(context, `${origin}/developer`)
+  await toNextPage(page, () => page.click('text=Accept and start'))
+  await toNextPage(page, () => page.click('main a.button'))
+  await page.fill('#name', 'Sunny Day Trips')
+  await page.fill('#reason_USER_INFO', 'The name stands on the ticket')
+  await toNextPage(page, () => page.click('main button[type=submit]'))
+  await page.getByText('The app is registered.').waitFor()
+  await toNextPage(page, () => page.click('text=Make five test users'))
+  await page.getByText('Their password, shown only now:').waitFor()
+  expect(await page.locator('#test-users li').count()).toBe(5)
+})

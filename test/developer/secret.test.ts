@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Client, dataOf } from '../acceptance/client.ts'
+import { visibleText } from '../acceptance/form.ts'
+import { type Answer, header } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { clientOf, type Developer, founder, joined, registered, tester, withAuthenticator } from '../teams/people.ts'
+
+/** The secret of an app, for owners who have shown a second factor. */
+
+let world: World
+let client: Client
+let owner: Developer & { team: string }
+let appKey: string
+let path: string
+beforeAll(async () => {
+  world = await openWorld({ CODE_DUPLICATE_WINDOW_S: '0' })
+  client = clientOf(world)
+  owner = await founder(world)
+  appKey = await registered(owner)
+  path = `/developer/apps/${appKey}/secret`
+})
+afterAll(() => world?.close())
+
+const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
+const secretIn = ({ text }: Answer): string => /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(text)?.[1] ?? ''
+const newest = async (): Promise<string> =>
+  /name="replaces" value="([^"]*)"/.exec((await owner.browser.open(path)).text)?.[1] ?? ''
+const rotate = async (more: Record<string, string> = {}) =>
+  owner.browser.send('POST', path, { replaces: await newest(), ...more })
+describe('the secret of an app', () => {
+  it('is made for nobody without a second factor', async () => {
+    const answer = await rotate()
+    expect(answer.status).toBe(403)
+    expect(seen(answer)).toContain('A secret needs a second factor')
+    expect(seen(await owner.browser.open(path))).toContain('Add one')
+    const { rows } = await world.pool.query('select 1 from micro_app_secret where app_key = $1', [appKey])
+    expect(rows).toEqual([])
+  })
+
+  it('is shown once, and with it a test user gets tokens in the contract', async () => {
+    await withAuthenticator(world, owner)
+    const made = await rotate()
+    const app_secret = secretIn(made)
+    expect(app_secret).toMatch(/^ghas_/)
+    expect((await owner.browser.open(path)).text).not.toContain(app_secret)
+    expect(world.logged()).not.toContain(app_secret)
+    const app = { app_key: appKey, app_secret, redirect_uri: 'http://localhost:8000/callback' }
+    const browser = await tester(world, owner, appKey)
+    const tokens = await client.getTokens(browser, app, { scope: 'USER_INFO' })
+    expect(dataOf(await client.userInfo(tokens.access_token))).toMatchObject({ uinfo: { name: 'Test Alice' } })
+    expect(seen(await owner.browser.open(path))).toContain('Last used on')
+  })
+
+  it('is made once by a form that is sent twice', async () => {
+    const replaces = await newest()
+    world.clock.advance(1)
+    const answers = await Promise.all([1, 2].map(() => owner.browser.send('POST', path, { replaces })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  it('before it works on for the chosen time', async () => {
+    const secrets = [secretIn(await rotate()), '']
+    world.clock.advance(1)
+    secrets[1] = secretIn(await rotate({ overlap_s: '3600' }))
+    const works = async () =>
+      Promise.all(
+        secrets.map(async (client_secret) => {
+          const form = {
+            client_id: appKey,
+            client_secret,
+            grant_type: 'authorization_code',
+            code: 'x',
+            redirect_uri: 'x',
+          }
+          const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+          const answer = await client.call('POST', '/oauth2/token', headers, String(new URLSearchParams(form)))
+          return JSON.parse(answer.text).error !== 'invalid_client'
+        }),
+      )
+    expect(await works()).toEqual([true, true])
+    world.clock.advance(3_601)
+    expect(await works()).toEqual([false, true])
+  })
+
+  it('asks an owner to sign in again after a quarter of an hour, and a developer never gets it', async () => {
+    const developer = await joined(world, owner)
+    expect((await developer.browser.open(path)).status).toBe(403)
+    const answer = await rotate()
+    expect(header(answer, 'location')).toBe(`/sign-in?return_to=${encodeURIComponent(path)}&confirm=1`)
+  })
+})
+
+it('all tokens end at once, after the numbers were shown', async () => {
+  const other = await founder(world)
+  await withAuthenticator(world, other)
+  const made = await registered(other)
+  const own = `/developer/apps/${made}/secret`
+  const app_secret = secretIn(await other.browser.send('POST', own, { replaces: '' }))
+  const app = { app_key: made, app_secret, redirect_uri: 'http://localhost:8000/callback' }
+  const { access_token } = await client.getTokens(await tester(world, other, made), app, { scope: 'USER_INFO' })
+  expect(seen(await other.browser.open(own))).toContain('People who use the app: 1. Permissions that work: 1.')
+  world.clock.advance(1)
+  expect(header(await other.browser.send('POST', `/developer/apps/${made}/end-tokens`, {}), 'location')).toBe(
+    `${own}?done=ended`,
+  )
+  expect(JSON.parse((await client.userInfo(access_token)).text).rescode).toBe(20009)
+})

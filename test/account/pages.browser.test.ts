@@ -51,6 +51,9 @@ beforeAll(async () => {
   await registerPages(samples, 'http://localhost')
   samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
   samples.get('/password', (request, reply) => sendPage(request, reply, 'account/password', PASSWORD))
+  samples.get('/password-used', (request, reply) =>
+    sendPage(request, reply, 'account/password', { ...PASSWORD, refused: true, forgotten: true }),
+  )
   samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
   samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))
   samples.get('/blocked', (request, reply) => sendErrorPage(request, reply, new RescodeError(20016), false))
@@ -92,6 +95,7 @@ const PAGES = {
   consent: () => `${sampleOrigin}/consent`,
   'consent-long': () => `${sampleOrigin}/long`,
   password: () => `${sampleOrigin}/password`,
+  'password-used': () => `${sampleOrigin}/password-used`,
   error: () => `${sampleOrigin}/error`,
   blocked: () => `${sampleOrigin}/blocked`,
   limited: () => `${sampleOrigin}/limited`,
@@ -140,6 +144,10 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
+    const gaps = await page
+      .locator('h1 + .alert')
+      .evaluateAll((alerts) => alerts.map((one) => parseFloat(getComputedStyle(one).marginTop)))
+    for (const gap of gaps) expect(gap, name).toBeGreaterThan(0)
     await shoot(page, `${name}-${look.size}-${look.locale}`)
   }
 })

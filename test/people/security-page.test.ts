@@ -175,6 +175,9 @@ describe('the deletion of an account', () => {
     expect(await textOf(browser, '/account/data?ui_locales=en')).toContain(
       'Gatehouse support has not confirmed it yet.',
     )
+    const [, told = ''] =
+      /<div role="status">([\s\S]*?)<\/div>/.exec((await browser.send('GET', '/account/data')).text) ?? []
+    expect(told.match(/<p>/g), 'a paragraph each, with a space between').toHaveLength(2)
     const asked = [user, other].map(({ user_id }) => expect.objectContaining({ user_id, due_at: null }))
     expect(await requests()).toEqual(asked)
     await hers.send('POST', '/account/deletion/cancel', {})

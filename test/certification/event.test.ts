@@ -6,7 +6,7 @@ const line = { seq: 1, attempt_id: 'a', step_id: 's', at: new Date(0) }
 it.each([
   {
     kind: 'waiting',
-    data: { path: '/mtp/api/order/consume/notice', until: '2026-01-01T00:00:00Z', about: { a: '1' } },
+    data: { path: '/mtp/api/order/consume/notice', until: '2026-01-01T00:00:00Z', about: { a: '1' }, notice: '{}' },
   },
   { kind: 'check', data: { id: 'of-a-newer-release', passed: false, level: 'warning', actual: 'x', added: 1 } },
   {

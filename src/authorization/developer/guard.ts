@@ -32,7 +32,7 @@ export interface AppRequest extends PersonRequest {
 }
 
 /** An owner does that; the developers of the same team are told so. */
-export const ownersOnly = (): RescodeError => new RescodeError(20003, { detail: 'not an owner' })
+const ownersOnly = (): RescodeError => new RescodeError(20003, { detail: 'not an owner' })
 
 const param = (request: FastifyRequest, name: string): string =>
   (request.params as Readonly<Record<string, string>>)[name] ?? ''

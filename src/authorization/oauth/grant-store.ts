@@ -43,7 +43,7 @@ export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part
   cross join ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
   left join ${joinedMicroApp(sql.part`g.app_key`)}`
 /** For grants of many users. */
-export const GRANT_REVOCATION_JOINS = grantRevocationJoins(sql.part`g.routing_key`)
+const GRANT_REVOCATION_JOINS = grantRevocationJoins(sql.part`g.routing_key`)
 export const GRANT_REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
 /** Columns of `user_grant g`. */

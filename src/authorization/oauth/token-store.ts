@@ -48,7 +48,7 @@ export const tokensWithPrefix = (
  * would cost A5 a tenth of the database's time. Without it a plan made of up to five tokens may read them all, until
  * autovacuum has analyzed the table.
  */
-export const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
+const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
   sql.part`access_token t on t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })

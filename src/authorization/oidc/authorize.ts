@@ -6,10 +6,10 @@ import { Refusal } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { type AuthorizationRequest, checkPkce, oauthFailure, type Parameters, required } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { isRedirectUri } from './authorization-response.ts'
 import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
+import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
 /** Where an answer goes: known once the client and its redirect_uri are. */

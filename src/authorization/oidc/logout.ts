@@ -1,10 +1,10 @@
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { withResponseParameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { isRegistered } from './authorization-response.ts'
 import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { logoutQuery, namesOf } from './messages.ts'
+import { isRegistered } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
 const LOGOUT_PARAMETERS = namesOf(logoutQuery)

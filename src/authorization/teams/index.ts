@@ -2,7 +2,7 @@
 
 export { appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
 export type { AppAccess } from './app-store.ts'
-export { TEAM_REFUSALS, TeamRefusal, type TeamRefusalReason } from './errors.ts'
+export { TeamRefusal, type TeamRefusalReason } from './errors.ts'
 export {
   findTeamMail,
   invite,

@@ -7,7 +7,7 @@ import { MICRO_APP_FIELDS } from '../registry/index.ts'
 
 /** What pages and operators take and give about teams. Names are those of the tables' columns. */
 
-export const teamName = visibleLine(60)
+const teamName = visibleLine(60)
 
 export const newTeam = z.strictObject({ name: teamName })
 

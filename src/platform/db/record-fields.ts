@@ -5,7 +5,7 @@ import { Fragment } from './statement.ts'
  * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, and with the
  * action that takes it the field of /admin/v1, the option and the field of the form.
  */
-export interface RecordField {
+interface RecordField {
   /** What a new one may have; missing where the field can only be changed. */
   readonly created?: z.ZodType
   /** What it may be changed to; missing where it is set once. */

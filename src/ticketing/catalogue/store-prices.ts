@@ -89,10 +89,7 @@ const SHORT_DAYS = 10
  * is wrong) than its intention. Nothing is removed then until the partner sends the same calendar again, a minute later
  * (PRICE_REMOVAL_HOLD_S). New and changed entries are stored anyway. Operators can read the problem.
  */
-export async function heldRemoval(
-  { config, db, clock }: Deps,
-  prices: PricesToSave,
-): Promise<EntryProblem | undefined> {
+async function heldRemoval({ config, db, clock }: Deps, prices: PricesToSave): Promise<EntryProblem | undefined> {
   if (!prices.complete || config.PRICE_REMOVAL_HOLD_S === 0) return undefined
   const { days, entries, gone } = await countGone(db, prices)
   if (days > SHORT_DAYS && gone * 2 > entries) {

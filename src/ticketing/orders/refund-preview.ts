@@ -24,7 +24,7 @@ export async function refusePartOf(deps: Deps, order: OrderRow, refunded: number
 }
 
 /** Whether its product allows that, or is not known. */
-export async function hasPartialRefunds(
+async function hasPartialRefunds(
   { db }: Deps,
   { partner_id: partnerId, partner_deal_id: partnerDealId }: Pick<OrderRow, 'partner_id' | 'partner_deal_id'>,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
-import type { KnownCertificates } from './certificate.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
+import type { KnownCertificates } from './known-certificates.ts'
 
 /** For operations that ask whether a partner can be reached. */
 export interface ReachDeps extends Deps {

@@ -37,21 +37,6 @@ export async function moveSigning(db: Db, partnerId: bigint, secretId: string, o
   await db.exec(sql`update partner_secret set signs = true where partner_id = ${partnerId} and secret_id = ${secretId}`)
 }
 
-const sealedSecret = z.object({
-  partner_id: z.coerce.bigint(),
-  secret_id: z.string(),
-  sealed: z.custom<Buffer<ArrayBuffer>>(Buffer.isBuffer),
-  signs: z.boolean(),
-  last_used_at: z.date().nullable(),
-})
-
-/** One sealed secret of any partner; undefined when there is none. */
-export const anySealedSecret = (db: Db): Promise<z.output<typeof sealedSecret> | undefined> =>
-  db.maybe(
-    sealedSecret,
-    sql`select partner_id, secret_id, sealed, signs, last_used_at from partner_secret order by created_at desc limit 1`,
-  )
-
 export const endSecret = (db: Db, partnerId: bigint, secretId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update partner_secret set ends_at = ${now}

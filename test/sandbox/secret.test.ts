@@ -51,6 +51,7 @@ describe('a rotation by an owner', () => {
     expect(shown.statusCode).toBe(200)
     expect(shown.headers['cache-control']).toBe('no-store')
     const made = String(madeIn(shown.body))
+    expect(shown.body, 'no link to the other language, which would lose the secret').not.toContain('hreflang')
     expect(await secrets()).toEqual([
       { secret: made, signs: false },
       { secret: seller.secret, signs: true },

@@ -37,7 +37,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     const data = { page, alert: '', made: '', done: '', ...shown }
     return sendSandboxPage(request, reply, 'sandbox/secret', data, {
       section: 'members',
-      query: '',
+      ...(shown.made ? {} : { query: '' }), // a link to the other language would lose it
       scripts: ['sandbox-copy.js'],
     })
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { rawRequestError } from '../platform/lib/web/bad-request.ts'
-import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from '../platform/lib/web/envelope.ts'
+import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from '../platform/lib/web/envelope.ts'
 import type { Readiness } from '../platform/lib/web/health.ts'
 import { httpServer } from '../platform/lib/web/http-server.ts'
 import { unusablePort } from '../platform/lib/web/listen.ts'
@@ -73,6 +73,6 @@ export class FurtherListener {
 }
 
 function notHere(response: ServerResponse<IncomingMessage>): void {
-  response.writeHead(404, { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE })
+  response.writeHead(404, { ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE })
   response.end(JSON.stringify(failureEnvelope(noSuchPath())))
 }

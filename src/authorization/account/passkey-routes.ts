@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
@@ -39,7 +39,7 @@ interface Options {
 
 /** Forms of passkeys on the page about security, within whose plugin this is. */
 export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, overview, show }) => {
-  const back = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(overview, 303)
+  const back = (reply: FastifyReply) => reply.headers(NO_STORE_HEADERS).redirect(overview, 303)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   for (const path of ['', '/rename', '/remove']) app.get(PASSKEYS + path, (_request, reply) => back(reply))
 

@@ -3,7 +3,7 @@ import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
@@ -65,21 +65,22 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
 
   // Somebody who is signed in gets their account.
   app.get('/', async (request, reply) => {
-    if (await findSession(deps, cookie.read(request))) return reply.headers(AREA_A_HEADERS).redirect(ACCOUNT_PATH, 303)
+    if (await findSession(deps, cookie.read(request)))
+      return reply.headers(NO_STORE_HEADERS).redirect(ACCOUNT_PATH, 303)
     return sendPage(request, reply, 'index', { demoUrl })
   })
 
   // Where password managers send people (W3C, "A Well-Known URL for Changing Passwords").
   app.get('/.well-known/change-password', (_request, reply) =>
-    reply.headers(AREA_A_HEADERS).redirect(PASSWORD_PATH, 303),
+    reply.headers(NO_STORE_HEADERS).redirect(PASSWORD_PATH, 303),
   )
 
   // Opened directly, where nobody is signed out without a form of ours: the page that has one.
-  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/', 303))
+  app.get('/sign-out', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect('/', 303))
 
   app.post('/sign-out', async (request, reply) => {
     const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
-    return reply.headers(AREA_A_HEADERS).redirect(await signOut(deps, request, reply, returnTo), 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(await signOut(deps, request, reply, returnTo), 303)
   })
 
   if (deps.upstream) return
@@ -119,12 +120,12 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         }),
       )
       deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
-      return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
     } catch (error) {
       if (error instanceof SecondStepNeeded) {
         secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
         const query = new URLSearchParams({ return_to: returnTo })
-        return reply.headers(AREA_A_HEADERS).redirect(`${SECOND_STEP}?${query}`, 303)
+        return reply.headers(NO_STORE_HEADERS).redirect(`${SECOND_STEP}?${query}`, 303)
       }
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
@@ -148,7 +149,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         const opened = await signInWithPasskey(acting(request), { response: form.data.credential, ...rest })
         cookie.set(reply, opened.session)
         deviceCookie.set(reply, rememberDevice(deps, accountOf(opened.passport), device))
-        return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+        return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
       } catch (error) {
         if (!(error instanceof SignInRefused)) throw error
         noteForLog(request, { detail: 'passkey refused' })
@@ -161,7 +162,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         })
       }
     })
-    app.get('/sign-in/passkey', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/sign-in', 303))
+    app.get('/sign-in/passkey', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect('/sign-in', 303))
   }
 }
 

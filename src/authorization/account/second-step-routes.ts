@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
@@ -49,7 +49,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   /** The password was typed too long ago, or not in this browser: from the beginning. */
   const startAgain = (reply: FastifyReply, returnTo: string) =>
-    reply.headers(AREA_A_HEADERS).redirect(`/sign-in?${queryOf(returnTo)}`, 303)
+    reply.headers(NO_STORE_HEADERS).redirect(`/sign-in?${queryOf(returnTo)}`, 303)
 
   app.get(SECOND_STEP, async (request, reply) => {
     const returnTo = returnToOf(request.query)
@@ -60,7 +60,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   // The address of the answer, opened again: the page that has the form.
   app.get(ADD, (request, reply) =>
-    reply.headers(AREA_A_HEADERS).redirect(`${SECOND_STEP}?${queryOf(returnToOf(request.query))}`, 303),
+    reply.headers(NO_STORE_HEADERS).redirect(`${SECOND_STEP}?${queryOf(returnToOf(request.query))}`, 303),
   )
 
   app.post(ADD, async (request, reply) => {
@@ -109,7 +109,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   async function finish(request: FastifyRequest, reply: FastifyReply, returnTo: string, input: SecondStepInput) {
     signedIn(reply, await finishSignIn(acting(request), input), input.step, input.device)
-    return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
   }
 
   /** The recovery codes are shown once, with the way on. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
@@ -27,7 +27,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const cookie = sessionCookie(config)
   await preparePages(app, config)
 
-  const toOverview = (reply: FastifyReply) => reply.headers(AREA_A_HEADERS).redirect(OVERVIEW, 303)
+  const toOverview = (reply: FastifyReply) => reply.headers(NO_STORE_HEADERS).redirect(OVERVIEW, 303)
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))

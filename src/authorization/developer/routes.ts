@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { AREA_A_HEADERS, JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import { JSON_TYPE, NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { perLocale, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { curlOf } from './examples.ts'
@@ -27,7 +27,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   app.get('/openapi.json', (request, reply) =>
     reply
-      .headers({ ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE, Vary: 'Accept-Language, Cookie' })
+      .headers({ ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE, Vary: 'Accept-Language, Cookie' })
       .send(document(localeOfRequest(request))),
   )
 

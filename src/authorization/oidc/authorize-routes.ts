@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { standardNames } from '../../platform/lib/scope.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -65,7 +65,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const form = formOf(request.body)
     if (isPushed(form)) {
       const query = new URLSearchParams(pushedRequestOf(form))
-      return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?${query}`, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(`${AUTHORIZE}?${query}`, 303)
     }
     const { query } = await checkStandardRequest(deps, form)
     return sendOn(reply, { query, signedInSince: null, pushed: null })
@@ -73,7 +73,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   const sendOn = (reply: FastifyReply, continuation: Continuation) => {
     const signed = signContinuation(deps, 'authorize', continuation)
-    return reply.headers(AREA_A_HEADERS).redirect(`${AUTHORIZE}?continue=${signed}`, 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(`${AUTHORIZE}?continue=${signed}`, 303)
   }
 
   async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
@@ -116,7 +116,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
       ...Object.fromEntries(told),
     })
-    return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(signIn, 303)
   }
 
   const fromAnotherSite = () => oauthFailure('form_from_another_site')
@@ -176,7 +176,7 @@ function withConsent(parameters: Parameters): string {
 }
 
 function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
-  if (response.mode === 'query') return reply.headers(AREA_A_HEADERS).redirect(response.url, 303)
+  if (response.mode === 'query') return reply.headers(NO_STORE_HEADERS).redirect(response.url, 303)
   const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
   const options = { formsEndOutside: true, scripts: true, query: '' }
   return sendPage(request, reply.code(200), 'oidc/form-post', data, options)

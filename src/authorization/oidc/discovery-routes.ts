@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AREA_A_HEADERS, JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import { JSON_TYPE, NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
 import { discoveryDocument } from './discovery.ts'
 import { sendJsonError } from './error-routes.ts'
@@ -17,7 +17,7 @@ export async function discoveryRoutes(
   const { config, signingKeys } = deps
   const send = (reply: FastifyReply, seconds: number, body: object) =>
     reply
-      .headers({ ...AREA_A_HEADERS, 'Cache-Control': `public, max-age=${seconds}`, 'Content-Type': JSON_TYPE })
+      .headers({ ...NO_STORE_HEADERS, 'Cache-Control': `public, max-age=${seconds}`, 'Content-Type': JSON_TYPE })
       .send(JSON.stringify(body))
   app.setErrorHandler(sendJsonError)
   allowRegisteredOrigins(app, origins)

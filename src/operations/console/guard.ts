@@ -5,7 +5,7 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
-import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -63,13 +63,13 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
     if (!found) {
       const query = new URLSearchParams({ return_to: isGet ? request.url : HOME })
       if (session !== undefined || !isGet) query.set('ended', '1')
-      return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
     }
     request.consoleOperator = found
     request.operator = found
     noteForLog(request, { operator: found.name })
     if (found.pending === pending) return
-    return reply.headers(AREA_A_HEADERS).redirect(pending ? HOME : AUTHENTICATOR, isGet ? 302 : 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(pending ? HOME : AUTHENTICATOR, isGet ? 302 : 303)
   }
 }
 

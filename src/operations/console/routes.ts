@@ -3,7 +3,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
@@ -70,7 +70,7 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
 
   app.get('/search', async (request, reply) => {
     const found = await searchFor(contextOf(request))
-    if (found.href) return reply.headers(AREA_A_HEADERS).redirect(found.href, 302)
+    if (found.href) return reply.headers(NO_STORE_HEADERS).redirect(found.href, 302)
     return sendConsolePage(request, reply, 'console/search', found)
   })
 
@@ -190,7 +190,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
 }
 
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.headers(AREA_A_HEADERS).redirect(`${page}${page.includes('?') ? '&' : '?'}done=1`, 303)
+  reply.headers(NO_STORE_HEADERS).redirect(`${page}${page.includes('?') ? '&' : '?'}done=1`, 303)
 
 /** What was typed before; a hidden field always has the page's present value. */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -96,19 +96,19 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       cookie.set(reply, session)
       const account = { kind: 'operator', name: first ? ADMIN_TOKEN_NAME : name.toLowerCase() } as const
       if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
-      return reply.headers(AREA_A_HEADERS).redirect(pending ? AUTHENTICATOR : returnTo, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(pending ? AUTHENTICATOR : returnTo, 303)
     } catch (error) {
       const alert = refuse(deps, error, request, reply)
       return sendSignIn(request, reply, { returnTo, name: first ? '' : name, alert, first })
     }
   })
 
-  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect('/console', 303)) // which has the form
+  app.get('/sign-out', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect('/console', 303)) // which has the form
 
   app.post('/sign-out', async (request, reply) => {
     await endConsoleSession({ ...deps, actor: actorOf(request, 'operator') }, cookie.read(request))
     cookie.clear(reply)
-    return reply.headers(AREA_A_HEADERS).redirect(SIGN_IN, 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(SIGN_IN, 303)
   })
 }
 

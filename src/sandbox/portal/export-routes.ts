@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { prettyLossless } from '../../platform/lib/json/lossless.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { type Locale, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { zipOf } from '../../platform/lib/zip.ts'
@@ -75,7 +75,7 @@ export const exportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const seller = isCollection ? await findPartnerSession(deps, cookie.read(request)) : null
       return reply
         .headers({
-          ...AREA_A_HEADERS,
+          ...NO_STORE_HEADERS,
           'Content-Type': type,
           'Content-Disposition': `attachment; filename="gatehouse-${name}"`,
         })

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
-import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
@@ -66,7 +66,7 @@ export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
     if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw sessionEnded()
     const query = new URLSearchParams({ return_to: pageOf(request) })
     if (session !== undefined || request.method !== 'GET') query.set('ended', '1')
-    return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
@@ -27,7 +27,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
 
   const redirectToResult = (reply: FastifyReply, { name, expectedOutcome, callId }: Operated, instead: string) =>
     reply
-      .headers(AREA_A_HEADERS)
+      .headers(NO_STORE_HEADERS)
       .redirect(callId === undefined ? instead : resultPage(name, callId, expectedOutcome), 303)
 
   app.post('/play/orders', async (request, reply) => {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { type InterfaceName, interfaceNamed } from '../../ticketing/interfaces/index.ts'
@@ -61,7 +61,7 @@ export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { d
     const partner = await existingPartner(deps, partnerOf(request).partnerId)
     const sent = await sendWritten(deps, partner, name, read.data)
     if ('callId' in sent) {
-      return reply.headers(AREA_A_HEADERS).redirect(resultPage(name, sent.callId, read.data.expect), 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(resultPage(name, sent.callId, read.data.expect), 303)
     }
     const isAboutOrder = sent.kind === 'sold-order' || sent.kind === 'unknown-order'
     return show(request, reply.code(isAboutOrder ? 409 : 400), { typed: read.data }, problemText(sent, t))

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { type Translate, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
@@ -57,7 +57,7 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   const send = (reply: FastifyReply, type: string, body: string | Buffer) =>
-    reply.headers({ ...AREA_A_HEADERS, 'Content-Type': type }).send(body)
+    reply.headers({ ...NO_STORE_HEADERS, 'Content-Type': type }).send(body)
   const existing = async ({ params }: FastifyRequest<OneReport>) => {
     const stored = await findReport(deps, params.report_id)
     if (!stored) throw noSuchPath()

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -72,7 +72,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
           : await signInMember(acting, { ...attempt, mail, password })
       cookie.set(reply, sessionId)
       deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
-      return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
     } catch (error) {
       if (!(error instanceof PartnerSignInRefused)) throw error
       noteForLog(request, { detail: error.message })
@@ -81,7 +81,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   })
 
-  app.get('/sign-out', (_request, reply) => reply.headers(AREA_A_HEADERS).redirect(HOME, 303)) // which has the form
+  app.get('/sign-out', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect(HOME, 303)) // which has the form
 
   app.post('/sign-out', async (request, reply) => {
     const session = cookie.read(request)
@@ -90,7 +90,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     cookie.clear(reply)
     // Members need the clientId again, and few know it by heart.
     const query = partner?.memberId ? `?${new URLSearchParams({ client_id: partner.clientId })}` : ''
-    return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in${query}`, 303)
+    return reply.headers(NO_STORE_HEADERS).redirect(`${HOME}/sign-in${query}`, 303)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { amountOfTime, type Locale, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
@@ -47,7 +47,7 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async 
     const form = pastedForm.safeParse(request.body)
     if (form.success) {
       const id = await judgePasted(deps, partnerOf(request), form.data)
-      return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/signature?test=${id}#verdict`, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(`${HOME}/signature?test=${id}#verdict`, 303)
     }
     const shown = await show(request, undefined)
     const alert = translator(localeOfRequest(request))('sandbox.signature.incomplete')

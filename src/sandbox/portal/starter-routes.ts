@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { noSuchPath } from '../../platform/lib/web/rescode.ts'
@@ -25,7 +25,7 @@ export const starterRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const source = starterFor(deps, partnerOf(request), file)
     if (source === undefined) throw noSuchPath()
     return reply
-      .headers(AREA_A_HEADERS)
+      .headers(NO_STORE_HEADERS)
       .header('Content-Disposition', `attachment; filename="${file}"`)
       .type('text/plain; charset=utf-8')
       .send(source)

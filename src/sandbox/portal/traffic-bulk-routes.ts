@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { sendDownload } from '../../platform/lib/web/download.ts'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import type { RunDeps } from '../certification/index.ts'
@@ -26,7 +26,7 @@ export const trafficBulkRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (a
   })
 
   app.post('/traffic/replay', async (request, reply) => {
-    reply.headers(AREA_A_HEADERS)
+    reply.headers(NO_STORE_HEADERS)
     const chosen = replayForm.safeParse(request.body)
     if (!chosen.success) return reply.redirect(`${TRAFFIC}?chosen=wrongly`, 303)
     const all = await replayMany(deps, partnerOf(request).partnerId, chosen.data.entry)

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { localeOfRequest } from '../../platform/lib/web/page.ts'
 import type { RunDeps } from '../certification/index.ts'
 import { NotReplayable, noSuchEntry } from './errors.ts'
@@ -101,7 +101,7 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
     try {
       const { kind, id, outcome } = await replay(deps, partnerOf(request).partnerId, entryOf(request))
       const to = id === undefined ? TRAFFIC : `${TRAFFIC}/${kind}/${id}?replayed=${outcome}`
-      return reply.headers(AREA_A_HEADERS).redirect(to, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(to, 303)
     } catch (error) {
       if (!(error instanceof NotReplayable)) throw error
       return sendEntry(request, reply.code(409), trafficTexts(localeOfRequest(request)).obstacle(error.obstacle))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE, sendFailure } from './envelope.ts'
+import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS, sendFailure } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
 /**
@@ -35,7 +35,7 @@ export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unk
   const envelope = isAreaB ? { code: 300, describe: what, partnerId: '' } : failureEnvelope(invalidRequest(what))
   const body = JSON.stringify(envelope)
   const headers = {
-    ...AREA_A_HEADERS,
+    ...NO_STORE_HEADERS,
     'Content-Type': JSON_TYPE,
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': randomUUID(),

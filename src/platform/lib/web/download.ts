@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { AREA_A_HEADERS } from './envelope.ts'
+import { NO_STORE_HEADERS } from './envelope.ts'
 
 /** A text that is sent as it is made, in parts. */
 export interface Download {
@@ -14,7 +14,7 @@ export interface Download {
 export const sendDownload = (reply: FastifyReply, { name, type, parts }: Download): FastifyReply =>
   reply
     .headers({
-      ...AREA_A_HEADERS,
+      ...NO_STORE_HEADERS,
       'Content-Type': type,
       ...(name === undefined ? {} : { 'Content-Disposition': `attachment; filename="${name}"` }),
     })

@@ -20,7 +20,7 @@ export const failureEnvelope = (error: FailureAnswer): FailureEnvelope => ({
 })
 
 /** Headers of every answer of area A, pages included (REFERENCE "Answers of area A"). */
-export const AREA_A_HEADERS = {
+export const NO_STORE_HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -28,7 +28,7 @@ export const AREA_A_HEADERS = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-const JSON_HEADERS = { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE } as const
+const JSON_HEADERS = { ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE } as const
 
 /** Translates whatever a handler threw into the failure that is sent; our own faults are logged. */
 export function failureAnswerOf(error: unknown, request: FastifyRequest): FailureAnswer {
@@ -76,7 +76,7 @@ export function prepareFailure(
   native: boolean,
 ): void {
   noteFailure(error, request)
-  reply.code(error.status(native)).headers({ ...AREA_A_HEADERS, ...error.failure.headers })
+  reply.code(error.status(native)).headers({ ...NO_STORE_HEADERS, ...error.failure.headers })
 }
 
 /** Answers a failure with the JSON envelope. */

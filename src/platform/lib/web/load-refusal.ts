@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../metrics.ts'
 import { prefersHtml } from './accept.ts'
 import { normalAddress } from './caller-address.ts'
-import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE } from './envelope.ts'
+import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS } from './envelope.ts'
 import { HSTS_HEADER } from './https-only.ts'
 import { chooseLocale } from './locale.ts'
 import { STANDARD_HEADERS, standardErrorOf } from './oauth-response.ts'
@@ -47,7 +47,7 @@ export function refuseForLoad(app: FastifyInstance, publicUrl: string, { request
     Object.entries({ ...headers, ...always, 'Content-Type': JSON_TYPE }).flat()
   const areaB = flat({ 'Cache-Control': 'no-store' })
   const standard = flat(STANDARD_HEADERS)
-  const areaA = flat(AREA_A_HEADERS)
+  const areaA = flat(NO_STORE_HEADERS)
   const jsonFor = (request: IncomingMessage): [body: string, headers: string[]] => {
     const { url = '' } = request
     if (AREA_B.test(url)) return [areaBEnvelope(request), areaB]

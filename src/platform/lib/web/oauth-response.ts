@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure, oauthErrorOf } from '../failure.ts'
-import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envelope.ts'
+import { failureAnswerOf, JSON_TYPE, NO_STORE_HEADERS, noteFailure } from './envelope.ts'
 
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
 
 /** RFC 6749 §5.1 wants both. */
-export const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
+export const STANDARD_HEADERS = { ...NO_STORE_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
 
 export interface StandardFailure {
   /** What the contract's dialect says of this failure, for a page. */

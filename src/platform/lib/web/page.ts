@@ -8,7 +8,7 @@ import { ROOT } from '../root.ts'
 import { utcTime } from '../time-zone.ts'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
-import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
+import { NO_STORE_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
 import { methodAsSent } from './methods.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
@@ -91,7 +91,7 @@ const PERMISSIONS =
   'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()'
 
 const PAGE_HEADERS = {
-  ...AREA_A_HEADERS,
+  ...NO_STORE_HEADERS,
   'Content-Type': 'text/html; charset=utf-8',
   'Permissions-Policy': PERMISSIONS,
 } as const

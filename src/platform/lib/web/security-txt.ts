@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addSeconds, type Clock } from '../clock.ts'
-import { AREA_A_HEADERS } from './envelope.ts'
+import { NO_STORE_HEADERS } from './envelope.ts'
 
 const PATH = '/.well-known/security.txt'
 /** RFC 9116 recommends less than a year; the date moves on each day. */
@@ -23,7 +23,7 @@ export function registerSecurityTxt(
       `Canonical: ${PUBLIC_URL}${PATH}`,
     ]
     return reply
-      .headers({ ...AREA_A_HEADERS, 'Content-Type': 'text/plain; charset=utf-8' })
+      .headers({ ...NO_STORE_HEADERS, 'Content-Type': 'text/plain; charset=utf-8' })
       .send(`${lines.join('\n')}\n`)
   })
 }

@@ -4,7 +4,7 @@ import type { Deps } from '../../../platform/deps.ts'
 import { secondsUntil } from '../../../platform/lib/clock.ts'
 import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
@@ -78,12 +78,12 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))
         if (session !== undefined) {
           cookie.set(reply, session)
-          return reply.headers(AREA_A_HEADERS).redirect(HOME, 303)
+          return reply.headers(NO_STORE_HEADERS).redirect(HOME, 303)
         }
       }
       const { client_id } = await showPartner(deps, used.partnerId)
       const query = new URLSearchParams({ client_id, ready: '1' })
-      return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in?${query}`, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(`${HOME}/sign-in?${query}`, 303)
     }),
   )
 

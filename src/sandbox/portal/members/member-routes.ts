@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import { parseInput } from '../../../platform/lib/json/input.ts'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
@@ -52,7 +52,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   ) => {
     try {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return reply.headers(AREA_A_HEADERS).redirect(`${MEMBERS}?done=${done}`, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(`${MEMBERS}?done=${done}`, 303)
     } catch (error) {
       const t = translator(localeOfRequest(request))
       if (error instanceof MemberRefusal) {

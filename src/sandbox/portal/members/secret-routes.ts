@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
@@ -62,7 +62,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   }
 
   const back = (reply: FastifyReply, done: (typeof SECRET_CHANGES)[number]) =>
-    reply.headers(AREA_A_HEADERS).redirect(`${SECRET}?done=${done}`, 303)
+    reply.headers(NO_STORE_HEADERS).redirect(`${SECRET}?done=${done}`, 303)
 
   app.get('/secret', (request, reply) => show(request, reply, secretChangeQuery.parse(request.query)))
 

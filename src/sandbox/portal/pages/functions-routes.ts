@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
@@ -108,7 +108,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
       const { partnerId } = partnerOf(request)
       const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
-      return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
+      return reply.headers(NO_STORE_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {
       return refused(request, reply, form, error)
     }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import type { Log } from '../../../platform/lib/log.ts'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
@@ -106,7 +106,7 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
 }
 
 const goTo = (reply: FastifyReply, path: string, status: 302 | 303): FastifyReply =>
-  reply.headers(AREA_A_HEADERS).redirect(path, status)
+  reply.headers(NO_STORE_HEADERS).redirect(path, status)
 
 interface OwnRun {
   readonly partnerId: bigint

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import type { RunDeps } from '../../certification/index.ts'
@@ -41,7 +41,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
       allowed: async () => (await findPartnerSession(deps, cookie.read(request))) !== null,
     }
     return reply
-      .headers({ ...AREA_A_HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
+      .headers({ ...NO_STORE_HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
       .send(Readable.from(written(request, following)))
   })
 }

@@ -97,6 +97,20 @@ export async function fill(world: World): Promise<Filled> {
      values ($1, $2, 'A2', 'POST', 200, 20004, $3, $3, $3, $4, true, 'ghac_AAAAAAAAAAAA', $5, $6, $7)`,
     [request_id, world.clock.now(), HOSTILE, app.app_key, routing_key, USER.cid, USER.user_id],
   )
+  // Of the same number as the refused request, as both are called request_id.
+  await world.pool.query(
+    `with made as (insert into team (team_id, name, created_at) values (gen_random_uuid(), $1, $2) returning team_id),
+       given as (insert into team_app (app_key, team_id, kind, given_at) select $3, team_id, 'server', $2 from made)
+     insert into app_request (request_id, app_key, kind, asked, state, asked_at)
+     values ($4, $3, 'change', $5, 'open', $2)`,
+    [
+      ...[HOSTILE, world.clock.now(), app.app_key, request_id],
+      {
+        ...{ name: HOSTILE, logo_url: null, hosts: ['evil.example'], redirect_uris: [] },
+        ...{ scopes: ['USER_INFO'], kind: 'server', reasons: { USER_INFO: HOSTILE } },
+      },
+    ],
+  )
   const { run_id } = (
     await world.pool.query(
       `insert into sandbox_run (run_id, partner_id, number, choice, steps, current_step, created_at)

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
@@ -125,6 +126,7 @@ const derived = [
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
   ...Object.keys(MEMBER_REFUSALS).map((reason) => `sandbox.members.refusal.${reason}`),
   ...Object.keys(TEAM_REFUSALS).map((reason) => `developer.refusal.${reason}`),
+  ...SECURITY_CHANGES.map((change) => `security.done.${change}`),
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),

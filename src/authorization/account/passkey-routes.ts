@@ -8,7 +8,7 @@ import { ownPasskeys, removeOwnPasskey, renameOwnPasskey } from './own-passkeys.
 import { addPasskey, registrationOptions } from './passkeys.ts'
 import type { SignedIn } from './session.ts'
 import { freshSession, isFresh } from './step-up-guard.ts'
-import { newPasskeyForm, onePasskey, passkeyName } from './wire.ts'
+import { newPasskeyForm, onePasskey, passkeyName, type SecurityChange } from './wire.ts'
 
 const PASSKEYS = '/account/security/passkeys'
 
@@ -39,7 +39,8 @@ interface Options {
 
 /** Forms of passkeys on the page about security, within whose plugin this is. */
 export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, overview, show }) => {
-  const back = (reply: FastifyReply) => reply.headers(NO_STORE_HEADERS).redirect(overview, 303)
+  const back = (reply: FastifyReply, done?: SecurityChange) =>
+    reply.headers(NO_STORE_HEADERS).redirect(done ? `${overview}?done=${done}` : overview, 303)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   for (const path of ['', '/rename', '/remove']) app.get(PASSKEYS + path, (_request, reply) => back(reply))
 
@@ -49,7 +50,7 @@ export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, ove
     const form = newPasskeyForm.safeParse(request.body)
     if (form.success) {
       const { name, credential: response } = form.data
-      if (await addPasskey(acting(request), session, { response, name })) return back(reply)
+      if (await addPasskey(acting(request), session, { response, name })) return back(reply, 'passkey_added')
     }
     return show(request, reply.code(400), session, translator(localeOfRequest(request))('passkey.not_added'))
   })
@@ -58,15 +59,17 @@ export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, ove
     const session = await freshSession(deps, request, reply, overview)
     if (!session) return reply
     const form = onePasskey.extend(passkeyName.shape).safeParse(request.body)
-    if (form.success) await renameOwnPasskey(deps, session, form.data.passkey_id, form.data.name)
-    return back(reply)
+    if (!form.success) return back(reply)
+    await renameOwnPasskey(deps, session, form.data.passkey_id, form.data.name)
+    return back(reply, 'passkey_renamed')
   })
 
   app.post(`${PASSKEYS}/remove`, async (request, reply) => {
     const session = await freshSession(deps, request, reply, overview)
     if (!session) return reply
     const form = onePasskey.safeParse(request.body)
-    if (form.success) await removeOwnPasskey(acting(request), session, form.data.passkey_id)
-    return back(reply)
+    if (!form.success) return back(reply)
+    await removeOwnPasskey(acting(request), session, form.data.passkey_id)
+    return back(reply, 'passkey_removed')
   })
 }

@@ -12,7 +12,7 @@ import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
-import { codeForm } from './wire.ts'
+import { codeForm, type SecurityChange, securityQuery } from './wire.ts'
 
 /** The page about security is of the room people, and leads to these. */
 const SECURITY = '/account/security'
@@ -31,11 +31,18 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
-    return session ? show(request, reply, session, '') : askToSignIn(reply, OVERVIEW, false)
+    const { done } = securityQuery.parse(request.query)
+    return session ? show(request, reply, session, '', done) : askToSignIn(reply, OVERVIEW, false)
   })
 
   const withPasskeys = hasPasskeys(config)
-  const show = async (request: FastifyRequest, reply: FastifyReply, session: SignedIn, alert: string) => {
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: SignedIn,
+    alert: string,
+    done?: SecurityChange,
+  ) => {
     const { totpSince, recoveryCodes } = await factorsOf(deps, session)
     const shown = {
       asks: !(await isFresh(deps, session)),
@@ -43,6 +50,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
       alert,
+      done: done ? translator(localeOfRequest(request))(`security.done.${done}`) : null,
       passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
@@ -91,6 +99,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   change(`${SECURITY}/authenticator/remove`, async (_request, reply, session, acting) => {
     await removeOwnTotp(acting, session)
-    return toOverview(reply)
+    const done: SecurityChange = 'totp_removed'
+    return reply.headers(NO_STORE_HEADERS).redirect(`${OVERVIEW}?done=${done}`, 303)
   })
 }

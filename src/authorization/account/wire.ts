@@ -25,6 +25,11 @@ export const forgottenForm = signInForm.pick({ passport: true })
 /** A code of an authenticator, or a recovery code, as it is typed. */
 export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
 
+export const SECURITY_CHANGES = ['passkey_added', 'passkey_renamed', 'passkey_removed', 'totp_removed'] as const
+export type SecurityChange = (typeof SECURITY_CHANGES)[number]
+/** What has just been done, for the page to say. */
+export const securityQuery = z.object({ done: z.enum(SECURITY_CHANGES).optional() }).catch({})
+
 /** Only what is read of an answer of `navigator.credentials`; all of it is verified. */
 const base64url = z.string().regex(/^[\w-]{1,8192}$/)
 const answer = z.object({

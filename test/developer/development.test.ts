@@ -1,3 +1,4 @@
+import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from '../acceptance/browser.ts'
 import { type Client, envelopeOf, pkcePair } from '../acceptance/client.ts'
@@ -138,6 +139,18 @@ describe('test users', () => {
       (await client.newBrowser().send('POST', '/sign-in', { passport: passports[4] ?? '', password })).status
     expect([await signIn(passwords[0] ?? ''), await signIn(passwords[1] ?? '')]).toEqual([403, 303])
     expect(world.logged()).not.toContain(passwords[1])
+  })
+
+  it('are signed out by a new password, and have no second factor of somebody who has left', async () => {
+    const made = await registered(owner)
+    const browser = await tester(world, owner, made)
+    const page = await browser.send('POST', '/account/security/authenticator', {})
+    const secret = /id="secret">([A-Z2-7]+)</.exec(page.text)?.[1] ?? ''
+    const code = new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+    expect((await browser.send('POST', '/account/security/authenticator/confirm', { code })).status).toBe(200)
+    const again = await tester(world, owner, made)
+    expect((await browser.send('GET', '/account')).status).toBe(303)
+    expect((await again.open('/account')).text).toContain('Test Alice')
   })
 
   it('cannot be developers', async () => {

@@ -124,3 +124,38 @@ it('is not made for an app that nobody elsewhere could use', async () => {
   const appKey = await registered(owner, { redirect_uris: 'http://localhost:8000/callback' })
   expect((await ask(appKey)).status).toBe(409)
 })
+
+it('an app to which an operator gave what its team says nothing of is not asked for until the team has said it', async () => {
+  const appKey = await registered(owner)
+  await client.admin('PATCH', `/apps/${appKey}`, { scopes: ['USER_INFO', 'PHONE_NUMBER'] })
+  const answer = await ask(appKey)
+  expect(answer.status).toBe(400)
+  expect(answer.text).toContain('reasons')
+  expect((await owner.browser.open(`/developer/apps/${appKey}`)).status).toBe(200)
+  const scope = { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'to call them' }
+  await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, ...scope })
+  expect((await ask(appKey)).status).toBe(303)
+})
+
+it('a change that was asked for before an operator changed the app is returned, not approved', async () => {
+  const scope = { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'to call them' }
+  const appKey = await registered(owner, scope)
+  await ask(appKey)
+  await decide(appKey, 'approve')
+  world.clock.advance(60)
+  await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, ...scope, name: 'Another' })
+  world.clock.advance(60)
+  await client.admin('PATCH', `/apps/${appKey}`, { scopes: ['USER_INFO'] })
+  await expect(decide(appKey, 'approve')).rejects.toThrow('changed since')
+  expect(await client.admin('GET', `/apps/${appKey}`)).toMatchObject({ name: 'Sunny Day Trips', scopes: ['USER_INFO'] })
+  await decide(appKey, 'return', { remark: 'without the number, please' })
+})
+
+it('a request ends when the app is given to another team', async () => {
+  const other = await founder(world, 'Another team')
+  const appKey = await registered(owner)
+  await ask(appKey)
+  await client.admin('POST', `/apps/${appKey}/give`, { team_id: other.team })
+  await expect(openRequest(appKey)).rejects.toThrow('no request')
+  expect((await ask(appKey, other)).status).toBe(303)
+})

@@ -81,6 +81,18 @@ const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(
 const page = async (browser: Browser) =>
   visibleText((await browser.open('/account/profile?ui_locales=en')).text).replace(/\s+/g, ' ')
 
+it('a code for another address ends when an operator gives the person one', async () => {
+  const user = await newPerson()
+  const browser = await signedIn(user)
+  const [wanted, given] = [`wanted${serial}@example.com`, `given${serial}@example.com`]
+  await ask(browser, 'mail', wanted)
+  await runJobs()
+  const { cid, user_id } = user
+  await client.admin('POST', '/users/update', { cid, user_id, passport: given })
+  await confirm(browser, 'mail', codeTo(wanted))
+  expect(await kept(user)).toMatchObject({ passport: given })
+})
+
 describe('name, picture and gender', () => {
   it('tell apps when they were changed last (updated_at), as a new number does', async () => {
     const user = await newPerson()

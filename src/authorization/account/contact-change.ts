@@ -123,6 +123,7 @@ export async function changePassport(
   if (!known) return 'ended'
   if ((await isPassportTaken(db, value)).taken) return 'taken'
   await tell()
+  await store.deleteChange(db, key, 'mail') // of another address
   await endLinks(db, key, clock.now())
   await store.setUpdated(db, key, clock.now())
   await store.deleteCredential(db, key)

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
+import { deleteFactor } from './factors.ts'
+import { deletePasskeys } from './passkey-store.ts'
 import { insertCredential, storedPassport } from './passport-store.ts'
+import { deleteOtherSessions } from './password-store.ts'
 import { insertProfile } from './store.ts'
 import * as store from './test-user-store.ts'
 import { routingKeyOf } from './wire.ts'
@@ -52,11 +55,17 @@ async function make(deps: Deps, appKey: string): Promise<{ password: string }> {
 /** Test users of an app, in the order in which they were made. */
 const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
 
-/** A new password for all of an app's. In the caller's transaction. */
+/** A new password for all of an app's, who are signed out everywhere and have nothing else to sign in with. In the caller's transaction. */
 async function renewPassword(deps: Deps, appKey: string): Promise<{ password: string }> {
   const password = newPassword()
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
   await store.setPasswords(deps.db, appKey, passwordHash)
+  for (const { cid, user_id: userId } of await store.listTestUsers(deps.db, appKey)) {
+    const key = { routingKey: routingKeyOf(cid, userId), cid, userId }
+    await deleteFactor(deps.db, key)
+    await deletePasskeys(deps.db, key)
+    await deleteOtherSessions(deps.db, key, null)
+  }
   await recordAudit(deps, { event: 'app_test_password_renewed', appKey })
   return { password }
 }

@@ -11,7 +11,7 @@ import { listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { deletePicture } from './picture-store.ts'
-import { setPhone, updateProfile } from './profile-store.ts'
+import { deleteChange, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
 import {
@@ -65,7 +65,10 @@ export const updateUser = operation(
       if (fields.length === 0) return maskedUser(before)
       await updateProfile(db, key, after, deps.clock.now())
       if (fields.includes('big_avatar_url')) await deletePicture(db, key)
-      if (fields.includes('phone_number')) await setPhone(db, key, after.phone_number, deps.clock.now())
+      if (fields.includes('phone_number')) {
+        await setPhone(db, key, after.phone_number, deps.clock.now())
+        await deleteChange(db, key, 'phone')
+      }
       if (fields.includes('passport')) {
         const changed = await changePassport(inside, key, after.passport, () => tellPerson(inside, key, 'mail_changed'))
         if (changed === 'taken') throw alreadyTaken({ passport: true, user_id: false })

@@ -18,6 +18,7 @@ export const TEAM_REFUSALS = {
   decided: 'this was decided already',
   loopback_only: 'the app has no address but that of its developers',
   changed: 'the secret was changed meanwhile',
+  changed_since: 'the app was changed since this was asked for: return it, so that the team asks again',
   live: 'the app is live: what people are shown of it needs approval',
   joined: 'you are a member already',
 } as const

@@ -8,6 +8,7 @@ import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
 import * as operators from './operator-store.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
+import { withdrawOpen } from './request-store.ts'
 import { lockTeam } from './store.ts'
 import { createEmptyTeam } from './team.ts'
 import { newTeamOf, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
@@ -28,7 +29,7 @@ const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Pro
     return { team_id }
   })
 
-/** Its members see the app and change it from now on, and those of another team no longer. Everything else stays. */
+/** Its members see the app and change it from now on, and those of another team no longer. What that team has asked for is withdrawn. */
 const giveApp = (
   deps: Deps,
   { app_key, team_id }: z.output<typeof givenApp>,
@@ -38,6 +39,7 @@ const giveApp = (
     await showMicroApp(inside, app_key)
     if (!(await lockTeam(db, team_id))) throw new InvalidInput([{ field: 'team_id', problem: 'is no team' }])
     await operators.giveApp(db, app_key, team_id, deps.clock.now())
+    await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id }
   })

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { SCOPES } from '../../platform/lib/scope.ts'
 import { joinedMicroApp } from '../registry/index.ts'
-import { type AppFields, appFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
+import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
 
 export const REQUEST_RETENTION: readonly Retention[] = [
   { table: 'app_request', key: ['request_id'], column: 'decided_at', keptS: () => 455 * DAY_S },
@@ -13,7 +14,15 @@ const request = z.object({
   request_id: z.string(),
   app_key: z.string(),
   kind: z.enum(['live', 'change']),
-  asked: appFields,
+  asked: z.strictObject({
+    name: z.string(),
+    logo_url: z.string().nullable(),
+    hosts: z.array(z.string()),
+    redirect_uris: z.array(z.string()),
+    scopes: z.array(z.enum(SCOPES)),
+    kind: z.enum(APP_KINDS),
+    reasons: z.partialRecord(z.enum(SCOPES), z.string()),
+  }),
   state: z.enum(REQUEST_STATES),
   asked_at: z.date(),
   decided_at: z.date().nullable(),
@@ -58,6 +67,12 @@ export const closeRequest = async (
     sql`update app_request set state = ${state}, remark = ${remark}, decided_at = ${now}
         where request_id = ${requestId} and state = 'open'`,
   )) === 1
+
+/** What the team that had the app before has asked for is nobody's. */
+export const withdrawOpen = (db: Db, appKey: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update app_request set state = 'withdrawn', decided_at = ${now} where app_key = ${appKey} and state = 'open'`,
+  )
 
 const listed = z.object({
   request_id: z.string(),

@@ -26,8 +26,10 @@ const fieldsOf = (
   return { name, logo_url, hosts, redirect_uris, scopes, kind, reasons }
 }
 
-async function ask(deps: Deps, appKey: string, kind: store.AppRequest['kind'], asked: AppFields): Promise<void> {
+/** What operators have set of the app may be no longer what a team could give: that is said before anybody waits. */
+async function ask(deps: Deps, appKey: string, kind: store.AppRequest['kind'], given: AppFields): Promise<void> {
   const { db, clock } = deps
+  const asked = parseInput(appFields, given)
   const requestId = randomUUID()
   if ((await store.insertRequest(db, { requestId, appKey, kind }, asked, clock.now())) === 0) {
     throw new TeamRefusal('asked')
@@ -130,7 +132,11 @@ async function decide(
 
 /** The app is live from now on, or has what was asked for. */
 export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
-  decide(deps, request_id, { state: 'approved', remark: null }, async (inside, { app_key, asked }) => {
+  decide(deps, request_id, { state: 'approved', remark: null }, async (inside, { app_key, kind, asked, asked_at }) => {
+    // What operators have changed of it since then would be undone without a word.
+    if (kind === 'change' && (await showMicroApp(inside, app_key)).updated_at > asked_at) {
+      throw new TeamRefusal('changed_since')
+    }
     const { name, logo_url, hosts, redirect_uris, scopes } = asked
     const shown = { name, logo_url, hosts, redirect_uris, scopes }
     // A page calls from where it is; what else operators have set of the app stays.

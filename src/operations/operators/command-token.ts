@@ -6,8 +6,8 @@ import { type DerivedKeys, everyKey, type Keys } from '../../platform/lib/crypto
 
 /**
  * What a command on the machine of the service sends in place of an operator's token. Whoever can make one has SECRET_KEY,
- * so it is an admin's. It is good for one request, on this machine (guard.ts), for half a minute: the MAC covers method, address and
- * body, so what a wrong listener receives makes no other request of it. Nothing is stored: every process with this
+ * so it is an admin's. It is good on this machine (guard.ts), for half a minute: the MAC covers method, address and body, so
+ * what a wrong listener receives makes no other request of it, but may be sent again meanwhile. Nothing is stored: every process with this
  * SECRET_KEY, or with it in SECRET_KEYS_OLD, accepts it.
  */
 

@@ -1,10 +1,13 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client, dataOf, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from '../oidc/app.ts'
+import { until } from '../until.ts'
 
 /** A picture that a person uploads. */
 
@@ -133,6 +136,42 @@ describe('what is no picture', () => {
     const large = { status: 303, location: '/account/profile?refused=large' }
     expect(await upload(browser, Buffer.alloc(512 * 1024 + 1))).toEqual(large)
     expect((await upload(browser, Buffer.alloc(3 * 1024 * 1024))).status).toBe(413)
+  })
+
+  it('is refused: a file under another name, and the connection goes on', async () => {
+    const { browser } = await signedIn()
+    const at = new URL(await world.app.listen({ port: 0, host: '127.0.0.1' }))
+    const file = '--B\r\nContent-Disposition: form-data; name="other"; filename="a.png"\r\n\r\n'
+    const body = `${file}${'x'.repeat(1_500_000)}\r\n--B--\r\n`
+    const head = `Host: localhost:8000\r\nSec-Fetch-Site: same-origin\r\nCookie: ${browser.cookieHeader}\r\n`
+    const socket = connect(Number(at.port), '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    const statuses: string[] = []
+    socket.on('data', (data) => statuses.push(...(String(data).match(/^HTTP\/1\.1 \d+/gm) ?? [])))
+    const type = `Content-Type: multipart/form-data; boundary=B\r\nContent-Length: ${body.length}\r\n`
+    socket.write(`POST /account/profile/picture HTTP/1.1\r\n${head}${type}\r\n${body}`)
+    socket.write(`GET /account/profile HTTP/1.1\r\n${head}\r\n`)
+    await until(() => statuses.length === 2)
+    expect(statuses).toEqual(['HTTP/1.1 303', 'HTTP/1.1 200'])
+  })
+
+  it('leaves room for other forms, however many are announced and not sent', async () => {
+    const other = await openWorld({ PUBLIC_URL: 'http://localhost:8000' })
+    onTestFinished(() => other.close())
+    const at = new URL(await other.app.listen({ port: 0, host: '127.0.0.1' }))
+    const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 2097152\r\n'
+    const sockets = Array.from({ length: 9 }, () => {
+      const socket = connect(Number(at.port), '127.0.0.1').on('error', () => {})
+      socket.write(`POST /account/profile/picture HTTP/1.1\r\nHost: localhost:8000\r\n${form}\r\n`)
+      return socket
+    })
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    // The ninth is told that there is no more room for it: the others hold all there is.
+    await Promise.race(sockets.map((socket) => once(socket, 'data')))
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const post = async (path: string) =>
+      (await fetch(new URL(path, at), { method: 'POST', headers, body: 'a=b' })).status
+    for (const path of ['/sign-in', '/password', '/oauth2/token']) expect(await post(path), path).not.toBe(503)
   })
 
   it('is refused: another form', async () => {

@@ -31,11 +31,11 @@ type Handler = (given: PersonRequest) => Promise<FastifyReply>
 export async function accountGuard(
   app: FastifyInstance,
   deps: Deps,
-  formLimit = FORM_LIMIT,
+  { limit = FORM_LIMIT, holder }: { readonly limit?: number; readonly holder?: string } = {},
 ): Promise<(page: string, handler: Handler) => Route> {
   const { config } = deps
   const cookie = sessionCookie(config)
-  await acceptForms(app, formLimit)
+  await acceptForms(app, limit, holder === undefined ? {} : { holder })
   app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))

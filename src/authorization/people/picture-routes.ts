@@ -47,7 +47,7 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 }
 
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const forPerson = await accountGuard(app, deps, FORM_LIMIT)
+  const forPerson = await accountGuard(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
   await app.register(multipart, { limits: { fileSize: largest, files: 1, fields: 0, parts: 1, headerPairs: 20 } })
   app.addHook('onRequest', async (request: FastifyRequest) => {
     const length = Number(request.headers['content-length'] ?? Number.NaN)
@@ -78,8 +78,9 @@ async function uploadedFile(request: FastifyRequest): Promise<Buffer | 'too larg
   if (!request.isMultipart()) return undefined
   try {
     const part = await request.file()
-    if (part?.fieldname !== 'picture') return undefined
-    return await part.toBuffer()
+    if (part?.fieldname === 'picture') return await part.toBuffer()
+    part?.file.resume() // or nothing after it on this connection is read
+    return undefined
   } catch (error) {
     return (error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE' ? 'too large' : undefined
   }

@@ -5,17 +5,18 @@ import { HeldBody, hasBody, releaseWhenAnswered } from './read-body.ts'
 import { formDecoded } from './request-target.ts'
 import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
-/** The share of the memory for bodies that all forms have together: most of their senders are not signed in yet. */
-const HOLDER = 'forms'
-
 /**
  * Makes this plugin read forms up to `bodyLimit`, and nothing else. Memory for the announced length of a form is
- * reserved. `parser` gives forms another shape than one value or list a name.
+ * reserved in the share of `holder`: all forms have one together, as most of their senders are not signed in yet. `parser`
+ * gives forms another shape than one value or list a name.
  */
 export async function acceptForms(
   app: FastifyInstance,
   bodyLimit: number,
-  parser: (text: string) => object = readFields,
+  {
+    parser = readFields,
+    holder = 'forms',
+  }: { readonly parser?: (text: string) => object; readonly holder?: string } = {},
 ): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit, parser: (text) => ({ text }) })
@@ -28,7 +29,7 @@ export async function acceptForms(
   app.addHook('preParsing', async (request) => {
     if (!hasBody(request)) return
     const announced = Number(request.headers['content-length'] ?? bodyLimit)
-    request.heldBody = new HeldBody(app.bodyMemory, HOLDER)
+    request.heldBody = new HeldBody(app.bodyMemory, holder)
     if (!request.heldBody.add(Math.min(announced, bodyLimit))) throw unavailable()
   })
 }

@@ -112,15 +112,16 @@ export const updateMicroApp = operation(
   },
 )
 
-/** What its team has asked for becomes what is in force, and the app is live. */
+/** What its team has asked for becomes what is in force, and the app is live. `admit` throws where it no longer may. */
 export const putLive = (
   deps: Deps,
   appKey: string,
   { unchanged_since: _, ...changes }: MicroAppChanges & UnchangedSince,
-  requestId: string,
+  { requestId, admit }: { readonly requestId: string; readonly admit: (before: MicroApp) => void },
 ): Promise<MicroApp> =>
   changeMicroApp(deps, appKey, 'app_request_approved', async (db, now) => {
     const before = await store.findMicroApp(db, appKey, now)
+    if (before) admit(before)
     await store.updateMicroApp(db, appKey, changes, now)
     const changed = await store.setLive(db, appKey)
     const fields = [...Object.keys(changes), 'stage'] as (keyof MicroApp)[]

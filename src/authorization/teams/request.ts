@@ -133,10 +133,6 @@ async function decide(
 /** The app is live from now on, or has what was asked for. */
 export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
   decide(deps, request_id, { state: 'approved', remark: null }, async (inside, { app_key, kind, asked, asked_at }) => {
-    // What operators have changed of it since then would be undone without a word.
-    if (kind === 'change' && (await showMicroApp(inside, app_key)).updated_at > asked_at) {
-      throw new TeamRefusal('changed_since')
-    }
     const { name, logo_url, hosts, redirect_uris, scopes } = asked
     const shown = { name, logo_url, hosts, redirect_uris, scopes }
     // A page calls from where it is; what else operators have set of the app stays.
@@ -144,7 +140,11 @@ export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
       updateMicroApp.input,
       asked.kind === 'page' ? { ...shown, cors_origins: originsOf(asked) } : shown,
     )
-    await putLive(inside, app_key, changes, request_id)
+    const admit = ({ updated_at }: { readonly updated_at: Date }) => {
+      // What operators have changed of it since then would be undone without a word.
+      if (kind === 'change' && updated_at > asked_at) throw new TeamRefusal('changed_since')
+    }
+    await putLive(inside, app_key, changes, { requestId: request_id, admit })
     await apps.setReasons(inside.db, app_key, asked.reasons)
   })
 

@@ -10,20 +10,14 @@ import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
 import { deleteSession } from './session-store.ts'
 import { findUser } from './store.ts'
 import { endSessionsOfUser } from './user.ts'
-import { routingKeyOf, type UserKey, userKey } from './wire.ts'
+import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** What operators see of a person's browser sessions and sign-ins. Each look is in the audit log. */
-
-const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
-  routingKey: routingKeyOf(cid, user_id),
-  cid,
-  userId: user_id,
-})
 
 /** Throws 20007 (404) when there is no such user, as does what follows. */
 const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps, key: UserRowKey) => Promise<Seen>) =>
   deps.db.tx(async (db) => {
-    const [inside, key] = [{ ...deps, db }, keyOf(user)]
+    const [inside, key] = [{ ...deps, db }, rowKeyOf(user)]
     if (!(await findUser(db, key))) throw noSuchUser()
     await recordAudit(inside, { event, ...key })
     return see(inside, key)
@@ -47,7 +41,7 @@ const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, 
 /** Ends one session at once. Throws 20007 (404) for any other id, another person's too. */
 const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z.output<typeof oneSession>) =>
   deps.db.tx(async (db) => {
-    const key = keyOf(user)
+    const key = rowKeyOf(user)
     const found = await findNamedSession({ ...deps, db }, key, session_id)
     if (!found || (await deleteSession(db, key.routingKey, found.sessionHash)) === 0) throw noSuchSession()
     await recordAudit({ ...deps, db }, { event: 'user_sessions_ended', ...key, detail: { sessions: 1 } })

@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation, readingReason } from '../../platform/lib/json/input.ts'
 import { noSuchUser } from './errors.ts'
@@ -11,7 +10,7 @@ import { deleteOtherSessions } from './password-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { findUser } from './store.ts'
 import { lockExistingUser } from './user.ts'
-import { routingKeyOf, type UserKey, userKey } from './wire.ts'
+import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** What operators see of a person's second factor and passkeys, and what they do for whoever has lost it. */
 
@@ -23,20 +22,14 @@ interface ShownFactors extends UserKey {
   readonly passkeys: number
 }
 
-const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
-  routingKey: routingKeyOf(cid, user_id),
-  cid,
-  userId: user_id,
-})
-
 async function shown({ db }: Deps, { cid, user_id }: UserKey): Promise<ShownFactors> {
-  const { totpSince, recoveryCodes, passkeys } = await findFactors(db, keyOf({ cid, user_id }))
+  const { totpSince, recoveryCodes, passkeys } = await findFactors(db, rowKeyOf({ cid, user_id }))
   return { cid, user_id, totp_since: totpSince, recovery_codes: recoveryCodes, passkeys }
 }
 
 /** Throws 20007 (404) when there is no such user, as does what follows. */
 const showFactors = operation(userKey, async (deps: Deps, user: UserKey): Promise<ShownFactors> => {
-  if (!(await findUser(deps.db, keyOf(user)))) throw noSuchUser()
+  if (!(await findUser(deps.db, rowKeyOf(user)))) throw noSuchUser()
   return shown(deps, user)
 })
 
@@ -52,7 +45,7 @@ const removeFactors = operation(
   factorRemoval,
   (deps: Deps, { reason, ...user }: FactorRemoval): Promise<ShownFactors> =>
     deps.db.tx(async (db) => {
-      const [inside, key] = [{ ...deps, db }, keyOf(user)]
+      const [inside, key] = [{ ...deps, db }, rowKeyOf(user)]
       await lockExistingUser(db, key)
       const before = await shown(inside, user)
       const removed = (await deleteFactor(db, key)) + (await deletePasskeys(db, key))

@@ -18,7 +18,7 @@ import {
   maskedUser,
   type NewUser,
   newUser,
-  routingKeyOf,
+  rowKeyOf,
   type ShowUserInput,
   showUserInput,
   type User,
@@ -32,7 +32,7 @@ import {
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
 export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
   const user = { ...input, created_at: deps.clock.now() }
-  const key = keyOf(user)
+  const key = rowKeyOf(user)
   await refuseWeakInput(password, user.passport)
   const passwordHash = await hashPassword(password)
   await deps.db.tx(async (db) => {
@@ -55,7 +55,7 @@ export const updateUser = operation(
   (deps: Deps, { cid, user_id, passport, phone_number, ...profile }: UserChanges): Promise<User> =>
     deps.db.tx(async (db) => {
       const inside = { ...deps, db }
-      const key = keyOf({ cid, user_id })
+      const key = rowKeyOf({ cid, user_id })
       await lockExistingUser(db, key)
       const before = await store.findUser(db, key)
       if (!before) throw noSuchUser()
@@ -92,7 +92,7 @@ export const showUser = operation(
   showUserInput,
   (deps: Deps, { cid, user_id, reason }: ShowUserInput): Promise<User> =>
     deps.db.tx(async (db) => {
-      const key = keyOf({ cid, user_id })
+      const key = rowKeyOf({ cid, user_id })
       const found = await store.findUser(db, key)
       if (!found) throw noSuchUser()
       if (reason === undefined) return maskedUser(found)
@@ -112,7 +112,7 @@ export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatu
  */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   deps.db.tx(async (db) => {
-    const key = keyOf(user)
+    const key = rowKeyOf(user)
     await lockExistingUser(db, key)
     const now = deps.clock.now() // after whatever the lock has waited for
     const valid_from = (await store.setUserValidFrom(db, key, now)) ?? now
@@ -127,20 +127,14 @@ export async function lockExistingUser(db: Db, key: UserRowKey): Promise<void> {
 
 /** Live browser sessions; throws 20007 (404) when there is no such user. */
 export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): Promise<number> {
-  const sessions = await store.countSessions(db, keyOf(user), clock.now())
+  const sessions = await store.countSessions(db, rowKeyOf(user), clock.now())
   if (sessions === undefined) throw noSuchUser()
   return sessions
 }
 
-const keyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
-  routingKey: routingKeyOf(cid, user_id),
-  cid,
-  userId: user_id,
-})
-
 const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<User> =>
   deps.db.tx(async (db) => {
-    const key = keyOf(user)
+    const key = rowKeyOf(user)
     const changed = await store.setStatus(db, key, status)
     if (!changed) throw noSuchUser()
     await recordChange({ ...deps, db }, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import {
   newPasswordOf,
@@ -9,6 +10,7 @@ import {
   visibleLine,
 } from '../../platform/lib/json/input.ts'
 import { hasInvisible } from '../../platform/lib/precis.ts'
+import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 
 /** As it is typed to sign in, to search. */
@@ -28,7 +30,7 @@ export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
 export const SECURITY_CHANGES = ['passkey_added', 'passkey_renamed', 'passkey_removed', 'totp_removed'] as const
 export type SecurityChange = (typeof SECURITY_CHANGES)[number]
 /** What has just been done, for the page to say. */
-export const securityQuery = z.object({ done: z.enum(SECURITY_CHANGES).optional() }).catch({})
+export const securityQuery = doneQuery(SECURITY_CHANGES)
 
 /** Only what is read of an answer of `navigator.credentials`; all of it is verified. */
 const base64url = z.string().regex(/^[\w-]{1,8192}$/)
@@ -123,6 +125,13 @@ export type UserKey = z.output<typeof userKey>
 
 /** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
+
+/** Where the rows of a user are. */
+export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
+  routingKey: routingKeyOf(cid, user_id),
+  cid,
+  userId: user_id,
+})
 
 /** With a reason the personal data is shown, and the audit log keeps both. */
 export const showUserInput = userKey.extend({ reason: readingReason.optional() })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
 import { TEST_USERS } from '../account/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_REQUESTS, changeInDevelopment, makeTestUsers, registerApp, TeamRefusal } from '../teams/index.ts'
@@ -17,16 +17,7 @@ const DONE = {
   asked: 'developer.request.done_asked',
   withdrawn: 'developer.request.done_withdrawn',
 } as const
-type Done = keyof typeof DONE
-/** What the page tells of; anything unusable counts as not given. */
-const pageQuery = z
-  .object({
-    done: z
-      .enum(Object.keys(DONE) as Done[])
-      .optional()
-      .catch(undefined),
-  })
-  .catch({})
+const pageQuery = doneQueryOf(DONE)
 
 /** Apps: registered, shown, changed, and their test users. */
 export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {

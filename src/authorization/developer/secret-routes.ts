@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
+import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { STEP_UP } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
@@ -22,7 +23,7 @@ const rotateForm = z.object({
   replaces: z.string().max(40).catch('?'),
 })
 
-const pageQuery = z.object({ done: z.literal('ended').optional().catch(undefined) }).catch({})
+const pageQuery = doneQuery(['ended'])
 
 /** The secret of an app, and the end of all its tokens: for owners who have just shown who they are, with a second factor. */
 export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {

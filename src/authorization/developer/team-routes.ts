@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import {
   appsOfTeam,
@@ -26,16 +26,7 @@ const DONE = {
   removed: 'developer.team.done_removed',
   withdrawn: 'developer.team.done_withdrawn',
 } as const
-type Done = keyof typeof DONE
-/** What the page tells of; anything unusable counts as not given. */
-const pageQuery = z
-  .object({
-    done: z
-      .enum(Object.keys(DONE) as Done[])
-      .optional()
-      .catch(undefined),
-  })
-  .catch({})
+const pageQuery = doneQueryOf(DONE)
 
 type Params = Readonly<Record<'team_id' | 'member_id' | 'invitation_id', string>>
 const paramsOf = ({ request }: TeamRequest): Params => request.params as Params
@@ -62,7 +53,12 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   }
 
   /** A change of the team, and then its page with what was done. */
-  const change = (given: TeamRequest, done: Done, work: () => Promise<unknown>, mail = ''): Promise<FastifyReply> =>
+  const change = (
+    given: TeamRequest,
+    done: keyof typeof DONE,
+    work: () => Promise<unknown>,
+    mail = '',
+  ): Promise<FastifyReply> =>
     orRefused(
       given,
       async () => {

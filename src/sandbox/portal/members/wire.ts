@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { repeatedPassword } from '../../../platform/lib/json/input.ts'
 import { memberMail, memberRole } from '../../../platform/lib/member.ts'
+import { doneQuery } from '../../../platform/lib/web/done-query.ts'
 import { memberPassword } from '../../../ticketing/members/index.ts'
 
 /** The forms of the pages about members. */
@@ -8,16 +9,11 @@ import { memberPassword } from '../../../ticketing/members/index.ts'
 export const inviteForm = z.object({ mail: memberMail, role: memberRole })
 export const roleForm = z.object({ role: memberRole })
 
-/** What has just been done, said once on the page that follows. Unusable values count as not given. */
 export const MEMBER_CHANGES = ['invited', 'role', 'removed'] as const
-export const memberChangeQuery = z
-  .object({ done: z.enum(MEMBER_CHANGES).optional().catch(undefined) })
-  .catch({ done: undefined })
+export const memberChangeQuery = doneQuery(MEMBER_CHANGES)
 
 export const SECRET_CHANGES = ['switched', 'retired'] as const
-export const secretChangeQuery = z
-  .object({ done: z.enum(SECRET_CHANGES).optional().catch(undefined) })
-  .catch({ done: undefined })
+export const secretChangeQuery = doneQuery(SECRET_CHANGES)
 
 /** Which secret was the newest when the page was opened. */
 export const rotateForm = z.object({ replaces: z.string().max(64) }).catch({ replaces: '' })

@@ -18,6 +18,7 @@ import { isBigint } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
 import { findNotice } from '../../ticketing/mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
@@ -34,7 +35,6 @@ export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).rege
 const MAX_ROWS = 20
 /** After a refusal: in how many seconds what follows is looked for. */
 const FOLLOWS_S = 600
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** A refused request of area A, with what it was refused for. */
 export interface ExplainedRefusal extends RefusedRow {
@@ -147,7 +147,7 @@ async function requestOf(deps: Deps, id: string): Promise<ExplainedRequest> {
  */
 export async function explain(deps: Deps, about: string): Promise<Explained> {
   const token = parseTokenPrefix(about)
-  const found = UUID.test(about)
+  const found = isUuid(about)
     ? await requestOf(deps, about)
     : token
       ? { token: await tokenOf(deps, token) }

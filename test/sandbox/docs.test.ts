@@ -5,7 +5,7 @@ import { readShape, type ShapeProblem } from '../../src/platform/lib/json/shape.
 import { LOCALE_CODES } from '../../src/platform/lib/web/locale.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/portal/docs/anchor.ts'
 import { CONDITIONS } from '../../src/sandbox/portal/docs/conditions.ts'
-import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/portal/docs/functions.ts'
+import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/portal/docs/routes.ts'
 import { CODES_ZH } from '../../src/sandbox/portal/docs/meanings/codes.ts'
 import { FIELD_MEANINGS, meaningKey } from '../../src/sandbox/portal/docs/meanings/index.ts'
 import { VALUES } from '../../src/sandbox/portal/docs/meanings/values.ts'

@@ -4,7 +4,7 @@ import { HIDDEN, maskedAnswer, maskedReason } from '../../src/platform/lib/maske
 import type { Direction } from '../../src/sandbox/portal/docs/anchor.ts'
 import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
 import { maskedBody } from '../../src/sandbox/portal/traffic/masked-body.ts'
-import { SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/shown-fields.ts'
+import { SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/masked-body.ts'
 
 /** What operators see of bodies without giving a reason: what is listed, and nothing else. */
 

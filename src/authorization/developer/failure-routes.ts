@@ -76,6 +76,6 @@ function shown(refused: Refused, app: App, t: Translate) {
     parameters,
     proved,
     compared: Object.entries(received ?? {}).map(([name, sent]) => ({ name, sent, known: registered(name, app) })),
-    mend: mendOf(failure, t),
+    mend: mendOf(refused, t),
   }
 }

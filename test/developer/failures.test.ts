@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Client } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
+import { header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { clientOf, type Developer, founder, registered, tester } from '../teams/people.ts'
 import { until } from '../until.ts'
@@ -44,4 +45,35 @@ it('of another app shows nothing, by its number either', async () => {
   ])
   const page = await other.browser.open(`/developer/apps/${made}/failures?request_id=${rows[0].request_id}`)
   expect(visibleText(page.text)).toContain('No refused request of this app has this number.')
+})
+
+it('the page that a person sees leads its developers there, and nobody else', async () => {
+  for (const path of ['/oauth/v2/authorize?response_type=code&app_key=', '/oauth2/authorize?client_id=']) {
+    const wrong = await client.call('GET', `${path}${app.app_key}&redirect_uri=x`, { accept: 'text/html' })
+    const [, link = ''] = /href="(\/developer\/failures\?request_id=[0-9a-f-]{36})"/.exec(wrong.text) ?? []
+    expect(link).toContain(wrong.headers['x-request-id'])
+    expect(visibleText(wrong.text)).toContain('For the developer of the app')
+    const target = `/developer/apps/${app.app_key}/failures${link.slice(link.indexOf('?'))}`
+    await until(async () => (await owner.browser.send('GET', link)).headers.location === target || undefined)
+    const other = await (await founder(world)).browser.open(link)
+    expect(visibleText(other.text)).toContain('No refused request of your apps has this number.')
+    expect(header(await client.newBrowser().send('GET', link), 'location')).toMatch(/^\/sign-in\?return_to=/)
+  }
+})
+
+it('an app that is not here has no page: the error page itself says what to compare', async () => {
+  for (const path of ['/oauth/v2/authorize?response_type=code&app_key=x', '/oauth2/authorize?client_id=x']) {
+    const { text } = await client.call('GET', path, { accept: 'text/html' })
+    expect(visibleText(text)).toContain('No app has this ID here.')
+    expect(text).not.toContain('/developer/failures')
+  }
+})
+
+it('pages that are no concern of developers do not name them, nor does a service without such pages', async () => {
+  const html = { accept: 'text/html' }
+  expect((await client.call('GET', '/nothing-here', html)).text).not.toContain('for-developer')
+  const without = await openWorld({ DEVELOPERS: 'off' })
+  const answer = await clientOf(without).call('GET', '/oauth/v2/authorize?response_type=token', html)
+  expect(answer.text).not.toContain('for-developer')
+  await without.close()
 })

@@ -29,6 +29,7 @@ const ROUTES: Readonly<Record<string, { who: 'person' | 'everybody' | 'team' | '
   'POST /developer/join': { who: 'person', form: { token: 'x' } },
   'GET /developer/teams': { who: 'person' },
   'POST /developer/teams': { who: 'everybody', form: { name: 'Another' } },
+  'GET /developer/failures': { who: 'everybody' },
   'GET /developer/teams/:team_id': { who: 'team' },
   'GET /developer/teams/:team_id/apps': { who: 'team' },
   'GET /developer/teams/:team_id/apps/new': { who: 'team' },

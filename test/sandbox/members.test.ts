@@ -296,6 +296,13 @@ describe('a link', () => {
   })
 })
 
+it.each(['again', 'remove', 'role'])('nobody is found by what is no id: %s', async (what) => {
+  await joined(world, partner, OWNER)
+  const cookie = await memberSession(world, partner, OWNER)
+  const answer = await post(world, `/sandbox/members/%00/${what}`, { role: 'owner' }, { cookie })
+  expect(answer.statusCode).toBe(404)
+})
+
 describe('a forgotten password', () => {
   const ask = (mail: string, client_id = partner.client_id) => post(world, '/sandbox/forgotten', { client_id, mail })
   const jobs = async () =>

@@ -59,6 +59,13 @@ export const peopleSettings = {
     .describe(
       'who may register micro-apps at `/developer`: `open` everybody with an account who accepts the terms; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody: no such pages. Apps take only test users of their own until an operator approves them',
     ),
+  OPERATORS_MAIL: z
+    .email('must be one mail address')
+    .max(254)
+    .optional()
+    .describe(
+      'mail address of operators that is told when a team asks for approval of its app, or of a change: one mail a request (default: none, they look at `/console/app-requests`)',
+    ),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()

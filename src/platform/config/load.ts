@@ -12,9 +12,7 @@ export const loadSettings = {
     .describe(
       'port of a listener for `/healthz` and `/readyz` alone, on `HOST`: it answers in time also when more callers wait at `PORT` than can be accepted (default: `PORT` alone)',
     ),
-  MAX_REQUESTS: whole(1, 100_000)
-    .default(500)
-    .describe('requests that one process handles at once, before 503'),
+  MAX_REQUESTS: whole(1, 100_000).default(500).describe('requests that one process handles at once, before 503'),
   SIGN_IN_QUEUE: whole(1, 10_000)
     .default(50)
     .describe('sign-ins that may wait in one process while two passwords are checked, before 503'),

@@ -20,9 +20,7 @@ export const operatorSettings = {
     .min(1)
     .default('127.0.0.1')
     .describe('address that `ADMIN_PORT` listens on; `0.0.0.0` for every interface'),
-  OPERATOR_SESSION_S: whole(300, 604_800)
-    .default(43_200)
-    .describe('life of the session of an operator, seconds'),
+  OPERATOR_SESSION_S: whole(300, 604_800).default(43_200).describe('life of the session of an operator, seconds'),
   OPERATOR_IDLE_S: whole(60, 86_400)
     .default(1_800)
     .describe('seconds without a request after which such a session ends'),
@@ -32,9 +30,7 @@ export const operatorSettings = {
     .describe(
       'what people can do at `/account/data`: nothing (`off`), ask for deletion, which an operator confirms by erasing them (`request`), or be deleted 14 days after they asked (`after-14-days`)',
     ),
-  ACCESS_LEDGER_DAYS: whole(1, 36_500)
-    .default(365)
-    .describe('days for which it is kept which app has read whose data'),
+  ACCESS_LEDGER_DAYS: whole(1, 36_500).default(365).describe('days for which it is kept which app has read whose data'),
   AUDIT_DAYS: whole(0, 36_500)
     .default(1_095)
     .describe(

@@ -110,9 +110,7 @@ export const settings = z.object({
     .describe('seconds within which a rotated refresh token sent again gets the same answer'),
   SIGNING_KEY_LEAD_S: whole(0, 604_800)
     .default(3_600)
-    .describe(
-      'seconds for which a new signing key is published before it signs id_tokens',
-    ),
+    .describe('seconds for which a new signing key is published before it signs id_tokens'),
   PUSHED_REQUESTS_PER_MINUTE: whole(1, 1_000_000)
     .default(600)
     .describe('requests that one app, or one network for a public app, may push per minute before 429'),
@@ -141,12 +139,8 @@ export const settings = z.object({
   ...partnerSettings,
   ...peopleSettings,
   ...upstreamSettings,
-  HTTP_PROCESSES: whole(1, 64)
-    .default(1)
-    .describe('processes that answer requests, all on `PORT`'),
-  SANDBOX_WAIT_S: whole(5, 3_600)
-    .default(300)
-    .describe('seconds that a step of the sandbox waits for a notice'),
+  HTTP_PROCESSES: whole(1, 64).default(1).describe('processes that answer requests, all on `PORT`'),
+  SANDBOX_WAIT_S: whole(5, 3_600).default(300).describe('seconds that a step of the sandbox waits for a notice'),
   SMTP_URL: z
     .string()
     .refine(
@@ -173,9 +167,7 @@ export const settings = z.object({
     .describe(
       'seconds at shutdown in which requests are still served while `/readyz` returns 503, for load balancers to notice (default: 3 in production, otherwise 0)',
     ),
-  SHUTDOWN_GRACE_S: whole(0, 600)
-    .default(10)
-    .describe('seconds that requests in progress get to finish at shutdown'),
+  SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in progress get to finish at shutdown'),
   DEMO: onOff
     .optional()
     .describe(

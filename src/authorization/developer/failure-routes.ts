@@ -3,8 +3,9 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { checkText, refusedOfApp, refusingCheckOf } from '../refusals/index.ts'
+import { checkText, findRefused, refusedOfApp, refusingCheckOf } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
+import { findAppAccess } from '../teams/index.ts'
 import { mendOf } from './failure-texts.ts'
 import { developerGuard, HOME, translatorOf } from './guard.ts'
 
@@ -30,7 +31,19 @@ type App = OutputOf<typeof showMicroApp>
 
 /** What an app was refused: which check, what it sent beside what is registered, how to fix it. Nothing about people. */
 export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forApp } = await developerGuard(app, deps)
+  const { forDeveloper, forApp } = await developerGuard(app, deps)
+
+  // By the number on an error page: it leads to the app, if that is one of theirs.
+  app.get(
+    `${HOME}/failures`,
+    forDeveloper(async (given) => {
+      const { request_id } = pageQuery.parse(given.request.query)
+      const found = z.uuid().safeParse(request_id).success ? await findRefused(deps.db, request_id) : undefined
+      const own = found?.app_key ? await findAppAccess(deps, given.person, found.app_key) : undefined
+      if (own) return given.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
+      return given.page('home', 'developer/find-failure', { alert: '', done: null, requestId: request_id })
+    }),
+  )
 
   app.get(
     `${HOME}/apps/:app_key/failures`,
@@ -76,6 +89,6 @@ function shown(refused: Refused, app: App, t: Translate) {
     parameters,
     proved,
     compared: Object.entries(received ?? {}).map(([name, sent]) => ({ name, sent, known: registered(name, app) })),
-    mend: mendOf(failure, t),
+    mend: mendOf(refused, t),
   }
 }

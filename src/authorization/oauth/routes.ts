@@ -9,6 +9,7 @@ import {
 } from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
+import { foundInBody } from '../../platform/lib/web/misplaced.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
@@ -63,7 +64,10 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       if (!sent) throw oauthFailure('form_incomplete')
       const { authorization_request: form, decision } = sent
       const session = await findSession(deps, cookie.read(request))
-      const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
+      const check = (parameters: Parameters) => {
+        noteForLog(request, { appKey: parameters.get('app_key') ?? '', isAppUnauthenticated: true })
+        return checkAuthorizationRequest(deps, parameters)
+      }
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
       if ('askAgain' in decided) {
@@ -100,7 +104,8 @@ function showConsent(
 
 /** A2 and A3. */
 export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: TokenDeps }): Promise<void> {
-  app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
+  const answer = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
+  app.setErrorHandler((error, request, reply) => answer(foundInBody(error, request), request, reply))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 

@@ -3,8 +3,10 @@ import type { Deps } from '../../platform/deps.ts'
 import { failureAnswerOf } from '../../platform/lib/web/envelope.ts'
 import { sendErrorPage } from '../../platform/lib/web/page.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
+import type { StandardDeps } from '../oidc/index.ts'
 import { appRoutes } from './app-routes.ts'
 import { failureRoutes } from './failure-routes.ts'
+import { helperRoutes } from './helper-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
 import { secretRoutes } from './secret-routes.ts'
@@ -18,7 +20,7 @@ const documents: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
 }
 
 /** What developers of micro-apps read, and what they do with their own apps. */
-export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const developerRoom: FastifyPluginAsync<{ deps: StandardDeps }> = async (app, { deps }) => {
   await app.register(documents, { deps })
   if (deps.config.DEVELOPERS === 'off') return
   await app.register(homeRoutes, { deps })
@@ -26,4 +28,5 @@ export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   await app.register(appRoutes, { deps })
   await app.register(secretRoutes, { deps })
   await app.register(failureRoutes, { deps })
+  await app.register(helperRoutes, { deps })
 }

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { perLocale, translator } from '../../platform/lib/web/locale.ts'
-import { openStandardRequests, type StandardDeps } from '../oidc/index.ts'
+import type { OutboundDeps } from '../../platform/outbound/index.ts'
+import { openStandardRequests } from '../oidc/index.ts'
 import type { PersonRequest } from '../people/index.ts'
 import { appsOfPerson } from '../teams/index.ts'
 import { developerGuard, HOME, translatorOf } from './guard.ts'
@@ -30,7 +31,7 @@ const ticketForm = z
   .catch({ access_token: '', own: '' })
 
 /** Helpers for developers: what is wrong with a request, what an id_token says, a jsTicket, both dialects side by side. */
-export const helperRoutes: FastifyPluginAsync<{ deps: StandardDeps }> = async (app, { deps }) => {
+export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   const { forDeveloper } = await developerGuard(app, deps, { limit: FORM_LIMIT })
   const requests = openStandardRequests(deps)
   const described = perLocale((locale) => describeOperations(deps.config, translator(locale)))

@@ -33,4 +33,3 @@ export function openStandardRequests(given: OutboundDeps) {
   }
 }
 export type StandardRequests = ReturnType<typeof openStandardRequests>
-export type StandardDeps = OutboundDeps

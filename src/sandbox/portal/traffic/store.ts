@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
-import { storedDetail } from '../../platform/lib/localized-text.ts'
-import { CALL_CAUSES, FORGERIES } from '../../ticketing/partner-calls/index.ts'
-import { matches, type TrafficSearch, type TrafficView } from './traffic-search-store.ts'
+import { type Db, type Fragment, sql } from '../../../platform/db/sql.ts'
+import { storedDetail } from '../../../platform/lib/localized-text.ts'
+import { CALL_CAUSES, FORGERIES } from '../../../ticketing/partner-calls/index.ts'
+import { matches, type TrafficSearch, type TrafficView } from './search-store.ts'
 
 /** Calls in both directions of one partner: the views are over tables of partner-calls and mtp. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Db, sql } from '../../platform/db/sql.ts'
-import { storedDetail } from '../../platform/lib/localized-text.ts'
-import { caused, judged, warnings } from './traffic-store.ts'
+import { type Db, sql } from '../../../platform/db/sql.ts'
+import { storedDetail } from '../../../platform/lib/localized-text.ts'
+import { caused, judged, warnings } from './store.ts'
 
 /** Single entries of the traffic. */
 

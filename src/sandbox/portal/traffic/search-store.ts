@@ -1,4 +1,4 @@
-import { type Fragment, sql } from '../../platform/db/sql.ts'
+import { type Fragment, sql } from '../../../platform/db/sql.ts'
 
 /** Conditions by which calls are searched. */
 

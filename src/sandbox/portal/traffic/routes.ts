@@ -1,15 +1,15 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
-import type { RunDeps } from '../certification/index.ts'
-import { NotReplayable, noSuchEntry } from './errors.ts'
-import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
-import { showEntry } from './traffic/entry.ts'
-import { listTraffic, type TrafficPage } from './traffic/list.ts'
-import { orderMark } from './traffic/order-mark.ts'
-import { replay } from './traffic/replay.ts'
-import { trafficTexts } from './traffic/texts.ts'
-import { timelineOf } from './traffic/timeline.ts'
+import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import type { RunDeps } from '../../certification/index.ts'
+import { NotReplayable, noSuchEntry } from '../errors.ts'
+import { HOME, partnerOf, sendSandboxPage } from '../guard.ts'
+import { showEntry } from './entry.ts'
+import { listTraffic, type TrafficPage } from './list.ts'
+import { orderMark } from './order-mark.ts'
+import { replay } from './replay.ts'
+import { trafficTexts } from './texts.ts'
+import { timelineOf } from './timeline.ts'
 import {
   replayedQuery,
   type TrafficEntryParams,
@@ -17,7 +17,7 @@ import {
   timelineParams,
   trafficEntryParams,
   trafficQuery,
-} from './traffic/wire.ts'
+} from './wire.ts'
 
 const TRAFFIC = `${HOME}/traffic`
 const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const

@@ -52,6 +52,7 @@ export function formPage(places: Places, change: Placed): Action {
   return {
     path: formPath(change, list),
     operation: change.operation,
+    ...(change.upload ? { upload: change.upload } : {}),
     title: titleOf(change),
     ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
     exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),

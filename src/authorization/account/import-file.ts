@@ -11,7 +11,7 @@ type FileUser = z.output<typeof fileUser>
 const MAX_TOLD = 1_000
 
 /** What was done with a file, or would be. */
-export interface Imported {
+interface Imported {
   created: number
   /** Would be, in a dry run. */
   new: number
@@ -41,7 +41,7 @@ interface Importing {
 }
 
 /** Creates the users of a file, some at a time. Those that are there with the same data are skipped, so it can be done again. */
-export async function importFile({
+async function importFile({
   records,
   dryRun,
   most,
@@ -96,21 +96,12 @@ const takenText = (field: 'passport' | 'user_id'): string =>
     ? 'user_id is already taken in this cid, by a user with other data'
     : 'passport is already taken by another user'
 
-/** The file has more users than are taken at once. */
-export class TooManyUsers extends Error {
-  override readonly name = 'TooManyUsers'
-
-  constructor(most: number) {
-    super(`the file has more than ${most} users; split it`)
-  }
-}
-
 /** Reads records as users; refuses those with problems, and those that repeat an earlier line. */
 function rowReader(refuse: (line: number, problems: readonly string[]) => void, most: number) {
   const lines = { passport: new Map<string, number>(), user_id: new Map<string, number>() }
   return ({ line, value, problem }: FileRecord): Row | undefined => {
     if (problem !== undefined) return void refuse(line, [problem])
-    if (lines.passport.size >= most) throw new TooManyUsers(most)
+    if (lines.passport.size >= most) throw new Error(`the file has more than ${most} users; split it`)
     const user = userOf(value)
     if (Array.isArray(user)) return void refuse(line, user)
     const key = `${user.cid} ${user.user_id}`

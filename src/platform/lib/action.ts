@@ -130,7 +130,7 @@ export interface Upload<Deps> {
 }
 
 /** What was done with a file (`created`) or would be (`new`), and what was left out. */
-export interface Uploaded {
+interface Uploaded {
   readonly counts: Readonly<Record<'new' | 'created' | 'identical' | 'refused', number>>
   readonly problems: readonly { readonly line: number; readonly problem: string }[]
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sendAppEvents } from '../../authorization/app-events/index.ts'
+import { sendAppEvents, tellOfEndingSecrets } from '../../authorization/app-events/index.ts'
 import { eraseDue } from '../../authorization/people/index.ts'
 import type { TaskName } from '../../platform/db/jobs-store.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -14,6 +14,7 @@ import { sendContactCodeTask } from './contact-code.ts'
 import { forgottenPasswordTask } from './forgotten-password.ts'
 import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
+import { sendRequestMailTask } from './request-mail.ts'
 import { GiveUp, type Task } from './task.ts'
 import { sendTeamMailTask } from './team-mail.ts'
 
@@ -105,17 +106,20 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
   'send-team-mail': sendTeamMailTask,
+  'send-request-mail': sendRequestMailTask,
   'member-password': memberPasswordTask,
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,
   'send-contact-code': sendContactCodeTask,
   'send-app-events': sendAppEventsTask,
   'erase-due': eraseDueTask,
+  'tell-ending-secrets': (deps, _payload, { signal }) => tellOfEndingSecrets(deps, signal),
 }
 
 /** What is queued by the clock, in UTC. */
 export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
   { task: 'erase-due', match: '37 * * * *' },
+  { task: 'tell-ending-secrets', match: '47 * * * *' },
   { task: 'purge-often', match: '*/2 * * * *' },
 ]

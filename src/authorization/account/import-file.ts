@@ -41,15 +41,7 @@ interface Importing {
 }
 
 /** Creates the users of a file, some at a time. Those that are there with the same data are skipped, so it can be done again. */
-async function importFile({
-  records,
-  dryRun,
-  most,
-  send,
-  hash,
-  onProblem,
-  onProgress,
-}: Importing): Promise<Imported> {
+async function importFile({ records, dryRun, most, send, hash, onProblem, onProgress }: Importing): Promise<Imported> {
   const done: Imported = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
   const refuse = (line: number, problems: readonly string[]): void => {
     done.refused++

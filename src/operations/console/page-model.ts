@@ -136,6 +136,8 @@ interface Confirmation {
 
 /** A result that is shown once and not again, such as a new secret or what a pull has brought. */
 export interface OneTimeResult {
+  /** The page of the record that was made. */
+  readonly back?: string
   readonly tone?: 'good' | 'bad'
   readonly note: string
   readonly values: readonly Fact[]

@@ -183,7 +183,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       if (once && 'address' in once) return doneAt(reply, once.address)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', tables: [], texts: [], ...once, title: context.t(action.title), back }
+        const shown = { tone: 'plain', tables: [], texts: [], back, ...once, title: context.t(action.title) }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return doneAt(reply, back)

@@ -112,6 +112,14 @@ describe('while PostgreSQL restarts', () => {
     expect(await marks()).toEqual([])
   })
 
+  it('who finds no free connection, again and again, is refused too', async () => {
+    const { db, pool } = connect({ waitMs: 4_500, size: 1 })
+    const held = await pool.connect()
+    expect(await failureOf(mark(db, 'late'))).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    held.release()
+    expect(await mark(db, 'in time')).toBe(1)
+  })
+
   it('no connection is sought after the end of the pool', async () => {
     const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size: 4 }, log)
     await stop()

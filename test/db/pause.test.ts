@@ -187,12 +187,13 @@ describe('a server that takes no writes', () => {
     const url = forwarder.through(server.databaseUrl)
     const client = await until(async () => {
       const one = new pg.Client(url)
+      one.on('error', () => {})
       return one.connect().then(
         () => one,
         () => undefined,
       )
     })
-    expect(await failureOf(pid(connect({ waitMs: 200 }).db))).toMatchObject({
+    expect(await failureOf(pid(connect().db.reserved()))).toMatchObject({
       name: 'DatabaseUnavailable',
       cause: { code: '25006' },
     })

@@ -18,7 +18,7 @@ import { findSession, type SignedIn, sessionCookie, signInFor } from '../account
 import { type CallingApp, mayUse } from '../registry/index.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
-import { signConsentForm } from './consent-form.ts'
+import { consentPage } from './consent-form.ts'
 import type { TokenDeps } from './deps.ts'
 import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
@@ -87,16 +87,12 @@ function showConsent(
   authorization: AuthorizationRequest,
   session: SignedIn,
 ) {
-  const { app, redirectUrl, scopes } = authorization
-  const data = {
-    app: { name: app.name, logoUrl: app.logo_url },
-    host: redirectUrl.host,
-    scopes: scopes.map((id) => ({ id })),
-    user: { name: session.name, avatarUrl: session.avatarUrl },
+  const data = consentPage(deps, authorization, session, {
+    scopes: authorization.scopes,
     action: CONSENT_PATH,
-    form: signConsentForm(deps, consentQuery(authorization), session.sessionHash),
-    signOut: { action: '/sign-out', returnTo: request.raw.url },
-  }
+    query: consentQuery(authorization),
+    returnTo: request.raw.url,
+  })
   return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
 }
 

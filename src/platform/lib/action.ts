@@ -8,7 +8,8 @@ import type { Problem } from './web/rescode.ts'
 /**
  * What operators may do. One row in a room's `operator.ts` makes its route below /admin/v1, its command, its page or form
  * of the console and its place in the API description (src/operations/actions). Its texts are `action.<id>` and
- * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`.
+ * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`, which all rows share. Where a name means
+ * something else here it has a text of its own: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
  */
 
 /** What a list shows of a row, on the terminal, on a page and as CSV. */

@@ -1,6 +1,6 @@
 /** Developers of micro-apps, and the teams in which they work on them. */
 
-export { appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
+export { appsOfPerson, appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
 export type { AppAccess } from './app-store.ts'
 export { TeamRefusal, type TeamRefusalReason } from './errors.ts'
 export {
@@ -19,4 +19,5 @@ export { TEAM_RETENTION } from './retention.ts'
 export { APP_SECRET } from './secret.ts'
 export { TEAMS_OF_PERSON } from './store.ts'
 export { acceptTerms, createTeam, findMembership, isDeveloper, peopleOfTeam, renameTeam, teamsOf } from './team.ts'
+export { APP_WEBHOOK } from './webhook.ts'
 export { type AppFields, type Membership, newTeam } from './wire.ts'

@@ -11,7 +11,11 @@ const withKnownCode = (error: unknown): never => {
   throw isAway(error) && error instanceof Error ? Object.assign(error, TRIED_AGAIN) : error
 }
 
-/** The queue's connections. All that it tries again may be done twice. */
+/** Tried again it would take another job, and the one that was taken would stay locked. */
+const takesJob = (statement: unknown): boolean =>
+  String((statement as { name?: unknown } | undefined)?.name).startsWith('get_job')
+
+/** The queue's connections. */
 export function openQueuePool(connection: ConnectionSettings, size: number, log: Log): Pool {
   const pool = openPool({ ...connection, size }, log)
   const connect = pool.connect.bind(pool) as (...given: unknown[]) => unknown
@@ -23,7 +27,7 @@ export function openQueuePool(connection: ConnectionSettings, size: number, log:
     const query = client.query.bind(client) as (...given: unknown[]) => unknown
     client.query = ((...given: unknown[]) => {
       const answered = query(...given)
-      return answered instanceof Promise ? answered.catch(withKnownCode) : answered
+      return answered instanceof Promise && !takesJob(given[0]) ? answered.catch(withKnownCode) : answered
     }) as Client['query']
   })
   return pool

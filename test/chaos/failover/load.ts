@@ -9,7 +9,7 @@ interface Entry {
 }
 
 /** Everything that was sent, and what was acknowledged. */
-export interface Ledger {
+interface Ledger {
   readonly entries: Entry[]
   readonly acknowledged: string[]
 }

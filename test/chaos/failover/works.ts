@@ -20,7 +20,7 @@ export interface Work {
   lost(names: readonly string[]): Promise<readonly string[]>
 }
 
-export interface Sent {
+interface Sent {
   readonly outcome: Outcome
   readonly acknowledged?: string | undefined
 }

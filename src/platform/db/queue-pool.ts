@@ -1,7 +1,7 @@
 import type { Client, Pool } from 'pg'
-import { type ConnectionSettings, openPool } from '../../platform/db/pool.ts'
-import { isAway } from '../../platform/lib/database-errors.ts'
-import type { Log } from '../../platform/lib/log.ts'
+import { isAway } from '../lib/database-errors.ts'
+import type { Log } from '../lib/log.ts'
+import { type ConnectionSettings, openPool } from './pool.ts'
 
 /** One of the codes after which the queue tries again, a hundred times. */
 const TRIED_AGAIN = { code: 'ETIMEDOUT' }
@@ -15,7 +15,7 @@ const withKnownCode = (error: unknown): never => {
 const takesJob = (statement: unknown): boolean =>
   String((statement as { name?: unknown } | undefined)?.name).startsWith('get_job')
 
-/** The queue's connections. */
+/** Connections of graphile-worker. */
 export function openQueuePool(connection: ConnectionSettings, size: number, log: Log): Pool {
   const pool = openPool({ ...connection, size }, log)
   const connect = pool.connect.bind(pool) as (...given: unknown[]) => unknown

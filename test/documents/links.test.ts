@@ -33,6 +33,12 @@ const missingPaths = (document: string): string[] =>
     .map(([, path = '']) => path)
     .filter((path) => !existsSync(`${ROOT}${path}`))
 
+/** Paths in backticks that begin at the document's own folder, as `../oauth/failures.ts`, and lead nowhere. */
+const lostPaths = (path: string, document: string): string[] =>
+  [...document.matchAll(/`(\.\.\/[\w./-]+)`/g)]
+    .map(([, to = '']) => to)
+    .filter((to) => !existsSync(`${ROOT}${posix.join(posix.dirname(path), to)}`))
+
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
 /** Scripts that a text tells to run and that package.json does not have. */
@@ -53,7 +59,7 @@ describe('a document', () => {
   })
 
   it.each(DOCUMENTS)('%s names only files that exist', (path) => {
-    expect(missingPaths(read(path))).toEqual([])
+    expect([...missingPaths(read(path)), ...lostPaths(path, read(path))]).toEqual([])
   })
 
   it.each([...DOCUMENTS, '.ci/run', '.github/workflows/ci.yml', 'Dockerfile'])(

@@ -5,6 +5,7 @@ import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import type { SignedIn } from '../account/index.ts'
+import type { AuthorizationRequest } from './authorize.ts'
 import { oauthFailure } from './failures.ts'
 
 const Signed = z.object({
@@ -27,7 +28,7 @@ const macOf = (keys: DerivedKeys, text: string): string =>
  * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
  * In-app web views lose a second cookie, so the form itself carries what protects it.
  */
-export function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
+function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
   const signed: Signed = {
     grantId: randomUUID(),
     session: markOf(keys, sessionHash),
@@ -37,6 +38,32 @@ export function signConsentForm({ keys, clock }: Deps, query: string, sessionHas
   const text = Buffer.from(JSON.stringify(signed)).toString('base64url')
   return `${text}.${macOf(keys, text)}`
 }
+
+interface Asked {
+  /** Names as the dialect has them. */
+  readonly scopes: readonly string[]
+  /** Where the form is sent, and the request that it brings along. */
+  readonly action: string
+  readonly query: string
+  /** Where the page is, for whoever signs in as somebody else. */
+  readonly returnTo: string | undefined
+}
+
+/** What `views/oauth/consent.eta` shows, in both dialects. */
+export const consentPage = (
+  deps: Deps,
+  { app, redirectUrl }: Pick<AuthorizationRequest, 'app' | 'redirectUrl'>,
+  session: SignedIn,
+  { scopes, action, query, returnTo }: Asked,
+) => ({
+  app: { name: app.name, logoUrl: app.logo_url },
+  host: redirectUrl.host,
+  scopes: scopes.map((id) => ({ id })),
+  user: { name: session.name, avatarUrl: session.avatarUrl },
+  action,
+  form: signConsentForm(deps, query, session.sessionHash),
+  signOut: { action: '/sign-out', returnTo },
+})
 
 export interface VerifiedForm {
   /** The grant gets this id too, if the form is approved. */

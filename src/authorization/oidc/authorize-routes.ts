@@ -10,7 +10,7 @@ import { sendPage } from '../../platform/lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, sessionCookie, signInFor } from '../account/index.ts'
-import { decideConsent, oauthFailure, type Parameters, signConsentForm } from '../oauth/index.ts'
+import { consentPage, decideConsent, oauthFailure, type Parameters } from '../oauth/index.ts'
 import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type Continuation, SIGN_IN_COUNTS_S, signContinuation, verifyContinuation } from './continuation.ts'
@@ -88,16 +88,13 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       await useUpRequest(deps, pushed)
       return sendResponse(request, reply, codeResponse(deps, authorization.target, next.code))
     }
-    const { app: client, redirectUrl, scopes, query } = authorization
-    const data = {
-      app: { name: client.name, logoUrl: client.logo_url },
-      host: redirectUrl.host,
-      scopes: standardNames(scopes).map((id) => ({ id })),
-      user: { name: next.session.name, avatarUrl: next.session.avatarUrl },
+    const { scopes, query } = authorization
+    const data = consentPage(deps, authorization, next.session, {
+      scopes: standardNames(scopes),
       action: CONSENT,
-      form: signConsentForm(deps, pushed ? `${query}&${PUSHED}=${pushed}` : query, next.session.sessionHash),
-      signOut: { action: '/sign-out', returnTo: request.raw.url },
-    }
+      query: pushed ? `${query}&${PUSHED}=${pushed}` : query,
+      returnTo: request.raw.url,
+    })
     return sendPage(request, reply, 'oauth/consent', data, { formsEndOutside: true })
   }
 

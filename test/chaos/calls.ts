@@ -17,6 +17,8 @@ export interface Outcome {
   /** The reason where no answer came. */
   readonly failure?: string
   readonly ms: number
+  readonly text?: string
+  readonly retryAfter?: string | undefined
 }
 
 /** As many connections as there are calls waiting, so that none waits in this process. */
@@ -31,19 +33,20 @@ export function call(
 ): Promise<Outcome> {
   const began = performance.now()
   return new Promise((resolve) => {
-    const end = (status: number, failure?: string) =>
-      resolve({ status, ms: performance.now() - began, ...(failure === undefined ? {} : { failure }) })
+    const end = (status: number, more: Pick<Outcome, 'failure' | 'text' | 'retryAfter'>) =>
+      resolve({ status, ms: performance.now() - began, ...more })
     const sent = request(
       { agent, host: '127.0.0.1', port, localAddress, method, path: target, headers: { ...headers } },
       (answer) => {
-        answer.resume()
-        answer.once('end', () => end(answer.statusCode ?? 0))
-        answer.once('error', (error: Error) => end(0, error.message))
+        let text = ''
+        answer.setEncoding('utf8').on('data', (part) => (text += part))
+        answer.once('end', () => end(answer.statusCode ?? 0, { text, retryAfter: answer.headers['retry-after'] }))
+        answer.once('error', (error: Error) => end(0, { failure: error.message }))
       },
     )
     const signal = setTimeout(() => sent.destroy(new Error('no answer')), patienceMs)
     sent.once('close', () => clearTimeout(signal))
-    sent.once('error', (error: NodeJS.ErrnoException) => end(0, error.code ?? error.message))
+    sent.once('error', (error: NodeJS.ErrnoException) => end(0, { failure: error.code ?? error.message }))
     sent.end(body)
   })
 }

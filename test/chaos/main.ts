@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { command, progress, say, withEndings } from '../bench/command.ts'
 import { describeMachine, machineText } from '../bench/machine.ts'
 import { waitsText } from './calls.ts'
+import { failover } from './failover/run.ts'
 import { openGround } from './ground.ts'
 import { HELP, type Options, readOptions, type ScenarioName } from './options.ts'
 import type { Figure, Scenario } from './scenario.ts'
@@ -69,4 +70,4 @@ function tableOf(figures: Partial<Record<ScenarioName, readonly Figure[]>>): str
   return ['| Scenario | Figure | Value |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
-await command(HELP, readOptions, chaos)
+await command(HELP, readOptions, (options) => (options.cases.length > 0 ? failover(options) : chaos(options)))

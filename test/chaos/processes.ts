@@ -7,6 +7,14 @@ function familyOf(pid: number): number[] {
   return [pid, ...processes().flatMap(([child, parent]) => (parent === pid ? [child] : []))]
 }
 
+/** Its child processes, theirs, and so on. */
+export function descendantsOf(pid: number): number[] {
+  const all = processes()
+  const below = (one: number): number[] =>
+    all.flatMap(([child, parent]) => (parent === one ? [child, ...below(child)] : []))
+  return below(pid)
+}
+
 /** Each process with its parent; small images of Linux have no ps. */
 function processes(): [pid: number, parent: number][] {
   if (process.platform !== 'linux') {
@@ -24,7 +32,7 @@ function processes(): [pid: number, parent: number][] {
   })
 }
 
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
+export function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, name)

@@ -7,12 +7,13 @@ const { permissions, jobs } = parse(read('.github/workflows/ci.yml'))
 
 it('the workflow may only read', () => {
   expect(permissions).toEqual({ contents: 'read' })
-  expect(Object.keys(jobs)).toEqual(['ci', 'postgres'])
+  expect(Object.keys(jobs)).toEqual(['ci', 'postgres', 'failover'])
 })
 
 it.each([
   ['ci', '.ci/run', 90],
   ['postgres', '.ci/postgres', 60],
+  ['failover', '.ci/failover', 45],
 ])('its job %s runs %s, and pins its actions', (name, program, minutes) => {
   const job = jobs[name]
   expect(job).toMatchObject({ 'runs-on': 'ubuntu-latest', 'timeout-minutes': minutes })

@@ -247,6 +247,25 @@ describe('the worker', () => {
     forwarder.close()
   })
 
+  it('does not leave a job locked that it was given and never heard of', async () => {
+    const forwarder = new Forwarder()
+    await forwarder.open()
+    forwarder.target = Number(new URL(world.databaseUrl).port)
+    worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
+    const isSafe = async () => (await world.pool.query('select from worker_lease')).rowCount
+    await until(isSafe)
+    forwarder.lateMs = 1_000
+    await enqueue(world.deps.db, 'member-password', { clientId: 'nobody', mail: 'nobody@example.com' })
+    await until(async () => (await jobs())[0]?.state === 'running', jobs)
+    forwarder.cut()
+    forwarder.lateMs = 0
+    await until(() => world.logged().includes('went away while this worker took a job'))
+    await done() // once the lease of the former name has expired
+    await worker.stop()
+    worker = undefined
+    forwarder.close()
+  })
+
   it('takes no job while it cannot renew its lease, and goes on when it can', async () => {
     seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-9' }] as object))
     await start()

@@ -51,11 +51,11 @@ export class WorkerLease {
     if (!this.isSafe()) throw new LeaseLost()
   }
 
-  /** Once the worker holds no job any more. */
-  async stop(): Promise<void> {
+  /** Once the worker holds no job any more. One that may hold some lets the lease expire, so that they are unlocked. */
+  async stop(holdsJobs: boolean): Promise<void> {
     this.#stopping.abort()
     await this.#renewing
-    await returnLease(this.#db, this.#workerId).catch(() => {}) // it expires by itself
+    if (!holdsJobs) await returnLease(this.#db, this.#workerId).catch(() => {}) // it expires by itself
   }
 
   async #keep(): Promise<void> {

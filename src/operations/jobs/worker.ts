@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
 import { connectionSettings, openPool } from '../../platform/db/pool.ts'
+import { openQueuePool } from '../../platform/db/queue-pool.ts'
 import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
+import { isAway } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import type { ServiceDeps } from './deps.ts'
-import { openQueuePool } from './queue-pool.ts'
 import { CRON_TASKS, TASKS } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
 import { unlockDeadWorkers } from './worker-lease-store.ts'
@@ -29,6 +30,8 @@ export interface JobWorker {
 interface ActiveWorker {
   readonly runner: Runner
   readonly lease: WorkerLease
+  /** Resolves when a job may have been taken of which this worker does not know: it stays locked under its name. */
+  readonly lostJob: Promise<void>
   /** Takes no more jobs, waits for those that run, and gives the lease back. */
   end(): Promise<void>
 }
@@ -57,8 +60,8 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
   const unlocking = setInterval(unlockDead, UNLOCK_EVERY_MS).unref()
   const sealing = setInterval(seal, SEAL_EVERY_MS).unref()
 
-  const restart = async (): Promise<void> => {
-    log.error('the lease of this worker has expired: other workers take over its jobs, and it restarts')
+  const restart = async (reason: string): Promise<void> => {
+    log.error(`${reason}: other workers take over its jobs, and it restarts`)
     await current.end()
     while (!stopping.signal.aborted) {
       const begun = await begin().catch((error: Error) => void log.warn({ err: error }, 'the worker could not restart'))
@@ -69,9 +72,13 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
   }
   const watch = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const lost = await Promise.race([current.lease.lost.then(() => true), current.runner.promise.then(() => false)])
-      if (!lost) return
-      await restart()
+      const reason = await Promise.race([
+        current.lease.lost.then(() => 'the lease of this worker has expired'),
+        current.lostJob.then(() => 'the database went away while this worker took a job'),
+        current.runner.promise.then(() => undefined),
+      ])
+      if (!reason) return
+      await restart(reason)
     }
   }
   const ended = watch()
@@ -105,6 +112,14 @@ async function beginRunner(
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
   const settling = settleFailures(deps, log, events)
+  let holdsJobs = false
+  const lostJob = new Promise<void>((resolve) => {
+    events.on('worker:getJob:error', ({ error }) => {
+      if (!isAway(error)) return
+      holdsJobs = true
+      resolve()
+    })
+  })
   let lease: WorkerLease | undefined
   events.on('pool:create', ({ workerPool }) => {
     lease = new WorkerLease(leaseDb, workerPool.id, log)
@@ -136,11 +151,12 @@ async function beginRunner(
     over.abort()
     await runner.stop().catch(() => {})
     await settling()
-    await held.stop()
+    await held.stop(holdsJobs)
   }
   return {
     runner,
     lease: held,
+    lostJob,
     end: () => {
       ending ??= end()
       return ending

@@ -1,7 +1,7 @@
 import type { Client, Pool } from 'pg'
-import { type ConnectionSettings, openPool } from '../../platform/db/pool.ts'
-import { isAway } from '../../platform/lib/database-errors.ts'
-import type { Log } from '../../platform/lib/log.ts'
+import { isAway } from '../lib/database-errors.ts'
+import type { Log } from '../lib/log.ts'
+import { type ConnectionSettings, openPool } from './pool.ts'
 
 /** One of the codes after which the queue tries again, a hundred times. */
 const TRIED_AGAIN = { code: 'ETIMEDOUT' }
@@ -11,7 +11,11 @@ const withKnownCode = (error: unknown): never => {
   throw isAway(error) && error instanceof Error ? Object.assign(error, TRIED_AGAIN) : error
 }
 
-/** The queue's connections. All that it tries again may be done twice. */
+/** Tried again it would take another job, and the one that was taken would stay locked. */
+const takesJob = (statement: unknown): boolean =>
+  String((statement as { name?: unknown } | undefined)?.name).startsWith('get_job')
+
+/** Connections of graphile-worker. */
 export function openQueuePool(connection: ConnectionSettings, size: number, log: Log): Pool {
   const pool = openPool({ ...connection, size }, log)
   const connect = pool.connect.bind(pool) as (...given: unknown[]) => unknown
@@ -23,7 +27,7 @@ export function openQueuePool(connection: ConnectionSettings, size: number, log:
     const query = client.query.bind(client) as (...given: unknown[]) => unknown
     client.query = ((...given: unknown[]) => {
       const answered = query(...given)
-      return answered instanceof Promise ? answered.catch(withKnownCode) : answered
+      return answered instanceof Promise && !takesJob(given[0]) ? answered.catch(withKnownCode) : answered
     }) as Client['query']
   })
   return pool

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Forwarder } from '../../forwarder.ts'
+import { descendantsOf, signal } from '../processes.ts'
+import { type Member, patroniConfig, type Surroundings } from './configuration.ts'
+import { type Program, startProgram } from './programs.ts'
+
+const ASK_MS = 1_000
+
+/** One node: Patroni and its PostgreSQL, which replicas reach through a forwarder that can be slow. */
+export class Node {
+  readonly member: Member
+  readonly file: string
+  /** On the way to its replicas. */
+  readonly replication: Forwarder
+  readonly #folder: string
+  #patroni: Program | undefined
+
+  constructor(member: Member, surroundings: Surroundings, folder: string, replication: Forwarder) {
+    this.member = member
+    this.#folder = folder
+    this.replication = replication
+    this.file = join(folder, `${member.name}.yml`)
+    writeFileSync(this.file, patroniConfig(member, surroundings))
+  }
+
+  get name(): string {
+    return this.member.name
+  }
+
+  start(): void {
+    this.#patroni = startProgram('patroni', [this.file], this.#folder, `${this.name}.log`)
+  }
+
+  stop(): Promise<void> | undefined {
+    return this.#patroni?.stop()
+  }
+
+  postmaster(): number | undefined {
+    const file = join(this.member.dataDir, 'postmaster.pid')
+    return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
+  }
+
+  /** All of its processes. */
+  #processes(): number[] {
+    const roots = [this.#patroni?.pid, this.postmaster()].filter((pid) => pid !== undefined)
+    return [...new Set(roots.flatMap((pid) => [pid, ...descendantsOf(pid)]))]
+  }
+
+  killPostgres(): void {
+    signal([this.postmaster() ?? 0].filter(Boolean), 'SIGKILL')
+  }
+
+  kill(): void {
+    signal(this.#processes(), 'SIGKILL')
+    this.replication.cut()
+  }
+
+  pause(): void {
+    signal(this.#processes(), 'SIGSTOP')
+  }
+
+  resume(): void {
+    signal(this.#processes(), 'SIGCONT')
+  }
+
+  /** Whether Patroni says that it leads. */
+  leads(): Promise<boolean> {
+    return this.#ask('/primary').then((answer) => answer?.status === 200)
+  }
+
+  /** What Patroni knows of all nodes. */
+  async cluster(): Promise<{ members: { name: string; role: string; state: string; lag?: number | string }[] }> {
+    const answer = await this.#ask('/cluster')
+    return answer?.status === 200 ? JSON.parse(answer.text) : { members: [] }
+  }
+
+  #ask(path: string): Promise<{ status: number; text: string } | undefined> {
+    return fetch(`http://127.0.0.1:${this.member.restPort}${path}`, { signal: AbortSignal.timeout(ASK_MS) })
+      .then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+      .catch(() => undefined)
+  }
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Programs of Debian's packages, each in the foreground, with its output in a file. */
+
+const PACKAGES = { patroni: 'patroni', etcd: 'etcd-server', haproxy: 'haproxy' } as const
+
+const isInstalled = (program: string): boolean => spawnSync(program, ['--help']).error === undefined
+
+/** Where Debian puts the newest PostgreSQL. */
+export function postgresFolder(): string | undefined {
+  const all = '/usr/lib/postgresql'
+  const versions = existsSync(all) ? readdirSync(all).sort((one, other) => Number(other) - Number(one)) : []
+  return versions.map((version) => join(all, version, 'bin')).find((folder) => existsSync(join(folder, 'postgres')))
+}
+
+/** Packages that are missing here. */
+export const missingPackages = (): string[] => [
+  ...Object.entries(PACKAGES).flatMap(([program, name]) => (isInstalled(program) ? [] : [name])),
+  ...(postgresFolder() ? [] : ['postgresql']),
+]
+
+/** PostgreSQL does not run as root. */
+export function owner(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const [, , uid, gid] = /^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0].split(':') ?? []
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+export interface Program {
+  readonly pid: number
+  readonly child: ChildProcess
+  readonly log: string
+  /** Resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+const KILL_AFTER_MS = 20_000
+
+export function startProgram(name: string, args: readonly string[], folder: string, log: string): Program {
+  const file = join(folder, log)
+  const output = openSync(file, 'a')
+  const child = spawn(name, args, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' },
+    stdio: ['ignore', output, output],
+    ...owner(),
+  })
+  const ended = once(child, 'exit')
+  ended.catch(() => {})
+  return {
+    pid: child.pid as number,
+    child,
+    log: file,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}

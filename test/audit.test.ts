@@ -168,6 +168,13 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     'app_webhook_secret_rotated',
     onApp('POST', '/rotate-webhook-secret'),
   ),
+  'POST /admin/v1/apps/:app_key/test-webhook': operator('app_webhook_tested', onApp('POST', '/test-webhook')),
+  'POST /admin/v1/apps/:app_key/events/:event_id/retry': operator('app_event_retried', async () => {
+    const { app_key } = await client.makeApp({ webhook_url: 'https://hooks.example.com/' })
+    await client.admin('POST', `/apps/${app_key}/test-webhook`)
+    const { rows } = await world.pool.query('select event_id from app_event where app_key = $1', [app_key])
+    return () => client.admin('POST', `/apps/${app_key}/events/${rows[0].event_id}/retry`)
+  }),
   'POST /admin/v1/apps/:app_key/rotate-secret': operator('app_secret_rotated', onApp('POST', '/rotate-secret')),
   'POST /admin/v1/users': operator('user_created', async () => {
     const user_id = `u${newState()}`

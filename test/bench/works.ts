@@ -17,6 +17,7 @@ export const WORK_NAMES = [
   'userinfo',
   'introspect',
   'id-token',
+  'id-token-es256',
   'notices',
   'forged',
   'malformed',
@@ -97,7 +98,14 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
     title: 'code exchange with an id_token (RS256), each code once',
     contestants: ['gatehouse', 'oidc-provider'],
     order: 'once',
-    asks: idTokenAsks,
+    asks: idTokenAsks('RS256'),
+    leaves: { table: 'authorization_code', where: 'used_at is not null' },
+  },
+  'id-token-es256': {
+    title: 'code exchange with an id_token (ES256), each code once',
+    contestants: ['gatehouse'],
+    order: 'once',
+    asks: idTokenAsks('ES256'),
     leaves: { table: 'authorization_code', where: 'used_at is not null' },
   },
   notices: {

@@ -17,6 +17,7 @@ export interface Filled {
   readonly job_id: string
   readonly run_id: string
   readonly request_id: string
+  readonly event_id: string
   /** Of a call to the partner, as traffic has it. */
   readonly kind: string
   readonly id: string
@@ -40,7 +41,10 @@ export async function fill(world: World): Promise<Filled> {
     hosts: ['evil.example'],
     redirect_uris: [HOSTILE_URL.replaceAll('"', '%22').replaceAll('<', '%3C').replaceAll('>', '%3E')],
     scopes: ['USER_INFO'],
+    webhook_url: HOSTILE_URL,
   })
+  await call('POST', `/apps/${app.app_key}/test-webhook`, {})
+  const { event_id } = (await world.pool.query('select event_id from app_event')).rows[0]
   await call('POST', '/users', {
     ...USER,
     name: HOSTILE,
@@ -128,7 +132,8 @@ export async function fill(world: World): Promise<Filled> {
     [partner.partner_id, world.clock.now()],
   )
   await enqueue(world.deps.db, 'pull-due', {}, { key: HOSTILE, runAt: world.clock.now() })
-  const { id: job_id } = (await world.pool.query('select id from graphile_worker.jobs')).rows[0]
+  const { id: job_id } = (await world.pool.query('select id from graphile_worker.jobs where key = $1', [HOSTILE]))
+    .rows[0]
   await world.pool.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [job_id, HOSTILE])
   const keys = {
     app_key: app.app_key,
@@ -137,6 +142,7 @@ export async function fill(world: World): Promise<Filled> {
     client_secret: partner.client_secret,
     partner_deal_id,
     grant_id,
+    event_id,
     order_id,
     job_id: String(job_id),
   }

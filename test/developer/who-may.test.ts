@@ -46,6 +46,14 @@ const ROUTES: Readonly<Record<string, { who: 'person' | 'everybody' | 'team' | '
   'POST /developer/apps/:app_key/secret': { who: 'owner', form: { replaces: '' } },
   'GET /developer/apps/:app_key/end-tokens': { who: 'owner' },
   'POST /developer/apps/:app_key/end-tokens': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/webhook': { who: 'team' },
+  'POST /developer/apps/:app_key/webhook': { who: 'owner', form: { webhook_url: 'https://hooks.example.com/a' } },
+  'GET /developer/apps/:app_key/webhook/secret': { who: 'team' },
+  'POST /developer/apps/:app_key/webhook/secret': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/webhook/test': { who: 'team' },
+  'POST /developer/apps/:app_key/webhook/test': { who: 'team', form: {} },
+  'GET /developer/apps/:app_key/webhook/events/:event_id/retry': { who: 'team' },
+  'POST /developer/apps/:app_key/webhook/events/:event_id/retry': { who: 'team', form: {} },
   'GET /developer/apps/:app_key/test-users': { who: 'team' },
   'POST /developer/apps/:app_key/test-users': { who: 'team', form: {} },
   'POST /developer/teams/:team_id/name': { who: 'owner', form: { name: 'Renamed' } },
@@ -72,9 +80,14 @@ beforeAll(async () => {
   await owner.browser.send('POST', `${team}/members/${removed.memberId}/remove`, {})
   await owner.browser.send('POST', `${team}/invite`, { mail: 'open@example.com', role: 'developer' })
   const { rows } = await world.pool.query("select invitation_id from team_invitation where mail = 'open@example.com'")
+  const app_key = await registered(owner)
+  await owner.browser.send('POST', `/developer/apps/${app_key}/webhook`, { webhook_url: 'https://hooks.example.com/' })
+  await owner.browser.send('POST', `/developer/apps/${app_key}/webhook/test`, {})
+  const { rows: events } = await world.pool.query('select event_id from app_event')
   values = {
     team_id: owner.team,
-    app_key: await registered(owner),
+    app_key,
+    event_id: events[0].event_id,
     member_id: await memberIdOf(world, owner, owner.team),
     invitation_id: rows[0].invitation_id,
   }

@@ -108,6 +108,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app rotate-secret': ['none'],
   'app rotate-webhook-secret': ['none'],
   'app events': ['none'],
+  'app retry-event': ['none', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
+  'app test-webhook': ['none'],
   'app give': ['none', '--team-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
   'app request show': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
   'app request approve': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],

@@ -100,13 +100,27 @@ export async function tester(world: World, { browser }: Developer, appKey: strin
   return made
 }
 
+/** Secrets of authenticators, by passport. */
+const AUTHENTICATORS = new Map<string, string>()
+
+const codeOf = (world: World, { passport }: Developer): string =>
+  new TOTP({ secret: AUTHENTICATORS.get(passport) ?? '', period: 30 }).generate({
+    timestamp: world.clock.now().getTime(),
+  })
+
 /** Adds an authenticator, and signs in with it. */
-export async function withAuthenticator(world: World, { browser, passport }: Developer): Promise<void> {
+export async function withAuthenticator(world: World, developer: Developer): Promise<void> {
+  const { browser, passport } = developer
   const page = await browser.send('POST', '/account/security/authenticator', {})
-  const secret = /id="secret">([A-Z2-7]+)</.exec(page.text)?.[1] ?? ''
-  const show = () => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
-  await browser.send('POST', '/account/security/authenticator/confirm', { code: show() })
+  AUTHENTICATORS.set(passport, /id="secret">([A-Z2-7]+)</.exec(page.text)?.[1] ?? '')
+  await browser.send('POST', '/account/security/authenticator/confirm', { code: codeOf(world, developer) })
+  await signInAgain(world, developer)
+}
+
+/** A minute later, with the authenticator. */
+export async function signInAgain(world: World, developer: Developer): Promise<void> {
+  const { browser, passport } = developer
   world.clock.advance(60)
   await browser.send('POST', '/sign-in', { passport, password: 'password-of-a-test-user' })
-  await browser.send('POST', '/sign-in/code', { code: show() })
+  await browser.send('POST', '/sign-in/code', { code: codeOf(world, developer) })
 }

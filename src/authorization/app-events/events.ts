@@ -10,7 +10,7 @@ import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
 import { findWebhookOfApp, showMicroApp, type WebhookOfApp } from '../registry/index.ts'
 import * as store from './store.ts'
-import { type AppEvent, appEventFilter, type EndedAccess } from './wire.ts'
+import { type AppEvent, type AppNews, appEventFilter, type EndedAccess } from './wire.ts'
 
 const GIVEN_UP_AFTER_S = 3 * 86_400
 /** Never reached: attempts are ten minutes apart at most, and after three days an event is given up. */
@@ -28,23 +28,28 @@ const QUEUES = 2
  * An app has one job at a time, and sends for a short while in it, so one whose webhook is slow or away holds up others little.
  */
 export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess): Promise<void> {
-  const event = { ...ended, eventId: randomUUID(), type: 'grant.revoked' } as const
-  if (await store.insertEvent(db, event, clock.now())) await queueSending(db, ended.appKey)
+  if (await store.insertEnded(db, randomUUID(), ended, clock.now())) await queueSending(db, ended.appKey)
 }
 
-const queueSending = (db: Deps['db'], appKey: string): Promise<number> => {
+/** As above, what an app is told of itself. */
+export async function tellApp({ db, clock }: Deps, news: AppNews): Promise<void> {
+  if (await store.insertNews(db, randomUUID(), news, clock.now())) await queueSending(db, news.appKey)
+}
+
+export const queueSending = (db: Deps['db'], appKey: string): Promise<number> => {
   const key = `send-app-events:${appKey}`
   const queue = `send-app-events:${sha256(appKey).readUInt8() % QUEUES}`
   return enqueue(db, 'send-app-events', { appKey }, { key, queue, maxAttempts: MAX_ATTEMPTS })
 }
 
+function dataOf({ app_key, cid, user_id, reason, all_ended, detail }: AppEvent): object {
+  if (cid === null || user_id === null) return { app_key, ...detail }
+  return { app_key, cid, user_id, sub: subjectOf({ cid, userId: user_id }), reason, all_ended }
+}
+
 /** One body for every attempt, as for the id. */
-const bodyOf = ({ type, created_at, app_key, cid, user_id, reason, all_ended }: AppEvent): string =>
-  JSON.stringify({
-    type,
-    timestamp: created_at,
-    data: { app_key, cid, user_id, sub: subjectOf({ cid, userId: user_id }), reason, all_ended },
-  })
+const bodyOf = (event: AppEvent): string =>
+  JSON.stringify({ type: event.type, timestamp: event.created_at, data: dataOf(event) })
 
 /** Sends what waits for one app. `failure`: why something still waits, for the operator. */
 export async function sendAppEvents(
@@ -73,13 +78,15 @@ async function sendOne(
   webhook: WebhookOfApp | undefined,
   event: AppEvent,
 ): Promise<string | undefined> {
+  let answered: number | null = null
   const { failure } = await deliver(deps, {
     send: async () => {
-      if (!webhook) throw new NotSent('the app has no webhook any more', 'webhook: none', true)
-      await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
+      if (!webhook) throw new NotSent('the app has no webhook any more', 'webhook: none', { permanent: true })
+      answered = await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
     },
-    markSent: () => store.markSent(deps.db, event, deps.clock.now()),
-    markFailed: (problem, final) => store.markFailure(deps.db, event, problem, final ? 'failed' : 'waiting'),
+    markSent: () => store.markSent(deps.db, event, answered, deps.clock.now()),
+    markFailed: (error, final, status) =>
+      store.markFailure(deps.db, event, { error, status, state: final ? 'failed' : 'waiting' }),
     givenUpAt: addSeconds(event.created_at, GIVEN_UP_AFTER_S),
   })
   return failure

@@ -1,4 +1,7 @@
+import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
+import { oneApp } from '../registry/index.ts'
+import { retryAppEvent, testWebhook } from './by-hand.ts'
 import { listAppEvents } from './events.ts'
 
 /** What an app was told, and whether it arrived. It is sent by src/operations/jobs. */
@@ -17,9 +20,26 @@ export const APP_EVENT_ACTIONS = [
         { name: 'reason' },
         { name: 'state' },
         { name: 'attempts' },
+        { name: 'last_status' },
         { name: 'created_at' },
         { name: 'last_error' },
       ],
     },
+  }),
+  action({
+    route: 'POST /apps/:app_key/events/:event_id/retry',
+    command: 'app retry-event',
+    arguments: ['app_key', 'event_id'],
+    role: 'editor',
+    input: retryAppEvent.input,
+    run: retryAppEvent,
+  }),
+  action({
+    route: 'POST /apps/:app_key/test-webhook',
+    command: 'app test-webhook',
+    role: 'editor',
+    input: oneApp,
+    run: (deps: Deps, { app_key }) => testWebhook(deps, app_key),
+    offered: ({ webhook_url }) => webhook_url !== null,
   }),
 ]

@@ -1,9 +1,9 @@
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
-import { type AppEvent, appEvent, type NewAppEvent } from './wire.ts'
+import { type AppEvent, type AppNews, appEvent, type EndedAccess } from './wire.ts'
 
 const KEPT_DAYS = 30
 
@@ -20,19 +20,34 @@ export const APP_EVENTS_OF_PERSON: readonly PersonalRows[] = [
   },
 ]
 
+const askedApp = (appKey: string): Fragment =>
+  sql.part`(select ${appKey}::text as app_key) asked join ${joinedMicroApp(sql.part`asked.app_key`)}`
+
 /** False where the app has no webhook: then there is nothing to tell. */
-export const insertEvent = async (db: Db, event: NewAppEvent, now: Date): Promise<boolean> =>
+export const insertEnded = async (db: Db, eventId: string, ended: EndedAccess, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`insert into app_event (routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, state, created_at)
-        select ${event.routingKey}::int, ${event.eventId}::uuid, a.app_key, ${event.type}::text, ${event.cid}::int,
-          ${event.userId}::text, ${event.reason}::text, ${event.allEnded}::boolean, 'waiting', ${now}::timestamptz
-        from (select ${event.appKey}::text as app_key) asked
-        join ${joinedMicroApp(sql.part`asked.app_key`)}
-        where a.webhook_url is not null`,
+        select ${ended.routingKey}::int, ${eventId}::uuid, a.app_key, 'grant.revoked', ${ended.cid}::int,
+          ${ended.userId}::text, ${ended.reason}::text, ${ended.allEnded}::boolean, 'waiting', ${now}::timestamptz
+        from ${askedApp(ended.appKey)} where a.webhook_url is not null`,
   )) === 1
 
-const columns = sql.part`routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, state, attempts, last_error,
-  created_at, sent_at`
+/** As above. It is about nobody, so its routing key is 0. */
+export const insertNews = async (
+  db: Db,
+  eventId: string,
+  { appKey, type, detail }: AppNews,
+  now: Date,
+): Promise<boolean> =>
+  (await db.exec(
+    sql`insert into app_event (routing_key, event_id, app_key, type, detail, state, created_at)
+        select 0, ${eventId}::uuid, a.app_key, ${type}::text, ${JSON.stringify(detail)}::jsonb, 'waiting',
+          ${now}::timestamptz
+        from ${askedApp(appKey)} where a.webhook_url is not null`,
+  )) === 1
+
+const columns = sql.part`routing_key, event_id, app_key, type, cid, user_id, reason, all_ended, detail, state, attempts,
+  last_status, last_error, created_at, sent_at`
 
 /** Events that were tried least come first, so that one which is always refused does not hold up the others. */
 export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<AppEvent[]> =>
@@ -54,22 +69,37 @@ export const appsToTell = async (db: Db, { routingKey, cid, userId }: UserRowKey
 
 type EventKey = Pick<AppEvent, 'routing_key' | 'event_id'>
 
-export const markSent = (db: Db, { routing_key, event_id }: EventKey, now: Date): Promise<number> =>
+export const markSent = (
+  db: Db,
+  { routing_key, event_id }: EventKey,
+  status: number | null,
+  now: Date,
+): Promise<number> =>
   db.exec(
-    sql`update app_event set state = 'sent', sent_at = ${now}, attempts = attempts + 1, last_error = null
+    sql`update app_event
+        set state = 'sent', sent_at = ${now}, attempts = attempts + 1, last_status = ${status}, last_error = null
         where routing_key = ${routing_key} and event_id = ${event_id}`,
   )
 
 export const markFailure = (
   db: Db,
   { routing_key, event_id }: EventKey,
-  error: string,
-  state: 'waiting' | 'failed',
+  {
+    error,
+    status,
+    state,
+  }: { readonly error: string; readonly status: number | null; readonly state: AppEvent['state'] },
 ): Promise<number> =>
   db.exec(
-    sql`update app_event set attempts = attempts + 1, last_error = ${error}, state = ${state}
+    sql`update app_event set attempts = attempts + 1, last_error = ${error}, last_status = ${status}, state = ${state}
         where routing_key = ${routing_key} and event_id = ${event_id} and state <> 'sent'`,
   )
+
+/** Waits again, also what has arrived already; false where the app has no such event. */
+export const sendAgain = async (db: Db, appKey: string, eventId: string): Promise<boolean> =>
+  (await db.exec(
+    sql`update app_event set state = 'waiting', sent_at = null where app_key = ${appKey} and event_id = ${eventId}`,
+  )) === 1
 
 interface EventPage {
   readonly limit: number

@@ -14,23 +14,27 @@ export interface EndedAccess extends UserRowKey {
   readonly allEnded: boolean
 }
 
-export interface NewAppEvent extends EndedAccess {
-  readonly eventId: string
-  readonly type: 'grant.revoked'
+/** What an app is told of itself; `detail` is part of the message. */
+export interface AppNews {
+  readonly appKey: string
+  readonly type: 'app.approved' | 'secret.expiring' | 'webhook.test'
+  readonly detail: Readonly<Record<string, string>>
 }
 
-/** A stored event. */
+/** A stored event. Those that are about nobody have neither a person nor a reason, and those about a grant no detail. */
 export const appEvent = z.object({
   routing_key: z.number(),
   event_id: z.string(),
   app_key: z.string(),
-  type: z.literal('grant.revoked'),
-  cid: z.number(),
-  user_id: z.string(),
-  reason: z.enum(REASONS),
-  all_ended: z.boolean(),
+  type: z.enum(['grant.revoked', 'app.approved', 'secret.expiring', 'webhook.test']),
+  cid: z.number().nullable(),
+  user_id: z.string().nullable(),
+  reason: z.enum(REASONS).nullable(),
+  all_ended: z.boolean().nullable(),
+  detail: z.record(z.string(), z.string()).nullable(),
   state: z.enum(['waiting', 'sent', 'failed']),
   attempts: z.number(),
+  last_status: z.number().nullable(),
   last_error: z.string().nullable(),
   created_at: z.date(),
   sent_at: z.date().nullable(),

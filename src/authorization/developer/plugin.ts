@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { failureAnswerOf } from '../../platform/lib/web/envelope.ts'
 import { sendErrorPage } from '../../platform/lib/web/page.ts'
+import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
 import { appRoutes } from './app-routes.ts'
 import { failureRoutes } from './failure-routes.ts'
@@ -9,6 +10,7 @@ import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
 import { secretRoutes } from './secret-routes.ts'
 import { teamRoutes } from './team-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 
 /** What developers of micro-apps read: how to connect, the reference of both dialects, OpenAPI. Public. */
 const documents: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -18,7 +20,7 @@ const documents: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
 }
 
 /** What developers of micro-apps read, and what they do with their own apps. */
-export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const developerRoom: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   await app.register(documents, { deps })
   if (deps.config.DEVELOPERS === 'off') return
   await app.register(homeRoutes, { deps })
@@ -26,4 +28,5 @@ export const developerRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   await app.register(appRoutes, { deps })
   await app.register(secretRoutes, { deps })
   await app.register(failureRoutes, { deps })
+  await app.register(webhookRoutes, { deps })
 }

@@ -7,19 +7,14 @@ import { STEP_UP } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_SECRET } from '../teams/index.ts'
-import { type AppRequest, developerGuard, HOME, orRefused, translatorOf } from './guard.ts'
+import { type AppRequest, developerGuard, HOME, translatorOf } from './guard.ts'
+import { overlap, sensitive } from './sensitive-guard.ts'
 
 const SECRET = `${HOME}/apps/:app_key/secret`
-const HOUR_S = 3_600
-/** For how long the secret before goes on working. */
-const OVERLAPS_S = [0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S] as const
 
 /** Anything unusable counts as the usual day, or as a page that was never seen. */
 const rotateForm = z.object({
-  overlap_s: z.coerce
-    .number()
-    .pipe(z.literal(OVERLAPS_S))
-    .catch(24 * HOUR_S),
+  overlap_s: overlap,
   replaces: z.string().max(40).catch('?'),
 })
 
@@ -50,19 +45,12 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     })
   }
 
-  /** Does it for somebody who has shown just now who they are; others do so first, and then come back to the page. */
-  async function sensitive(given: AppRequest, work: () => Promise<FastifyReply>): Promise<FastifyReply> {
-    const path = `${HOME}/apps/${given.app.app_key}/secret`
-    const factor = await STEP_UP.secondFactor(deps, given.person)
-    if (factor === 'none') {
-      given.reply.code(403)
-      return show(given, { alert: translatorOf(given)('developer.secret.needs_factor') })
-    }
-    if (factor === 'not-used' || !(await STEP_UP.isFresh(deps, given.person))) {
-      return STEP_UP.ask(given.reply, path, true)
-    }
-    return orRefused(given, work, (alert) => show(given, { alert }))
-  }
+  const guarded = (given: AppRequest, work: () => Promise<FastifyReply>) =>
+    sensitive(deps, given, {
+      path: `${HOME}/apps/${given.app.app_key}/secret`,
+      show: (alert) => show(given, { alert }),
+      work,
+    })
 
   app.get(
     SECRET,
@@ -72,7 +60,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post(
     SECRET,
     forApp('owner', (given) =>
-      sensitive(given, async () => {
+      guarded(given, async () => {
         const form = parseInput(rotateForm, given.request.body ?? {})
         const made = await APP_SECRET.rotate(given.deps, given.app.app_key, form, given.person)
         return show(given, { made })
@@ -89,7 +77,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post(
     `${HOME}/apps/:app_key/end-tokens`,
     forApp('owner', (given) =>
-      sensitive(given, async () => {
+      guarded(given, async () => {
         await APP_SECRET.endTokens(given.deps, given.app.app_key, given.person)
         return given.goTo(`${HOME}/apps/${given.app.app_key}/secret?done=ended`)
       }),

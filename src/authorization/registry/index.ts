@@ -10,6 +10,7 @@ export {
   listMicroApps,
   listOrigins,
   putLive,
+  rotateAppWebhookSecret,
   showMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
@@ -23,7 +24,7 @@ export {
   rotateSecret,
   type UsedSecret,
 } from './secret.ts'
-export type { LiveSecret } from './secret-store.ts'
+export { type LiveSecret, takeEndingSecrets } from './secret-store.ts'
 export { existingAppKeys, joinedMicroApp, lockMicroApp } from './store.ts'
 export { findWebhookOfApp, type WebhookOfApp } from './webhook.ts'
 export { REGISTRY_SEALED } from './webhook-store.ts'

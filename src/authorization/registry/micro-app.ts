@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { generateSecret, type SecretDates } from '../../platform/lib/crypto/generated-secret.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import {
   InvalidInput,
   operation,
@@ -150,17 +151,18 @@ export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
 
 const noWebhook = (): RescodeError => invalidRequest('that app has no webhook', { status: 404 })
 
-/** A new secret for the app's webhook, from now on; shown this once. What fails meanwhile is tried again for three days. */
+/** A new secret for the app's webhook, shown this once; for `overlap_s` seconds more each call has both signatures. */
 export async function rotateAppWebhookSecret(
   deps: Deps,
   appKey: string,
+  { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { webhook_secret: string }> {
   let webhook_secret = ''
   const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (db, now) => {
     const { secrets: _, ...changed } = await existing(appKey, () => store.findMicroApp(db, appKey, now))
     if (changed.webhook_url === null) throw noWebhook()
-    webhook_secret = await makeWebhookSecret({ ...deps, db }, appKey)
-    return { changed }
+    webhook_secret = await makeWebhookSecret({ ...deps, db }, appKey, addSeconds(now, overlap_s))
+    return { changed, detail: { overlap_s } }
   })
   return { ...app, webhook_secret }
 }

@@ -141,3 +141,20 @@ const secretUses: Batched<SecretUse, unknown> = {
 export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
   await db.batch(secretUses, use)
 }
+
+const ending = z.object({ app_key: z.string(), created_at: z.date(), ends_at: z.date() })
+
+/** Secrets that end until then, each given to one caller once, who tells its app in the same transaction. */
+export const takeEndingSecrets = (
+  db: Db,
+  { now, until, limit }: { readonly now: Date; readonly until: Date; readonly limit: number },
+): Promise<z.output<typeof ending>[]> =>
+  db.listWithCustomPlan(
+    ending,
+    sql`update micro_app_secret secret set end_told = true
+        from (select s.app_key, s.secret_hash from micro_app_secret s join micro_app a using (app_key)
+              where not s.end_told and s.ends_at > ${now} and s.ends_at <= ${until} and a.webhook_url is not null
+              order by s.ends_at limit ${limit} for update of s skip locked) due
+        where secret.app_key = due.app_key and secret.secret_hash = due.secret_hash
+        returning secret.app_key, secret.created_at, secret.ends_at`,
+  )

@@ -3,24 +3,31 @@ import { newWebhookSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import * as store from './webhook-store.ts'
 
-/** Where an app is told, and what signs it, `whsec_…`. */
+/** Where an app is told, and what signs it, `whsec_…`: the newest secret first, then the one of before while it works. */
 export interface WebhookOfApp {
   readonly url: string
-  readonly secret: string | undefined
+  readonly secrets: readonly string[]
 }
 
 /** Undefined for an app without one. */
-export async function findWebhookOfApp({ db, keys }: Deps, appKey: string): Promise<WebhookOfApp | undefined> {
-  const found = await store.findWebhook(db, appKey)
+export async function findWebhookOfApp({ db, keys, clock }: Deps, appKey: string): Promise<WebhookOfApp | undefined> {
+  const found = await store.findWebhook(db, appKey, clock.now())
   if (!found) return undefined
-  const { webhook_url: url, webhook_secret: sealed } = found
-  return { url, secret: sealed ? decryptSecret(keys, sealed, store.webhookSecretContext(appKey)) : undefined }
+  const sealed = [found.webhook_secret, found.former_webhook_secret].filter((one) => one !== null)
+  const context = store.webhookSecretContext(appKey)
+  return { url: found.webhook_url, secrets: sealed.map((one) => decryptSecret(keys, one, context)) }
 }
 
-/** Makes a secret, and returns it to be shown this once. */
-export async function makeWebhookSecret({ db, keys }: Pick<Deps, 'db' | 'keys'>, appKey: string): Promise<string> {
+/** Makes a secret, and returns it to be shown this once. Until `formerEndsAt` the one so far signs too. */
+export async function makeWebhookSecret(
+  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  appKey: string,
+  formerEndsAt?: Date,
+): Promise<string> {
   const secret = newWebhookSecret()
-  await store.setWebhookSecret(db, appKey, encryptSecret(keys, secret, store.webhookSecretContext(appKey)))
+  const sealed = encryptSecret(keys, secret, store.webhookSecretContext(appKey))
+  if (formerEndsAt) await store.replaceWebhookSecret(db, appKey, sealed, formerEndsAt)
+  else await store.setWebhookSecret(db, appKey, sealed)
   return secret
 }
 

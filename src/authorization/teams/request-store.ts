@@ -25,23 +25,32 @@ const request = z.object({
   }),
   state: z.enum(REQUEST_STATES),
   asked_at: z.date(),
+  /** updated_at of the app that was asked about; null of requests from before it was kept. */
+  based_on: z.date().nullable(),
   decided_at: z.date().nullable(),
   remark: z.string().nullable(),
 })
 export type AppRequest = z.output<typeof request>
 
-const COLUMNS = sql.part`request_id, app_key, kind, asked, state, asked_at, decided_at, remark`
+const COLUMNS = sql.part`request_id, app_key, kind, asked, state, asked_at, based_on, decided_at, remark`
+
+interface NewRequest {
+  readonly requestId: string
+  readonly appKey: string
+  readonly kind: AppRequest['kind']
+  readonly basedOn: Date
+}
 
 /** 0 where one is open already. */
 export const insertRequest = (
   db: Db,
-  { requestId, appKey, kind }: { requestId: string; appKey: string; kind: AppRequest['kind'] },
+  { requestId, appKey, kind, basedOn }: NewRequest,
   asked: AppFields,
   now: Date,
 ): Promise<number> =>
   db.exec(
-    sql`insert into app_request (request_id, app_key, kind, asked, state, asked_at)
-        values (${requestId}, ${appKey}, ${kind}, ${JSON.stringify(asked)}::jsonb, 'open', ${now})
+    sql`insert into app_request (request_id, app_key, kind, asked, state, asked_at, based_on)
+        values (${requestId}, ${appKey}, ${kind}, ${JSON.stringify(asked)}::jsonb, 'open', ${now}, ${basedOn})
         on conflict (app_key) where state = 'open' do nothing`,
   )
 
@@ -67,6 +76,13 @@ export const closeRequest = async (
     sql`update app_request set state = ${state}, remark = ${remark}, decided_at = ${now}
         where request_id = ${requestId} and state = 'open'`,
   )) === 1
+
+/** The team has changed something of the app that is not asked for: an open request is about the app as it is then. */
+export const rebaseRequest = (db: Db, appKey: string, from: Date, to: Date): Promise<number> =>
+  db.exec(
+    sql`update app_request set based_on = ${to}
+        where app_key = ${appKey} and state = 'open' and coalesce(based_on, asked_at) >= ${from}`,
+  )
 
 /** What the team that had the app before has asked for is nobody's. */
 export const withdrawOpen = (db: Db, appKey: string, now: Date): Promise<number> =>

@@ -8,6 +8,7 @@ import { InvalidInput, operation, parseInput } from '../../platform/lib/json/inp
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
+import { tellApp } from '../app-events/index.ts'
 import { putLive, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import { changeApp, originsOf } from './app.ts'
 import * as apps from './app-store.ts'
@@ -28,11 +29,16 @@ const fieldsOf = (
 }
 
 /** What operators have set of the app may be no longer what a team could give: that is said before anybody waits. */
-async function ask(deps: Deps, appKey: string, kind: store.AppRequest['kind'], given: AppFields): Promise<void> {
+async function ask(
+  deps: Deps,
+  { app_key: appKey, updated_at: basedOn }: { readonly app_key: string; readonly updated_at: Date },
+  kind: store.AppRequest['kind'],
+  given: AppFields,
+): Promise<void> {
   const { db, clock } = deps
   const asked = parseInput(appFields, given)
   const requestId = randomUUID()
-  if ((await store.insertRequest(db, { requestId, appKey, kind }, asked, clock.now())) === 0) {
+  if ((await store.insertRequest(db, { requestId, appKey, kind, basedOn }, asked, clock.now())) === 0) {
     throw new TeamRefusal('asked')
   }
   // As part of the transaction: one mail, and none for what is not asked.
@@ -52,7 +58,7 @@ const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promis
     if (app.stage !== 'development') throw new TeamRefusal('live')
     const asked = fieldsOf(app, access)
     if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
-    await ask(inside, appKey, 'live', asked)
+    await ask(inside, app, 'live', asked)
   })
 
 /** An owner asks for a change of a live app. */
@@ -60,10 +66,10 @@ const requestChange = operation(
   appFields,
   (deps: Deps, appKey: string, asked: AppFields, person: UserRowKey): Promise<void> =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside, { kind }) => {
-      const { stage } = await showMicroApp(inside, appKey)
-      if (stage !== 'live') throw notFound()
+      const app = await showMicroApp(inside, appKey)
+      if (app.stage !== 'live') throw notFound()
       if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: 'cannot be changed' }])
-      await ask(inside, appKey, 'change', asked)
+      await ask(inside, app, 'change', asked)
     }),
 )
 
@@ -110,7 +116,7 @@ export const listRequests = operation(requestFilter, async ({ db }: Deps, filter
 export async function showRequest(deps: Deps, { request_id }: OneRequest) {
   const found = await store.findRequest(deps.db, request_id)
   if (!found) throw noSuchRequest()
-  const { asked, ...request } = found
+  const { asked, based_on: _, ...request } = found
   const app = await showMicroApp(deps, found.app_key)
   const { reasons, kind, ...fields } = asked
   const inForce: Readonly<Record<string, unknown>> = { ...app }
@@ -142,7 +148,8 @@ async function decide(
 
 /** The app is live from now on, or has what was asked for. */
 export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
-  decide(deps, request_id, { state: 'approved', remark: null }, async (inside, { app_key, kind, asked, asked_at }) => {
+  decide(deps, request_id, { state: 'approved', remark: null }, async (inside, request) => {
+    const { app_key, kind, asked, asked_at, based_on } = request
     const { name, logo_url, hosts, redirect_uris, scopes } = asked
     const shown = { name, logo_url, hosts, redirect_uris, scopes }
     // A page calls from where it is; what else operators have set of the app stays.
@@ -152,10 +159,11 @@ export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
     )
     const admit = ({ updated_at }: { readonly updated_at: Date }) => {
       // What operators have changed of it since then would be undone without a word.
-      if (kind === 'change' && updated_at > asked_at) throw new TeamRefusal('changed_since')
+      if (kind === 'change' && updated_at > (based_on ?? asked_at)) throw new TeamRefusal('changed_since')
     }
     await putLive(inside, app_key, changes, { requestId: request_id, admit })
     await apps.setReasons(inside.db, app_key, asked.reasons)
+    await tellApp(inside, { appKey: app_key, type: 'app.approved', detail: { request_id, kind } })
   })
 
 const withRemark = oneRequest.extend({ remark })

@@ -118,7 +118,7 @@ export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefi
 export const below = (places: Places, detail: Placed): Placed[] => [
   ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
   ...places.details.filter(
-    (other) => other !== detail && places.details.find((one) => isBeside(one, other)) === detail,
+    (other) => other !== detail && places.details.find((page) => isBeside(page, other)) === detail,
   ),
 ]
 

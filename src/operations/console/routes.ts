@@ -69,9 +69,9 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
   )
 
   app.get('/search', async (request, reply) => {
-    const found = await searchFor(contextOf(request))
-    if (found.href) return reply.headers(NO_STORE_HEADERS).redirect(found.href, 302)
-    return sendConsolePage(request, reply, 'console/search', found)
+    const result = await searchFor(contextOf(request))
+    if (result.href) return reply.headers(NO_STORE_HEADERS).redirect(result.href, 302)
+    return sendConsolePage(request, reply, 'console/search', result)
   })
 
   for (const section of SECTIONS) {
@@ -87,7 +87,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
     const asked = contextOf(request)
     const { export: format, ...fields } = asked.fields
     const context = { ...asked, fields }
-    const { problems, file, ...found } = await readList(page, context, format)
+    const { problems, file, ...list } = await readList(page, context, format)
     if (file) return sendDownload(reply, file)
     const { after, ...others } = fields
     const filters = page
@@ -99,8 +99,8 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       path: HOME + page.path,
       filters,
       problems,
-      ...found,
-      next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
+      ...list,
+      next: list.next === null ? null : `?${new URLSearchParams({ ...others, after: list.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
       exports: mayExport(page, context)
         ? EXPORT_FORMATS.map((kind) => [kind, `?${new URLSearchParams({ ...others, export: kind })}`])

@@ -105,9 +105,9 @@ const explained = (row: RefusedRow): ExplainedRefusal => ({
 
 /** Everything known of a request by its id; throws 20007 (404) where nothing is. */
 export async function explainRequest(deps: Deps, requestId: string): Promise<ExplainedRequest> {
-  const found = await requestOf(deps, requestId)
-  if (Object.keys(found).length === 0) throw nothingKnown(`request ${requestId}`)
-  return found
+  const parts = await requestOf(deps, requestId)
+  if (Object.keys(parts).length === 0) throw nothingKnown(`request ${requestId}`)
+  return parts
 }
 
 /** By which parameter: what an app has registered for it. */
@@ -147,12 +147,12 @@ async function requestOf(deps: Deps, id: string): Promise<ExplainedRequest> {
  */
 export async function explain(deps: Deps, about: string): Promise<Explained> {
   const token = parseTokenPrefix(about)
-  const found = isUuid(about)
+  const parts = isUuid(about)
     ? await requestOf(deps, about)
     : token
       ? { token: await tokenOf(deps, token) }
       : Object.assign({}, ...(await Promise.all([orderOf, appOf, partnerOf, usersOf].map((look) => look(deps, about)))))
-  if (Object.keys(found).length > 0) return found
+  if (Object.keys(parts).length > 0) return parts
   if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
   throw nothingKnown('it')
 }
@@ -199,8 +199,8 @@ async function partnerOf(deps: Deps, about: string): Promise<Explained> {
 }
 
 async function usersOf(deps: Deps, about: string): Promise<Explained> {
-  const found = await findUsers(deps, about, MAX_ROWS)
-  const people = found.map(async (person) => {
+  const users = await findUsers(deps, about, MAX_ROWS)
+  const people = users.map(async (person) => {
     const { cid, user_id } = person
     const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     const [grants, refusals] = await Promise.all([
@@ -209,5 +209,5 @@ async function usersOf(deps: Deps, about: string): Promise<Explained> {
     ])
     return { ...person, grants: grants.grants, refusals: refusals.map(explained) }
   })
-  return found.length > 0 ? { people: await Promise.all(people) } : {}
+  return users.length > 0 ? { people: await Promise.all(people) } : {}
 }

@@ -15,7 +15,7 @@ export async function callPeopleHook(deps: ServiceDeps, { id, type, at, data }: 
   const body = JSON.stringify({ type, timestamp: at, data })
   deps.assertLeaseHeld?.()
   try {
-    await postWebhook(deps, { url: hook, id, body, secret })
+    await postWebhook(deps, { url: hook, id, body, secrets: [secret] })
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
     throw new Error(`PASSWORD_RESET_HOOK: ${error.message}`)

@@ -10,9 +10,9 @@ const ofRequest = z.object({ requestId: z.string() })
 export const sendRequestMailTask: Task = async (deps, payload) => {
   const { requestId } = ofRequest.parse(payload)
   const { OPERATORS_MAIL: address, ADMIN_PORT, PUBLIC_URL } = deps.config
-  const found = address === undefined ? undefined : await APP_REQUESTS.open(deps, requestId)
-  if (!address || !found) return
-  const { name, kind, at } = found
+  const request = address === undefined ? undefined : await APP_REQUESTS.open(deps, requestId)
+  if (!address || !request) return
+  const { name, kind, at } = request
   // With ADMIN_PORT the console is at an address that is not known here.
   const url = `${ADMIN_PORT === undefined ? PUBLIC_URL : ''}/console/app-requests/${requestId}`
   await mailPerson(deps, {

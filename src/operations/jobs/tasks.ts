@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sendAppEvents } from '../../authorization/app-events/index.ts'
+import { sendAppEvents, tellOfEndingSecrets } from '../../authorization/app-events/index.ts'
 import { eraseDue } from '../../authorization/people/index.ts'
 import type { TaskName } from '../../platform/db/jobs-store.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -113,11 +113,13 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-contact-code': sendContactCodeTask,
   'send-app-events': sendAppEventsTask,
   'erase-due': eraseDueTask,
+  'tell-ending-secrets': (deps, _payload, { signal }) => tellOfEndingSecrets(deps, signal),
 }
 
 /** What is queued by the clock, in UTC. */
 export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
   { task: 'erase-due', match: '37 * * * *' },
+  { task: 'tell-ending-secrets', match: '47 * * * *' },
   { task: 'purge-often', match: '*/2 * * * *' },
 ]

@@ -13,6 +13,7 @@ const PRIORITIES = {
   purge: 0,
   'purge-often': 0,
   'erase-due': 0,
+  'tell-ending-secrets': 0,
   'send-notification': 0,
   'send-member-mail': 0,
   'send-team-mail': 0,

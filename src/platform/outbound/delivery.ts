@@ -4,6 +4,11 @@ import type { Deps } from '../deps.ts'
 const RECORD_TRIES = 60
 const RECORD_PAUSE_MS = 1_000
 
+interface Verdict {
+  readonly permanent?: boolean
+  readonly status?: number | null
+}
+
 /**
  * Why a message did not arrive. `message` is for whoever it is meant for: it says nothing about our network, and blocked,
  * refused and unreachable addresses read alike. `detail` is for the operator. Neither holds a secret or an address.
@@ -13,11 +18,14 @@ export class NotSent extends Error {
   readonly detail: string
   /** Trying again would not help. */
   readonly permanent: boolean
+  /** HTTP status of the answer, where there was one. */
+  readonly status: number | null
 
-  constructor(message: string, detail: string, permanent = false) {
+  constructor(message: string, detail: string, { permanent = false, status = null }: Verdict = {}) {
     super(message)
     this.detail = detail
     this.permanent = permanent
+    this.status = status
   }
 }
 
@@ -33,7 +41,7 @@ interface Delivery {
   send(): Promise<void>
   markSent(): Promise<unknown>
   /** `problem` is for the receiver of the message. */
-  markFailed(problem: string, final: boolean): Promise<unknown>
+  markFailed(problem: string, final: boolean, status: number | null): Promise<unknown>
   readonly givenUpAt: Date
 }
 
@@ -55,7 +63,7 @@ export async function deliver(
     const known = error instanceof NotSent
     const [problem, detail] = known ? [error.message, error.detail] : ['an error of the platform', String(error)]
     const final = deps.clock.now() >= givenUpAt || (known && error.permanent)
-    await markFailed(problem, final)
+    await markFailed(problem, final, known ? error.status : null)
     return final ? { givenUp: detail } : { failure: detail }
   }
   await retryUntilStored(markSent)

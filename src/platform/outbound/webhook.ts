@@ -25,25 +25,26 @@ export interface WebhookMessage {
   readonly id: string
   /** JSON. */
   readonly body: string
-  /** `whsec_…`; undefined: unsigned. */
-  readonly secret: string | undefined
+  /** `whsec_…`, the newest first; with none it is unsigned. */
+  readonly secrets: readonly string[]
 }
 
 /**
  * Posts a message to a webhook, signed as Standard Webhooks (standardwebhooks.com) has it. Delivered when the answer is 2xx.
- * Throws NotSent.
+ * Returns its status. Throws NotSent.
  */
 export async function postWebhook(
   { clock, calls }: Pick<OutboundDeps, 'clock' | 'calls'>,
-  { url, id, body, secret }: WebhookMessage,
-): Promise<void> {
+  { url, id, body, secrets }: WebhookMessage,
+): Promise<number> {
   const { Webhook } = await import('standardwebhooks') // with the first of them
   const now = clock.now()
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, body))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'webhook-id': id,
     'webhook-timestamp': String(epochSeconds(now)),
-    ...(secret ? { 'webhook-signature': new Webhook(secret).sign(id, now, body) } : {}),
+    ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
   }
   const status = await post({ url, headers, body }, calls.guard, LIMITS).then(
     (answer) => answer.status,
@@ -53,5 +54,6 @@ export async function postWebhook(
     },
   )
   if (status < 200 || status > 299)
-    throw new NotSent(`the webhook responded with HTTP status ${status}`, `webhook: HTTP status ${status}`)
+    throw new NotSent(`the webhook responded with HTTP status ${status}`, `webhook: HTTP status ${status}`, { status })
+  return status
 }

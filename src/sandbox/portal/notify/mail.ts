@@ -77,7 +77,7 @@ function asNotSent({ code, originalCode, command, response = '', responseCode, p
   if (aboutThisMail) {
     const what = command === 'DATA' ? 'the mail' : 'the address'
     const verb = permanent ? 'does not accept' : 'does not accept for now'
-    return new NotSent(`the mail server ${verb}: ${what} (${said})`, detail, permanent)
+    return new NotSent(`the mail server ${verb}: ${what} (${said})`, detail, { permanent })
   }
   // Anything else is for our operator to correct, so it is tried again.
   const reached = responseCode !== undefined || code === 'EAUTH' || code === 'ETLS'

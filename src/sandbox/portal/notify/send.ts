@@ -32,7 +32,7 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
 async function callWebhook(deps: RunDeps, notification: Notification): Promise<void> {
   const { notification_id: id, partner_id: partnerId, role, address: url } = notification
   const secret = await webhookSecret(deps, { partnerId, role, url })
-  await postWebhook(deps, { url, id, body: bodyOf(notification), secret })
+  await postWebhook(deps, { url, id, body: bodyOf(notification), secrets: secret ? [secret] : [] })
 }
 
 const GIVEN_UP_AFTER_S = 86_400

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { rotation, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
+import { operation } from '../../platform/lib/json/input.ts'
+import type { OutboundDeps } from '../../platform/outbound/index.ts'
+import { checkWebhookUrl, listAppEvents, retryAppEvent, testWebhook } from '../app-events/index.ts'
+import { MICRO_APP_FIELDS, rotateAppWebhookSecret, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import { changeApp } from './app.ts'
+import { rebaseRequest } from './request-store.ts'
+
+/** The webhook of an app, as its team has it. People are not shown it, so a change of a live app needs no approval. */
+
+const webhook = z.strictObject({ webhook_url: MICRO_APP_FIELDS.webhook_url.changed })
+
+/**
+ * An owner sets, changes or, with null, takes away the address. Returns the secret of a new address to be shown this once;
+ * undefined where the address stays. Throws InvalidInput.
+ */
+const setWebhook = operation(
+  webhook,
+  (
+    deps: OutboundDeps,
+    appKey: string,
+    { webhook_url }: z.output<typeof webhook>,
+    person: UserRowKey,
+  ): Promise<string | undefined> => {
+    if (webhook_url !== null) checkWebhookUrl(deps, webhook_url)
+    return changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
+      const before = await showMicroApp(inside, appKey)
+      if (before.webhook_url === webhook_url) return undefined
+      const { webhook_secret, updated_at } = await updateMicroApp(inside, appKey, { webhook_url })
+      await rebaseRequest(inside.db, appKey, before.updated_at, updated_at)
+      return webhook_secret
+    })
+  },
+)
+
+/** An owner makes a new secret, to be shown this once; for a while the one so far signs too. */
+const rotateSecret = operation(
+  rotation,
+  async (deps: OutboundDeps, appKey: string, input: SecretRotation, person: UserRowKey): Promise<string> =>
+    changeApp(
+      deps,
+      appKey,
+      { person, role: 'owner' },
+      async (inside) => (await rotateAppWebhookSecret(inside, appKey, input)).webhook_secret,
+    ),
+)
+
+const test = (deps: OutboundDeps, appKey: string, person: UserRowKey): Promise<unknown> =>
+  changeApp(deps, appKey, { person, role: 'developer' }, (inside) => testWebhook(inside, appKey))
+
+const retry = operation(
+  retryAppEvent.input,
+  (deps: OutboundDeps, appKey: string, { event_id }: { readonly event_id: string }, person: UserRowKey) =>
+    changeApp(deps, appKey, { person, role: 'developer' }, (inside) =>
+      retryAppEvent(inside, { app_key: appKey, event_id }),
+    ),
+)
+
+/** What a team does about the webhook of its app. */
+export const APP_WEBHOOK = { set: setWebhook, rotate: rotateSecret, test, retry, deliveries: listAppEvents }

@@ -1,0 +1,337 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendAppEvents, tellOfEndingSecrets } from '../../src/authorization/app-events/index.ts'
+import { visibleText } from '../acceptance/form.ts'
+import { type Answer, header } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { hook } from '../sandbox/notify/post-office.ts'
+import {
+  clientOf,
+  type Developer,
+  founder,
+  joined,
+  registered,
+  signInAgain,
+  tester,
+  withAuthenticator,
+} from '../teams/people.ts'
+import { until } from '../until.ts'
+
+/** The webhook of an app, as its team sets, tries and watches it; with a real receiver. */
+
+let world: World
+let strict: World
+let owner: Developer & { team: string }
+const closing: (() => void)[] = []
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', CODE_DUPLICATE_WINDOW_S: '0' })
+  strict = await openWorld({ DEMO: 'off' })
+  owner = await founder(world)
+  await withAuthenticator(world, owner)
+})
+afterAll(async () => {
+  for (const close of closing) close()
+  await world?.close()
+  await strict?.close()
+})
+
+const { signal } = new AbortController()
+const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
+const secretIn = ({ text }: Answer): string => /<pre[^>]*>(whsec_[^<]+)<\/pre>/.exec(text)?.[1] ?? ''
+const send = (appKey: string) => sendAppEvents(world.deps, appKey, signal)
+
+async function receiver(...statuses: [number, ...number[]]) {
+  const opened = await hook(...statuses)
+  closing.push(opened.close)
+  return opened
+}
+
+type Delivery = Awaited<ReturnType<typeof hook>>['deliveries'][number]
+/** As the specification's own library has it, but for its clock: it looks at the real one. */
+function verifies(secret: string, delivery: Delivery | undefined): boolean {
+  const { headers, body } = delivery as Delivery
+  const at = new Date(Number(headers['webhook-timestamp']) * 1_000)
+  const signature = new Webhook(secret).sign(String(headers['webhook-id']), at, body)
+  return String(headers['webhook-signature']).split(' ').includes(signature)
+}
+const told = (deliveries: readonly Delivery[]) => deliveries.map(({ body }) => JSON.parse(body))
+
+/** An app with a webhook; the owner has just shown a second factor. */
+async function withWebhook(url: string, by = owner, where = world) {
+  const appKey = await registered(by)
+  const path = `/developer/apps/${appKey}/webhook`
+  const answer = await by.browser.send('POST', path, { webhook_url: url })
+  if (header(answer, 'location')?.startsWith('/sign-in')) throw new Error(`sign in anew: ${where.clock.now()}`)
+  return { appKey, path, answer, secret: secretIn(answer) }
+}
+const press = (path: string, what: string, form = {}) => owner.browser.send('POST', `${path}/${what}`, form)
+
+describe('the webhook of an app', () => {
+  it('is set by an owner with a second factor, and its secret is shown once', async () => {
+    const { url } = await receiver(204)
+    const newcomer = await founder(world)
+    const without = await withWebhook(url, newcomer)
+    expect([without.answer.status, seen(without.answer)]).toEqual([403, expect.stringContaining('A secret needs')])
+    const { path, secret, appKey } = await withWebhook(url)
+    expect(secret).toMatch(/^whsec_/)
+    expect(seen(await owner.browser.open(path))).toContain('Make a new signing secret')
+    expect((await owner.browser.open(path)).text).not.toContain(secret)
+    const again = await owner.browser.send('POST', path, { webhook_url: url })
+    expect([again.status, header(again, 'location')]).toEqual([303, path])
+    const { rows } = await world.pool.query('select actor, detail from audit_event where app_key = $1', [appKey])
+    expect(JSON.stringify(rows) + world.logged()).not.toContain(secret)
+    expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['user']))
+    expect(header(await owner.browser.send('POST', path, { webhook_url: '' }), 'location')).toBe(`${path}?done=removed`)
+  })
+
+  it('takes no address on this machine or its network, none without TLS, and none that is no address', async () => {
+    const strange = await founder(strict)
+    await withAuthenticator(strict, strange)
+    const appKey = await registered(strange)
+    const path = `/developer/apps/${appKey}/webhook`
+    for (const webhook_url of [
+      ...['http://hooks.example.com/', 'https://localhost/hook', 'https://127.0.0.1/hook', 'https://[::1]/'],
+      ...['https://10.1.2.3/hook', 'https://169.254.169.254/latest', 'https://[fd00::1]/', 'https://0x7f.1/'],
+      ...['https://u:p@hooks.example.com/', 'https://hooks.example.com/#x', 'nonsense', 'javascript:alert(1)'],
+    ]) {
+      const answer = await strange.browser.send('POST', path, { webhook_url })
+      expect([webhook_url, answer.status]).toEqual([webhook_url, 400])
+      expect(answer.text).toContain('Nothing was changed')
+    }
+    const { rows } = await strict.pool.query('select webhook_url from micro_app where app_key = $1', [appKey])
+    expect(rows).toEqual([{ webhook_url: null }])
+    expect((await strange.browser.send('POST', path, { webhook_url: 'https://hooks.example.com/' })).status).toBe(200)
+  })
+
+  it('gets a test, which the list shows with its answer, five a minute at most', async () => {
+    const { url, deliveries } = await receiver(204, 302, 500, 204)
+    const { path, secret, appKey } = await withWebhook(url)
+    for (const status of [204, 302, 500]) {
+      expect(header(await press(path, 'test'), 'location')).toBe(`${path}?done=tested`)
+      await send(appKey)
+      expect(seen(await owner.browser.open(path))).toContain(`Answer: ${status}`)
+      world.clock.advance(1)
+    }
+    expect(told(deliveries)[0]).toEqual({
+      type: 'webhook.test',
+      timestamp: expect.any(String),
+      data: { app_key: appKey },
+    })
+    expect(deliveries.every((one) => verifies(secret, one))).toBe(true)
+    for (let n = 0; n < 2; n++) await press(path, 'test')
+    const refused = await press(path, 'test')
+    expect([refused.status, seen(refused)]).toEqual([429, expect.stringContaining('Wait a minute')])
+    expect(Number(header(refused, 'retry-after'))).toBeGreaterThan(0)
+  })
+
+  it('gets an event again under the same id, whatever has become of it', async () => {
+    const { url, deliveries } = await receiver(410, 200)
+    const { path, appKey } = await withWebhook(url)
+    await press(path, 'test')
+    world.clock.advance(3 * 86_400 + 1) // it is given up
+    await send(appKey)
+    // The owner signs in anew: three days are over.
+    expect(told(deliveries)).toHaveLength(1)
+    const page = await relogged(path)
+    expect(seen(page)).toContain('Given up')
+    const id = /events\/([0-9a-f-]{36})\/retry/.exec(page.text)?.[1] ?? ''
+    for (let n = 0; n < 2; n++) {
+      expect(header(await press(path, `events/${id}/retry`), 'location')).toBe(`${path}?done=again`)
+      await send(appKey)
+      expect(seen(await owner.browser.open(path))).toContain('Delivered')
+    }
+    expect(deliveries.map(({ headers }) => headers['webhook-id'])).toEqual([id, id, id])
+    expect((await press(path, 'events/3b9d0c1e-0000-4000-8000-000000000000/retry')).status).toBe(404)
+    expect((await press(path, 'events/nonsense/retry')).status).toBe(404)
+  })
+
+  it('is signed by both secrets until the one of before has ended, and by none of another address', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { path, secret, appKey } = await withWebhook(url)
+    const next = secretIn(await press(path, 'secret', { overlap_s: '3600' }))
+    const signedBy = async () => {
+      await press(path, 'test')
+      await send(appKey)
+      return [secret, next].map((one) => verifies(one, deliveries.at(-1)))
+    }
+    expect(await signedBy()).toEqual([true, true])
+    world.clock.advance(3_600)
+    await relogged(path)
+    expect(await signedBy()).toEqual([false, true])
+    const moved = secretIn(await owner.browser.send('POST', path, { webhook_url: `${url}/moved` }))
+    expect(await signedBy()).toEqual([false, false])
+    expect(verifies(moved, deliveries.at(-1))).toBe(true)
+  })
+
+  it('of a live app changes at once, and what is asked for is still about that app', async () => {
+    const appKey = await registered(owner)
+    await world.pool.query("update micro_app set stage = 'live' where app_key = $1", [appKey])
+    const app = `/developer/apps/${appKey}`
+    const asked = { redirect_uris: 'https://app.example.com/callback', name: 'Renamed' }
+    await owner.browser.send('POST', `${app}/edit`, { ...formOf(), ...asked })
+    world.clock.advance(1)
+    const { url, deliveries } = await receiver(200)
+    await owner.browser.send('POST', `${app}/webhook`, { webhook_url: url })
+    const client = clientOf(world)
+    const { requests } = await client.admin('GET', '/app-requests')
+    const { request_id } =
+      (requests as { request_id: string; app_key: string }[]).find((one) => one.app_key === appKey) ?? {}
+    await client.admin('POST', `/app-requests/${request_id}/approve`)
+    await send(appKey)
+    expect(told(deliveries)).toEqual([
+      { type: 'app.approved', timestamp: expect.any(String), data: { app_key: appKey, request_id, kind: 'change' } },
+    ])
+    const shown = (await client.admin('GET', `/apps/${appKey}`)) as { name: string; webhook_url: string }
+    expect(shown).toMatchObject({ name: 'Renamed', webhook_url: url })
+  })
+
+  it('is told nothing of a request that is not approved, nor of an approval that does not come about', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { appKey } = await withWebhook(url)
+    const client = clientOf(world)
+    const ask = async () => {
+      await owner.browser.send('POST', `/developer/apps/${appKey}/request`, {})
+      const { requests } = await client.admin('GET', '/app-requests')
+      return (requests as { request_id: string; app_key: string }[]).find((one) => one.app_key === appKey)?.request_id
+    }
+    await client.admin('POST', `/app-requests/${await ask()}/return`, { remark: 'What is it for?' })
+    const second = await ask()
+    await world.pool.query(
+      'alter table audit_event add constraint refuses check (event <> $$app_request_approved$$) not valid',
+    )
+    await expect(client.admin('POST', `/app-requests/${second}/approve`)).rejects.toThrow()
+    await world.pool.query('alter table audit_event drop constraint refuses')
+    await send(appKey)
+    expect(deliveries).toEqual([])
+    await client.admin('POST', `/app-requests/${second}/approve`)
+    await send(appKey)
+    expect(told(deliveries).map(({ type, data }) => [type, data.kind])).toEqual([['app.approved', 'live']])
+  })
+
+  it('is told once of each secret that ends within a week', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { appKey } = await withWebhook(url)
+    const silent = await registered(owner)
+    const client = clientOf(world)
+    for (const key of [appKey, silent]) {
+      await client.admin('POST', `/apps/${key}/rotate-secret`)
+      await client.admin('POST', `/apps/${key}/rotate-secret`, { overlap_s: 8 * 86_400 })
+    }
+    const ends_at = new Date(world.clock.now().getTime() + 8 * 86_400_000).toISOString()
+    const check = async () => {
+      await Promise.all([1, 2].map(() => tellOfEndingSecrets(world.deps, signal)))
+      await send(appKey)
+    }
+    await check()
+    expect(deliveries).toEqual([])
+    world.clock.advance(86_400)
+    await check()
+    await check()
+    expect(told(deliveries)).toEqual([
+      {
+        type: 'secret.expiring',
+        timestamp: expect.any(String),
+        data: { app_key: appKey, created_at: expect.any(String), ends_at },
+      },
+    ])
+    await relogged(`/developer/apps/${silent}/webhook`)
+    await owner.browser.send('POST', `/developer/apps/${silent}/webhook`, { webhook_url: url })
+    await check()
+    await send(silent)
+    expect(told(deliveries).map(({ data }) => data.app_key)).toEqual([appKey, silent])
+    world.clock.advance(8 * 86_400)
+    await check()
+    expect(deliveries).toHaveLength(2)
+  })
+
+  it('that is away for a day gets everything later, also out of order, each under its own id', async () => {
+    await relogged('/developer')
+    const { url, deliveries } = await receiver(503, 200, 503, 200)
+    const { path, appKey } = await withWebhook(url)
+    await press(path, 'test')
+    await send(appKey) // 503
+    world.clock.advance(10)
+    await press(path, 'test')
+    await send(appKey) // the second one, then the first one again: 200 and 503
+    expect(told(deliveries)).toHaveLength(3)
+    world.clock.advance(86_400)
+    await send(appKey)
+    const [first, second, firstAgain, last] = deliveries
+    const idOf = (one: Delivery | undefined) => one?.headers['webhook-id']
+    expect([idOf(firstAgain), idOf(last)]).toEqual([idOf(first), idOf(first)])
+    expect([last?.body, firstAgain?.body]).toEqual([first?.body, first?.body])
+    const times = told(deliveries).map(({ timestamp }) => timestamp)
+    expect(times[1] > times[3]).toBe(true)
+    expect(idOf(second)).not.toBe(idOf(first))
+    const { rows } = await world.pool.query(
+      'select state, attempts from app_event where app_key = $1 order by created_at',
+      [appKey],
+    )
+    expect(rows).toEqual([
+      { state: 'sent', attempts: 3 },
+      { state: 'sent', attempts: 1 },
+    ])
+  })
+
+  it('that accepts a message and never answers holds nobody up, and is told again', async () => {
+    await relogged('/developer')
+    let calls = 0
+    const server = createServer((_request, response) => {
+      calls++
+      if (calls > 1) response.writeHead(200).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const slow = await withWebhook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`)
+    const quick = await receiver(200)
+    const other = await withWebhook(quick.url)
+    await press(slow.path, 'test')
+    await press(other.path, 'test')
+    const sending = send(slow.appKey)
+    await until(async () => calls === 1)
+    expect(await send(other.appKey)).toEqual({})
+    expect(quick.deliveries).toHaveLength(1)
+    expect(await sending).toEqual({ failure: expect.stringMatching(/^webhook: /) })
+    expect(seen(await owner.browser.open(slow.path))).toContain('the webhook did not respond in time')
+    expect(await send(slow.appKey)).toEqual({})
+    expect(calls).toBe(2)
+  }, 60_000)
+
+  it('shows nobody of the team whom an event was about', async () => {
+    await relogged('/developer')
+    const { url } = await receiver(200)
+    const { appKey, path } = await withWebhook(url)
+    const made = await owner.browser.send('POST', `/developer/apps/${appKey}/secret`, { replaces: '' })
+    const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(made.text)?.[1] ?? ''
+    const browser = await tester(world, owner, appKey)
+    const app = { app_key: appKey, app_secret, redirect_uri: 'http://localhost:8000/callback' }
+    await clientOf(world).getTokens(browser, app, { scope: 'USER_INFO' })
+    await browser.send('POST', '/account/apps/withdraw', { app_key: appKey })
+    const { rows } = await world.pool.query('select user_id from app_event where app_key = $1', [appKey])
+    const page = await owner.browser.open(path)
+    expect(seen(page)).toContain('grant.revoked')
+    expect(rows).toHaveLength(1)
+    expect(page.text).not.toContain(rows[0].user_id)
+    const member = await joined(world, owner)
+    expect(seen(await member.browser.open(path))).toContain('grant.revoked')
+  })
+})
+
+const formOf = () => ({
+  kind: 'server',
+  hosts: '',
+  logo_url: '',
+  scope_USER_INFO: '1',
+  reason_USER_INFO: 'The name stands on the ticket',
+})
+
+/** The page, after a sign-in: the one of before is too old to change anything, or over. */
+async function relogged(path: string): Promise<Answer> {
+  await signInAgain(world, owner)
+  return owner.browser.open(path)
+}

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { checkText, findRefused, refusedOfApp, refusingCheckOf } from '../refusals/index.ts'
+import { findRefused, refusedOfApp } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { findAppAccess } from '../teams/index.ts'
-import { mendOf } from './failure-texts.ts'
+import { reasonOf } from './failure-view.ts'
 import { developerGuard, HOME, translatorOf } from './guard.ts'
 
 /** The newest ones of an app that its developers see. */
@@ -68,27 +68,11 @@ export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   )
 }
 
-/** Beside what was sent, what is registered for the same parameter. */
-function registered(name: string, { redirect_uris, hosts, scopes }: App): readonly string[] {
-  if (name === 'redirect_uri') return redirect_uris.length > 0 ? redirect_uris : hosts
-  return name === 'scope' ? scopes : []
-}
-
-function shown(refused: Refused, app: App, t: Translate) {
-  const { request_id, at, endpoint, method, rescode, failure, parameters, proved, received } = refused
-  const found = refusingCheckOf(refused)
-  return {
-    id: request_id,
-    at: at.toISOString(),
-    endpoint,
-    method,
-    rescode,
-    failure,
-    row: found?.row ?? null,
-    check: found ? checkText(found.check, t.locale) : null,
-    parameters,
-    proved,
-    compared: Object.entries(received ?? {}).map(([name, sent]) => ({ name, sent, known: registered(name, app) })),
-    mend: mendOf(refused, t),
-  }
-}
+const shown = (refused: Refused, app: App, t: Translate) => ({
+  ...reasonOf(refused, app, t),
+  id: refused.request_id,
+  at: refused.at.toISOString(),
+  method: refused.method,
+  parameters: refused.parameters,
+  proved: refused.proved,
+})

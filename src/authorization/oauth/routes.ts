@@ -15,16 +15,15 @@ import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
-import { mayUse } from '../registry/index.ts'
-import { authenticateApp } from './authenticate.ts'
+import { type CallingApp, mayUse } from '../registry/index.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { signConsentForm } from './consent-form.ts'
 import type { TokenDeps } from './deps.ts'
-import { answerTokenRequest } from './exchange.ts'
 import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
-import { type Parameters, readParameters } from './wire.ts'
+import { answerTokenCall, checkAuthorization } from './requests.ts'
+import type { Parameters } from './wire.ts'
 
 const AUTHORIZE_PATH = '/oauth/v2/authorize'
 const CONSENT_PATH = '/oauth/v2/consent'
@@ -42,8 +41,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   app.addHook('onRequest', limitRate(app, limit))
 
   app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
-    const parameters = readParameters(request.raw.url ?? '')
-    const authorization = await checkAuthorizationRequest(deps, parameters)
+    const authorization = await checkAuthorization(deps, request.raw.url ?? '')
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     if (!session) {
@@ -105,20 +103,21 @@ function showConsent(
 /** A2 and A3. */
 export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: TokenDeps }): Promise<void> {
   const answer = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
-  app.setErrorHandler((error, request, reply) => answer(foundInBody(error, request), request, reply))
+  app.setErrorHandler((error, request, reply) => answer(foundInBody(error, hasBody(request)), request, reply))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 
   app.post('/api/token', async (request, reply) => {
-    const parameters = readParameters(request.raw.url ?? '')
-    const client = await authenticateApp(deps, {
-      parameters,
+    const call = {
+      url: request.raw.url ?? '',
       authorization: request.headers.authorization,
       address: request.ip,
       hasBody: hasBody(request),
-    })
-    noteForLog(request, { appKey: client.app_key })
-    const caller = { app: client, actor: actorOf(request, 'app', client.app_key) }
-    return answerSuccess(request, reply, await answerTokenRequest(deps, caller, parameters))
+    }
+    const actorFor = ({ app_key }: CallingApp) => {
+      noteForLog(request, { appKey: app_key })
+      return actorOf(request, 'app', app_key)
+    }
+    return answerSuccess(request, reply, await answerTokenCall(deps, call, actorFor))
   })
 }

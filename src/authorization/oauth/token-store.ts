@@ -30,7 +30,7 @@ const TABLES = {
 const MAX_TOKENS = 20
 
 /** Tokens that could start with this prefix: they share the routing key and the second of their expiry. */
-export const tokensWithPrefix = (
+const tokensWithPrefix = (
   db: Db,
   kind: keyof typeof TABLES,
   routingKey: number,
@@ -158,8 +158,8 @@ const appsOfShard = (shard: Db, tokens: readonly EndedToken[]): Promise<z.output
         cross join ${grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)} g`,
   )
 
-/** What other rooms need of access tokens. */
-export const ACCESS_TOKENS = { joined: joinedAccessToken, wasEndedEarly, appsOf }
+/** What other rooms need of tokens that were issued. */
+export const ACCESS_TOKENS = { joined: joinedAccessToken, wasEndedEarly, appsOf, withPrefix: tokensWithPrefix }
 
 interface TokenToDelete {
   readonly routingKey: number

@@ -61,6 +61,15 @@ export async function verifyAssertion(deps: ClientDeps, parameters: Parameters):
   return app
 }
 
+/** Reads the keys that the app publishes, where it does: no transaction has to wait for its server then. */
+export async function readKeysAhead(deps: ClientDeps, parameters: Parameters): Promise<void> {
+  const text = parameters.get('client_assertion')
+  if (text === undefined || text.length > LONGEST) return
+  const { issuer, kid } = claimed(text)
+  const app = await findMicroAppForAuthentication(deps, issuer)
+  if (app) await keysOf(deps, app, kid)
+}
+
 /** What the assertion says of itself, not yet verified. */
 function claimed(text: string): { issuer: string; kid: string | undefined } {
   try {

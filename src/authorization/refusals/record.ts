@@ -127,7 +127,7 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
         return
       }
       callers.set(caller, own + 1)
-      const row = rowOf(refused, clock.now())
+      const row = refusalOf(refused, clock.now())
       const token = isAuthenticated ? null : parseToken(keys, PREFIX.accessToken, accessTokenOf(refused) ?? '')
       waiting.push({ row, address, token })
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
@@ -136,14 +136,15 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
   }
 }
 
-function rowOf(refused: ReportedRefusal, at: Date): NewRefused {
+/** What is kept of a refused request: nothing that is secret. */
+export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
   const { id, url: sent, method, status, note, body, authorization } = refused
   const url = sent.slice(0, LONGEST_URL)
   const { values, repeated } = parametersOf(url, body)
   const names = [...new Set([...values.keys(), ...repeated])]
   const strange = names.filter((name) => !PARAMETERS.has(name)).length
   const { code = 0, failure = null, detail = null, appKey, user } = note
-  const claimed = claimedAppKey(values, authorization)
+  const [claimed] = namedApps(values, authorization)
   return {
     request_id: id,
     at,
@@ -166,13 +167,17 @@ function rowOf(refused: ReportedRefusal, at: Date): NewRefused {
   }
 }
 
-/** The app that a request names in one way or another; it may not be that app. */
-function claimedAppKey(values: ReadonlyMap<string, string>, authorization: string | undefined): string | undefined {
-  const named = values.get('app_key') ?? values.get('client_id')
-  if (named !== undefined) return named
+/** The apps that a request names in one way or another; whoever sent it may be none of them. */
+export function namedApps(values: ReadonlyMap<string, string>, authorization: string | undefined): string[] {
   const basic = readBasic(authorization)
-  if (basic !== undefined && basic !== 'malformed') return basic.appKey
-  return claimsOf(values.get('client_assertion')).iss ?? [claimsOf(values.get('id_token_hint')).aud].flat()[0]
+  const names = [
+    values.get('app_key'),
+    values.get('client_id'),
+    basic === 'malformed' ? undefined : basic?.appKey,
+    claimsOf(values.get('client_assertion')).iss,
+    [claimsOf(values.get('id_token_hint')).aud].flat()[0],
+  ]
+  return names.filter((name) => name !== undefined)
 }
 
 function claimsOf(jwt: string | undefined): JWTPayload {

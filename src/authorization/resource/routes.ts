@@ -5,7 +5,7 @@ import { answerSuccess, envelopeErrorHandler } from '../../platform/lib/web/enve
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { foundInBody } from '../../platform/lib/web/misplaced.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { acceptAnyBodyUnread } from '../../platform/lib/web/read-body.ts'
+import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { type FoundAccessToken, readWithToken, verifyAccessToken } from './bearer.ts'
@@ -15,7 +15,7 @@ import { type PhoneResult, userInfoResult } from './wire.ts'
 /** A4 and A5. */
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   const refuse = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
-  app.setErrorHandler((error, request, reply) => refuse(foundInBody(error, request), request, reply))
+  app.setErrorHandler((error, request, reply) => refuse(foundInBody(error, hasBody(request)), request, reply))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 

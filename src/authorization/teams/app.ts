@@ -44,6 +44,9 @@ export const registerApp = operation(
 
 export const appsOfTeam = ({ db }: Deps, teamId: string): Promise<store.AppOfTeam[]> => store.appsOfTeam(db, teamId)
 
+export const appsOfPerson = ({ db }: Deps, person: UserRowKey): Promise<store.OwnApp[]> =>
+  store.appsOfPerson(db, person)
+
 /** The app, as a member of its team has it; undefined for everybody else. */
 export const findAppAccess = (
   { db }: Deps,

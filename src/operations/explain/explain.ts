@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findUsers, routingKeyOf } from '../../authorization/account/index.ts'
-import { listGrants, tokensWithPrefix } from '../../authorization/oauth/index.ts'
+import { ACCESS_TOKENS, listGrants } from '../../authorization/oauth/index.ts'
 import {
   findRefused,
   parseTokenPrefix,
@@ -66,7 +66,7 @@ export interface Explained extends ExplainedRequest {
     readonly kind: string
     readonly expires_at: Date
     /** Tokens that end in the same second, mostly one. */
-    readonly issued: Readonly<OutputOf<typeof tokensWithPrefix>>
+    readonly issued: Readonly<OutputOf<typeof ACCESS_TOKENS.withPrefix>>
     readonly refusals: readonly ExplainedRefusal[]
   }
   readonly app?: {
@@ -162,7 +162,7 @@ async function tokenOf(
   { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
 ) {
   const [issued, refusals] = await Promise.all([
-    tokensWithPrefix(db, kind, routingKey, expiresAt),
+    ACCESS_TOKENS.withPrefix(db, kind, routingKey, expiresAt),
     refusedWithToken(db, begins, MAX_ROWS),
   ])
   return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }

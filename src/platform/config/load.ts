@@ -22,7 +22,7 @@ export const loadSettings = {
   QUEUE_WAIT_MS: whole(100, 60_000)
     .default(3_000)
     .describe(
-      'milliseconds that a request may wait there, and a sign-in for its turn, before 503; it is not carried out',
+      'milliseconds that a request may wait there, or for a database that is away, and a sign-in for its turn, before 503; it is not carried out',
     ),
   BODY_MEMORY_MB: whole(4, 4_096)
     .default(64)

@@ -1,6 +1,4 @@
-import type { FastifyRequest } from 'fastify'
 import { NamedFailure, renamed } from '../failure.ts'
-import { hasBody } from './read-body.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 
 /**
@@ -14,9 +12,9 @@ const IN_BODY: Readonly<Record<string, string>> = {
 }
 
 /** Of the contract, whose bodies are not read. */
-export function foundInBody(thrown: unknown, request: FastifyRequest): unknown {
+export function foundInBody(thrown: unknown, hasBody: boolean): unknown {
   const name = thrown instanceof NamedFailure && IN_BODY[thrown.failure]
-  return name && hasBody(request) ? renamed(thrown, name) : thrown
+  return name && hasBody ? renamed(thrown, name) : thrown
 }
 
 /** By failure: the parameter that is missing, where the failure does not name it. */
@@ -27,9 +25,9 @@ const MISSING: Readonly<Record<string, string>> = {
 }
 
 /** Of an endpoint of the standard dialect that reads a form. */
-export function foundInQuery(thrown: unknown, { raw, method }: FastifyRequest): unknown {
+export function foundInQuery(thrown: unknown, { url, method }: { url: string; method: string }): unknown {
   if (!(thrown instanceof NamedFailure) || method !== 'POST') return thrown
   const missing = MISSING[thrown.failure] === '' ? thrown.facts.detail : MISSING[thrown.failure]
-  const isThere = missing !== undefined && parseQuery(queryOf(raw.url ?? '')).values.has(missing)
+  const isThere = missing !== undefined && parseQuery(queryOf(url)).values.has(missing)
   return isThere ? renamed(thrown, 'parameters_in_query') : thrown
 }

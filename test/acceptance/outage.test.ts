@@ -38,7 +38,11 @@ beforeAll(async () => {
   chmodSync(folder, 0o755)
   await forwarder.open()
   await startDatabase()
-  running = await startProcess({ DATABASE_URL: forwarder.through(database.databaseUrl), SECRET_KEY, QUEUE_WAIT_MS: '1000' })
+  running = await startProcess({
+    DATABASE_URL: forwarder.through(database.databaseUrl),
+    SECRET_KEY,
+    QUEUE_WAIT_MS: '1000',
+  })
   client = new Client(httpWire(running.origin), running.origin)
   alice = await client.signedIn(ALICE)
 })

@@ -112,6 +112,14 @@ describe('while PostgreSQL restarts', () => {
     expect(await marks()).toEqual([])
   })
 
+  it('who finds no free connection, again and again, is refused too', async () => {
+    const { db, pool } = connect({ waitMs: 4_500, size: 1 })
+    const held = await pool.connect()
+    expect(await failureOf(mark(db, 'late'))).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    held.release()
+    expect(await mark(db, 'in time')).toBe(1)
+  })
+
   it('no connection is sought after the end of the pool', async () => {
     const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size: 4 }, log)
     await stop()
@@ -179,12 +187,13 @@ describe('a server that takes no writes', () => {
     const url = forwarder.through(server.databaseUrl)
     const client = await until(async () => {
       const one = new pg.Client(url)
+      one.on('error', () => {})
       return one.connect().then(
         () => one,
         () => undefined,
       )
     })
-    expect(await failureOf(pid(connect({ waitMs: 200 }).db))).toMatchObject({
+    expect(await failureOf(pid(connect().db.reserved()))).toMatchObject({
       name: 'DatabaseUnavailable',
       cause: { code: '25006' },
     })

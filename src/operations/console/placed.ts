@@ -41,7 +41,7 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
     lists: placed.filter(({ method, list }) => method === 'GET' && list),
     details: placed.filter(isRecord),
     changes: [
-      ...placed.filter((page) => (page.method !== 'GET' || isAsked(page)) && !page.hasNoForm),
+      ...placed.filter((page) => page.method !== 'GET' || isAsked(page)),
       ...placed.filter(isRecord).flatMap(askingFor),
     ],
   }

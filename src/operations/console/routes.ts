@@ -19,6 +19,7 @@ import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Sect
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
+import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
 interface ShownProblem extends Problem {
@@ -77,7 +78,11 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
   for (const section of SECTIONS) {
     for (const page of section.lists ?? []) listRoute(app, contextOf, section, page)
     for (const page of section.details ?? []) detailRoute(app, contextOf, section, page)
-    for (const action of section.actions ?? []) actionRoutes(app, deps, contextOf, section, action)
+    for (const action of section.actions ?? []) {
+      const { upload } = action
+      if (upload) await app.register(uploadRoutes, { deps, contextOf, section: section.id, action, upload })
+      else actionRoutes(app, deps, contextOf, section, action)
+    }
   }
 }
 
@@ -178,7 +183,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       if (once && 'address' in once) return doneAt(reply, once.address)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', tables: [], texts: [], ...once, title: context.t(action.title), back }
+        const shown = { tone: 'plain', tables: [], texts: [], back, ...once, title: context.t(action.title) }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return doneAt(reply, back)

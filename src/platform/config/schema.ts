@@ -4,7 +4,7 @@ import { logSettings } from './log.ts'
 import { operatorSettings } from './operators.ts'
 import { partnerSettings } from './partner.ts'
 import { peopleSettings } from './people.ts'
-import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, whole } from './setting.ts'
+import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, processes, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 import { upstreamSettings } from './upstream.ts'
 
@@ -139,7 +139,7 @@ export const settings = z.object({
   ...partnerSettings,
   ...peopleSettings,
   ...upstreamSettings,
-  HTTP_PROCESSES: whole(1, 64).default(1).describe('processes that answer requests, all on `PORT`'),
+  HTTP_PROCESSES: processes.default(1).describe('processes that answer requests, all on `PORT`; `auto`: one a core'),
   SANDBOX_WAIT_S: whole(5, 3_600).default(300).describe('seconds that a step of the sandbox waits for a notice'),
   SMTP_URL: z
     .string()

@@ -34,10 +34,10 @@ function connectionInTime(pool: Pool, until: number): Promise<PoolClient> {
     const timer = setTimeout(giveUp, until - performance.now())
     pool.connect((error, client, release) => {
       clearTimeout(timer)
-      if (client && performance.now() < until) return resolve(client)
+      if (!client) return reject(error)
+      if (performance.now() < until) return resolve(client)
       release()
-      if (error) reject(error)
-      else giveUp()
+      giveUp()
     })
   })
 }

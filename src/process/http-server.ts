@@ -3,9 +3,9 @@ import type { ServiceDeps } from '../operations/jobs/index.ts'
 import { type GatherMetrics, keepHistory, measureProcess } from '../operations/metrics/index.ts'
 import type { Config } from '../platform/config/index.ts'
 import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../platform/db/installation.ts'
-import { connectionSettings, openPool } from '../platform/db/pool.ts'
-import { connectionShares } from '../platform/db/shares.ts'
-import { type Db, dbOf } from '../platform/db/sql.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
+import { connectionSettings } from '../platform/db/pool.ts'
+import type { Db } from '../platform/db/sql.ts'
 import { systemClock } from '../platform/lib/clock.ts'
 import { deriveKeys, type Keys } from '../platform/lib/crypto/keys.ts'
 import type { Log } from '../platform/lib/log.ts'
@@ -28,7 +28,6 @@ export interface Opened {
 
 /** What operations are given, on connections of this process's own. */
 export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database, tracing?: Tracing): Opened {
-  const pool = openPool({ ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }, log)
   const metrics = openMetrics()
   const limits = {
     items: config.BATCH_ITEMS,
@@ -38,12 +37,12 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     onBatch: (kind: 'read' | 'write', requests: number) => metrics.batchItems.observe({ kind }, requests),
   }
   const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
-  const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
-  const db = dbOf(pool, limits, shares, tracing)
+  const settings = { ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }
+  const { db, ...database } = openDatabase(settings, log, { limits, tracing })
   const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics.registry, {
-    pool: () => ({ total: pool.totalCount, idle: pool.idleCount }),
-    waiting: () => shares.waiting(),
+    pool: database.connections,
+    waiting: database.waiting,
     breakers: () => made.calls.breakers.counts(),
     certificates: () => made.calls.certificates.ending(),
   })
@@ -53,7 +52,7 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     clearInterval(following)
     await endHistory()
     await closeMade()
-    await pool.end()
+    await database.close()
     await tracing?.close()
   }
   return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...made }, close }

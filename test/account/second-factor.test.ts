@@ -8,12 +8,13 @@ import {
   removeOwnTotp,
   replaceRecoveryCodes,
 } from '../../src/authorization/account/factors.ts'
+import { findCredential } from '../../src/authorization/account/passport-store.ts'
 import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
 import { findSession, type SignedIn } from '../../src/authorization/account/session.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { connectionSettings, openPool } from '../../src/platform/db/pool.ts'
-import { dbOf } from '../../src/platform/db/sql.ts'
+import { type Db, dbOf } from '../../src/platform/db/sql.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { Browser } from '../acceptance/browser.ts'
 import { Client, pkcePair, type User } from '../acceptance/client.ts'
@@ -211,7 +212,8 @@ describe('an authenticator that comes into force', () => {
           return done
         })
       }
-      return { deps: { ...world.deps, db: { ...world.deps.db, tx } }, worked }
+      const db: Db = { ...world.deps.db, tx, of: () => db }
+      return { deps: { ...world.deps, db }, worked }
     }
 
     const first = await begun()
@@ -378,10 +380,8 @@ describe('the second step', () => {
 
 describe('a code', () => {
   const step = async ({ user }: Protected) => {
-    const { rows } = await world.pool.query(`select password_hash from user_credential where user_id = $1`, [
-      user.user_id,
-    ])
-    const known = { cid: user.cid, userId: user.user_id, passwordHash: rows[0].password_hash, hasTotp: true }
+    const known = await findCredential(world.deps.db, user.passport)
+    if (!known) throw new Error('no such person')
     const opened = openSecondStep(world.deps, beginSecondStep(world.deps, user.passport, known))
     if (!opened) throw new Error('not opened')
     return opened

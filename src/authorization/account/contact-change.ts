@@ -65,7 +65,7 @@ export const askForContact = operation(
       (await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET }]))
     if (until) return until
     const changeId = randomUUID()
-    await deps.db.tx(async (db) => {
+    await deps.db.of(session.routingKey).tx(async (db) => {
       if (!(await lockSignedIn({ ...deps, db }, session))) return
       const askedAt = deps.clock.now()
       await store.setChange(db, session, kind, { changeId, value, askedAt, expiresAt: addSeconds(askedAt, CODE_S) })
@@ -84,7 +84,7 @@ type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
 export const confirmContact = operation(
   typed,
   (deps: Deps, { kind, code }: z.output<typeof typed>, session: SignedIn): Promise<Confirmed> =>
-    deps.db.tx(async (db) => {
+    deps.db.of(session.routingKey).tx(async (db) => {
       const inside = { ...deps, db }
       if (!(await lockSignedIn(inside, session))) return 'ended'
       const found = await store.findChange(db, session, kind)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { byShard, ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /**
@@ -20,14 +21,19 @@ const withPassports = (db: Db, passports: readonly string[]): Promise<z.output<t
     sql`select routing_key, cid, user_id, passport from user_credential where passport = any(${passports})`,
   )
 
-const markDemoUsers = async (db: Db, passports: readonly string[]): Promise<number> =>
-  db.exec(
-    sql`update user_profile u set demo = true from ${keysOf(await withPassports(db, passports))}
-        where u.routing_key = k.routing_key and u.cid = k.cid and u.user_id = k.user_id`,
-  )
+const keysByShard = (db: Db, rows: readonly KeyRow[]) => byShard(db, rows, ({ routing_key }) => routing_key)
+
+async function markDemoUsers(db: Db, passports: readonly string[]): Promise<void> {
+  for (const [shard, own] of keysByShard(db, await withPassports(db, passports))) {
+    await shard.exec(
+      sql`update user_profile u set demo = true from ${keysOf(own)}
+          where u.routing_key = k.routing_key and u.cid = k.cid and u.user_id = k.user_id`,
+    )
+  }
+}
 
 const hasUsers = async (db: Db): Promise<boolean> =>
-  (await db.one(z.object({ exists: z.boolean() }), sql`select exists (select 1 from user_profile)`)).exists
+  (await ofAllShards(db, (shard) => shard.many(z.object({}), sql`select from user_profile limit 1`))).length > 0
 
 /** A user of the demo: passport and status. */
 interface DemoUser {
@@ -64,9 +70,11 @@ function named(
 const profileRow = keyRow.extend({ status: z.string() })
 
 async function findMarked(db: Db): Promise<DemoUser[]> {
-  const profiles = await db.many(
-    profileRow,
-    sql`select routing_key, cid, user_id, status from user_profile where demo and status <> 'blocked'`,
+  const profiles = await ofAllShards(db, (shard) =>
+    shard.many(
+      profileRow,
+      sql`select routing_key, cid, user_id, status from user_profile where demo and status <> 'blocked'`,
+    ),
   )
   const credentials = await db.many(
     credentialRow,
@@ -80,28 +88,33 @@ async function findUnmarked(db: Db, { cid, users }: UnmarkedUsers): Promise<Demo
   const ids = new Map(users.map((user) => [user.passport, user.user_id]))
   const found = await withPassports(db, [...ids.keys()])
   const credentials = found.filter((one) => one.cid === cid && one.user_id === ids.get(one.passport))
-  const profiles = await db.many(
-    profileRow,
-    sql`select u.routing_key, u.cid, u.user_id, u.status
-        from ${keysOf(credentials)} join user_profile u using (routing_key, cid, user_id) where u.status <> 'blocked'`,
+  const profiles = keysByShard(db, credentials).map(([shard, own]) =>
+    shard.many(
+      profileRow,
+      sql`select u.routing_key, u.cid, u.user_id, u.status
+          from ${keysOf(own)} join user_profile u using (routing_key, cid, user_id) where u.status <> 'blocked'`,
+    ),
   )
-  return named(profiles, credentials)
+  return named((await Promise.all(profiles)).flat(), credentials)
 }
 
 const demoUserKeys = (db: Db): Promise<KeyRow[]> =>
-  db.many(keyRow, sql`select routing_key, cid, user_id from user_profile where demo`)
+  ofAllShards(db, (shard) => shard.many(keyRow, sql`select routing_key, cid, user_id from user_profile where demo`))
 
 /** With their passwords and sessions. */
 async function deleteDemoUsers(db: Db): Promise<number> {
-  const users = keysOf(await demoUserKeys(db))
-  const deleteFrom = (table: string) =>
-    db.exec(
-      sql`delete from ${sql.identifier(table)} t using ${users}
+  const users = await demoUserKeys(db)
+  const deleteFrom = (where: Db, table: string, rows: readonly KeyRow[]) =>
+    where.exec(
+      sql`delete from ${sql.identifier(table)} t using ${keysOf(rows)}
           where t.routing_key = k.routing_key and t.cid = k.cid and t.user_id = k.user_id`,
     )
-  await deleteFrom('browser_session')
-  await deleteFrom('user_credential')
-  return deleteFrom('user_profile')
+  await deleteFrom(db, 'user_credential', users)
+  for (const [shard, own] of keysByShard(db, users)) {
+    await deleteFrom(shard, 'browser_session', own)
+    await deleteFrom(shard, 'user_profile', own)
+  }
+  return users.length
 }
 
 /** What the demo does with its users; each room with rows of the demo has such an object. */

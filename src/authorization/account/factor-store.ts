@@ -9,7 +9,7 @@ const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
 
 /** An authenticator for a person without one, in place of one that was not confirmed. 0 if one is in force. */
 export const setTotp = (db: Db, key: UserRowKey, sealed: Buffer, now: Date): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`insert into user_totp as known (routing_key, cid, user_id, sealed, created_at)
         values (${key.routingKey}, ${key.cid}, ${key.userId}, ${sealed}, ${now})
         on conflict (routing_key, cid, user_id) do update
@@ -21,18 +21,20 @@ const totpRow = z.object({ sealed: z.instanceof(Buffer), confirmedAt: z.date().n
 export type StoredTotp = z.output<typeof totpRow>
 
 export const findTotp = (db: Db, key: UserRowKey): Promise<StoredTotp | undefined> =>
-  db.maybe(totpRow, sql`select sealed, confirmed_at as "confirmedAt" from user_totp where ${whose(key)}`)
+  db
+    .of(key.routingKey)
+    .maybe(totpRow, sql`select sealed, confirmed_at as "confirmedAt" from user_totp where ${whose(key)}`)
 
 /** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */
 export const spendStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`update user_totp set last_step = ${step}
         where ${whose(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is not null`,
   )
 
 /** Counts the first code of an authenticator, which puts it in force; 0 too where it is in force already. */
 export const confirmStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number, now: Date) =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`update user_totp set last_step = ${step}, confirmed_at = ${now}
         where ${whose(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is null`,
   )
@@ -43,17 +45,17 @@ export const setSecondFactorOfSession = (
   { routingKey, sessionHash }: { readonly routingKey: number; readonly sessionHash: Buffer },
   amr: readonly string[],
 ): Promise<number> =>
-  db.exec(
+  db.of(routingKey).exec(
     sql`update browser_session set amr = ${amr}::text[]
         where routing_key = ${routingKey} and session_hash = ${sessionHash} and amr is null`,
   )
 
 export const deleteTotp = (db: Db, key: UserRowKey): Promise<number> =>
-  db.exec(sql`delete from user_totp where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`delete from user_totp where ${whose(key)}`)
 
 export async function replaceRecoveryCodes(db: Db, key: UserRowKey, hashes: readonly Buffer[], now: Date) {
   await deleteRecoveryCodes(db, key)
-  await db.exec(
+  await db.of(key.routingKey).exec(
     sql`insert into recovery_code (routing_key, cid, user_id, code_hash, created_at)
         select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, hash, ${now}::timestamptz
         from unnest(${hashes}::bytea[]) as hash`,
@@ -61,11 +63,11 @@ export async function replaceRecoveryCodes(db: Db, key: UserRowKey, hashes: read
 }
 
 export const deleteRecoveryCodes = (db: Db, key: UserRowKey): Promise<number> =>
-  db.exec(sql`delete from recovery_code where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`delete from recovery_code where ${whose(key)}`)
 
 /** 1 for exactly one of any number of simultaneous callers; codes count only beside an authenticator in force. */
 export const spendRecoveryCode = (db: Db, key: UserRowKey, hash: Buffer, now: Date): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`update recovery_code set used_at = ${now}
         where ${whose(key)} and code_hash = ${hash} and used_at is null
           and exists (select 1 from user_totp where ${whose(key)} and confirmed_at is not null)`,
@@ -75,7 +77,7 @@ const factorsRow = z.object({ totpSince: z.date().nullable(), recoveryCodes: z.n
 
 /** When the authenticator came into force, how many recovery codes are left, how many passkeys there are. */
 export const findFactors = (db: Db, key: UserRowKey): Promise<z.output<typeof factorsRow>> =>
-  db.one(
+  db.of(key.routingKey).one(
     factorsRow,
     sql`select (select confirmed_at from user_totp where ${whose(key)}) as "totpSince",
           (select count(*)::int from recovery_code where ${whose(key)} and used_at is null) as "recoveryCodes",

@@ -42,7 +42,7 @@ const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: 
  * codes, which no later call can show again; undefined for a wrong code.
  */
 export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(session.routingKey).tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, session))) return undefined
     const codes = await confirmTotp({ ...deps, db }, session, code, session.sessionHash)
     if (codes) await store.setSecondFactorOfSession(db, session, AMR.totp)
@@ -89,7 +89,7 @@ async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonl
 
 /** The person asks for other recovery codes; undefined without an authenticator in force. */
 export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonly string[] | undefined> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(key.routingKey).tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, key))) return undefined
     const { totpSince } = await store.findFactors(db, key)
     if (totpSince === null) return undefined
@@ -99,7 +99,7 @@ export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonl
 
 /** The person removes the authenticator. */
 export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(key.routingKey).tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, key))) return
     if ((await deleteFactor(db, key)) > 0) await recordChange({ ...deps, db }, key, 'totp_removed')
   })

@@ -106,7 +106,7 @@ async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<Fo
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const random = hmacSha256(keys.derive, `password link\n${linkId}`)
   const link = issueToken(keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt, random })
-  return deps.db.tx(async (db) => {
+  return deps.db.of(key.routingKey).tx(async (db) => {
     if (!(await lockUser(db, key))) return undefined
     const address = addressOf(await passportOf(db, key))
     if (config.PASSWORD_RESET === 'mail' && address === undefined) return undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { byShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT, storedPassport } from './passport-store.ts'
 import { type UserKey, user } from './wire.ts'
@@ -14,10 +15,14 @@ const keys = (users: readonly Keyed[]) =>
 const existing = user.omit({ created_at: true })
 const passportRow = z.object({ cid: z.number(), user_id: z.string(), passport: z.string() })
 
-/** Users with these keys. Two statements: credentials may lie on another shard. */
-export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> {
-  const profiles = await db.many(
-    existing.omit({ passport: true }),
+const usersByShard = <User extends Keyed>(db: Db, users: readonly User[]) =>
+  byShard(db, users, ({ routing_key }) => routing_key)
+
+const profileRow = existing.omit({ passport: true })
+
+const profilesOf = (shard: Db, users: readonly Keyed[]): Promise<z.output<typeof profileRow>[]> =>
+  shard.many(
+    profileRow,
     sql`select u.cid, u.user_id, u.name, u.gender, u.big_avatar_url, u.phone_number, u.status
         from ${keys(users)} as k (routing_key, cid, user_id)
         cross join lateral (
@@ -25,6 +30,10 @@ export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.
           where routing_key = k.routing_key and cid = k.cid and user_id = k.user_id offset 0
         ) u`,
   )
+
+/** Users with these keys. Two statements: credentials may lie on another shard. */
+export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> {
+  const profiles = (await Promise.all(usersByShard(db, users).map(([shard, own]) => profilesOf(shard, own)))).flat()
   const credentials = await db.many(
     passportRow,
     sql`select c.cid, c.user_id, ${SHOWN_PASSPORT} as passport
@@ -54,9 +63,8 @@ export const takenPassports = async (db: Db, passports: readonly string[]): Prom
 
 type NewRow = Keyed & Omit<z.output<typeof existing>, 'cid' | 'user_id'> & { readonly password_hash: string }
 
-/** False where somebody else has taken a key or passport meanwhile: then the transaction has to be undone. */
-export async function insertUsers(db: Db, users: readonly NewRow[], now: Date): Promise<boolean> {
-  const profiles = await db.exec(
+const insertProfiles = (shard: Db, users: readonly NewRow[], now: Date): Promise<number> =>
+  shard.exec(
     sql`insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
         select k.routing_key, k.cid, k.user_id, k.name, k.gender, k.big_avatar_url, k.phone_number, k.status, ${now}::timestamptz
         from unnest(
@@ -68,6 +76,11 @@ export async function insertUsers(db: Db, users: readonly NewRow[], now: Date): 
         order by k.routing_key, k.cid, k.user_id
         on conflict do nothing`,
   )
+
+/** False where somebody else has taken a key or passport meanwhile: then the transaction has to be undone. */
+export async function insertUsers(db: Db, users: readonly NewRow[], now: Date): Promise<boolean> {
+  let profiles = 0
+  for (const [shard, own] of usersByShard(db, users)) profiles += await insertProfiles(shard, own, now)
   const passports = users.map((one) => storedPassport(one.passport))
   const credentials = await db.exec(
     sql`insert into user_credential (passport, passport_shown, password_hash, routing_key, cid, user_id)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
+import { byShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
@@ -39,11 +40,12 @@ function joined(profiles: readonly Profile[], credentials: readonly Credential[]
 
 const PROFILE = sql.part`routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`
 
-async function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Promise<Page<Profile>> {
+function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Promise<Page<Profile>> {
   const [createdAt, cid, userId] = after ?? []
-  const found = await db.listWithCustomPlan(
-    withCursor(profileRow),
-    sql`select ${PROFILE}, ${cursorOf(sql.part`created_at, cid, user_id`)}
+  return pageOfShards(db, { types: ['timestamptz', 'int4', 'text'] }, limit, (shard) =>
+    shard.listWithCustomPlan(
+      withCursor(profileRow),
+      sql`select ${PROFILE}, ${cursorOf(sql.part`created_at, cid, user_id`)}
         from user_profile
         where (${createdAt}::timestamptz is null
             or (created_at, cid, user_id) > (${createdAt}::timestamptz, ${cid}::int, ${userId}::text))
@@ -51,8 +53,8 @@ async function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Pro
           and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
           and (${filter.phone_number}::text is null or phone_number like ${beginsWith(filter.phone_number)})
         order by created_at, cid, user_id limit ${limit + 1}`,
+    ),
   )
-  return pageOf(found, limit)
 }
 
 async function credentialPage(
@@ -72,19 +74,23 @@ async function credentialPage(
   return pageOf(found, limit)
 }
 
-const keysOf = (rows: readonly Omit<Credential, 'passport'>[]) =>
+export const keysOf = (rows: readonly Omit<Credential, 'passport'>[]) =>
   sql.part`unnest(${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
              ${rows.map((row) => row.user_id)}::text[]) as k (routing_key, cid, user_id)`
 
-const credentialsOf = (db: Db, rows: readonly Profile[]): Promise<Credential[]> =>
+export const credentialsOf = (db: Db, rows: readonly Omit<Credential, 'passport'>[]): Promise<Credential[]> =>
   db.listWithCustomPlan(
     credentialRow,
     sql`select c.routing_key, c.cid, c.user_id, ${SHOWN_PASSPORT} as passport from ${keysOf(rows)}
         join user_credential c using (routing_key, cid, user_id)`,
   )
 
-const profilesOf = (db: Db, rows: readonly Credential[]): Promise<Profile[]> =>
-  db.listWithCustomPlan(
-    profileRow,
-    sql`select ${PROFILE} from ${keysOf(rows)} join user_profile u using (routing_key, cid, user_id)`,
+async function profilesOf(db: Db, rows: readonly Credential[]): Promise<Profile[]> {
+  const found = byShard(db, rows, ({ routing_key }) => routing_key).map(([shard, own]) =>
+    shard.listWithCustomPlan(
+      profileRow,
+      sql`select ${PROFILE} from ${keysOf(own)} join user_profile u using (routing_key, cid, user_id)`,
+    ),
   )
+  return (await Promise.all(found)).flat()
+}

@@ -14,7 +14,7 @@ export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: strin
 
 /** The person removes one of their passkeys. All other sessions end: whoever has the device may have opened one with it. */
 export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: string): Promise<void> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(session.routingKey).tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, session))) return
     if ((await store.deletePasskey(db, session, passkeyId)) === 0) return
     await deleteOtherSessions(db, session, session.sessionHash)

@@ -46,7 +46,7 @@ export async function findNamedSession({ db, keys, clock }: Deps, person: UserRo
 
 /** The person ends one of their sessions. Throws 20007 (404) for any other id, another person's too. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(person.routingKey).tx(async (db) => {
     const found = await findNamedSession({ ...deps, db }, person, id)
     if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
     await recordEnd({ ...deps, db }, person, 1)
@@ -55,7 +55,7 @@ const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ read
 
 /** The person ends all sessions but this one; says how many there were. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(person.routingKey).tx(async (db) => {
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
     if (ended > 0) await recordEnd({ ...deps, db }, person, ended)
     return ended

@@ -121,7 +121,7 @@ export async function addPasskey(
     transports: (credential.transports ?? []).slice(0, 8),
     name,
   }
-  return deps.db.tx(async (db) => {
+  return deps.db.of(session.routingKey).tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, session))) return false
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
     if ((await store.passkeysOf(db, session)).length >= MOST) return false
@@ -164,7 +164,7 @@ export async function signInWithPasskey(
   if (!proved) return refuse('not in order')
   const key = { routingKey, cid, userId }
   const now = deps.clock.now()
-  const opened = await deps.db.tx(async (db) => {
+  const opened = await deps.db.of(routingKey).tx(async (db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
     const { challenge, counter } = proved
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined

@@ -5,10 +5,9 @@ import { normalName } from '../../platform/lib/precis.ts'
 
 const credentialRow = z.object({
   passwordHash: z.string(),
+  routingKey: z.number(),
   cid: z.number(),
   userId: z.string(),
-  /** Whether an authenticator is in force. */
-  hasTotp: z.boolean(),
 })
 export type Credential = z.output<typeof credentialRow>
 
@@ -30,11 +29,8 @@ export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
 export const findCredential = (db: Db, typed: string): Promise<Credential | undefined> =>
   db.maybe(
     credentialRow,
-    sql`
-    select c.password_hash as "passwordHash", c.cid, c.user_id as "userId",
-      exists (select 1 from user_totp t where t.routing_key = c.routing_key and t.cid = c.cid and t.user_id = c.user_id
-                and t.confirmed_at is not null) as "hasTotp"
-    from user_credential c where c.passport = ${normalName(typed)}`,
+    sql`select password_hash as "passwordHash", routing_key as "routingKey", cid, user_id as "userId"
+        from user_credential where passport = ${normalName(typed)}`,
   )
 
 export const isPassportTaken = (db: Db, typed: string) =>

@@ -7,7 +7,7 @@ import { SHOWN_PASSPORT } from './passport-store.ts'
  * Ends the person's links that work, for good: their rows stay, so that the job that made one does not make it again.
  */
 export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`update password_link set used_at = ${now}
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
   )
@@ -19,7 +19,7 @@ export const insertLink = (
   link: { hash: Buffer; expiresAt: Date },
   now: Date,
 ): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
         values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})
         on conflict do nothing`,
@@ -30,7 +30,7 @@ export type PasswordLink = z.output<typeof linkRow>
 
 /** Undefined too where its person is gone. Two statements: the credential may lie on another shard. */
 export async function findLink(db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> {
-  const link = await db.maybe(
+  const link = await db.of(routingKey).maybe(
     linkRow.omit({ passport: true }),
     sql`select cid, user_id as "userId", used_at as "usedAt" from password_link
         where routing_key = ${routingKey} and link_hash = ${hash}`,
@@ -42,7 +42,7 @@ export async function findLink(db: Db, routingKey: number, hash: Buffer): Promis
 
 /** True for exactly one of any number of simultaneous callers. */
 export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: Date): Promise<boolean> =>
-  (await db.exec(
+  (await db.of(routingKey).exec(
     sql`update password_link set used_at = ${now}
         where routing_key = ${routingKey} and link_hash = ${hash} and used_at is null`,
   )) === 1
@@ -73,7 +73,7 @@ export const passportOf = async (db: Db, key: UserRowKey): Promise<string | unde
 
 /** All of the person's but this one. */
 export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`delete from browser_session
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
           and session_hash is distinct from ${kept}::bytea`,

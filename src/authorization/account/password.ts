@@ -72,10 +72,11 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
  * succeeds; the others throw PasswordRefused. Throws WeakPassword, and the link stays usable. Returns the names of the passkeys, which still sign in.
  */
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<readonly string[]> {
-  await refuseWeakPassword(password, (await openPasswordLink(deps, token)).passport)
+  const { routingKey, passport } = await openPasswordLink(deps, token)
+  await refuseWeakPassword(password, passport)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  return deps.db.tx(async (db) => {
+  return deps.db.of(routingKey).tx(async (db) => {
     const link = await openPasswordLink({ ...deps, db }, token)
     if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
@@ -114,7 +115,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     if (!(await verifyPassword(known, current))) throw new SignInRefused(await limits.failed())
     await limits.forget()
     const passwordHash = await hashPassword(password)
-    await deps.db.tx(async (db) => {
+    await deps.db.of(session.routingKey).tx(async (db) => {
       if (!(await lockSignedIn({ ...deps, db }, session))) throw new SignInRefused()
       if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
       const ends = { kept: session.sessionHash, kind: 'password_changed' } as const

@@ -13,25 +13,29 @@ interface NewPicture {
 /** In place of one of before; `url` becomes a part of the profile. */
 export async function setPicture(db: Db, key: UserRowKey, { id, bytes, url }: NewPicture, now: Date): Promise<void> {
   const { routingKey, cid, userId } = key
-  await db.exec(
+  await db.of(key.routingKey).exec(
     sql`insert into profile_picture (routing_key, cid, user_id, picture_id, bytes, made_at)
         values (${routingKey}, ${cid}, ${userId}, ${id}, ${bytes}, ${now})
         on conflict (routing_key, cid, user_id) do update
         set picture_id = excluded.picture_id, bytes = excluded.bytes, made_at = excluded.made_at`,
   )
-  await db.exec(
+  await db.of(key.routingKey).exec(
     sql`update user_profile set big_avatar_url = ${url}, updated_at = ${now}
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`,
   )
 }
 
 export const deletePicture = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<number> =>
-  db.exec(sql`delete from profile_picture where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`)
+  db
+    .of(routingKey)
+    .exec(sql`delete from profile_picture where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`)
 
 export const findPicture = async (db: Db, routingKey: number, id: string): Promise<Buffer | undefined> =>
   (
-    await db.maybe(
-      z.object({ bytes: z.instanceof(Buffer) }),
-      sql`select bytes from profile_picture where routing_key = ${routingKey} and picture_id = ${id}`,
-    )
+    await db
+      .of(routingKey)
+      .maybe(
+        z.object({ bytes: z.instanceof(Buffer) }),
+        sql`select bytes from profile_picture where routing_key = ${routingKey} and picture_id = ${id}`,
+      )
   )?.bytes

@@ -20,7 +20,7 @@ export async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffe
   const { routingKey, cid, userId } = session
   const id = randomUUID()
   const url = `${deps.config.PUBLIC_URL}${PICTURES}/${routingKey}/${id}.jpg`
-  await deps.db.tx(async (db) => {
+  await deps.db.of(routingKey).tx(async (db) => {
     if (!(await lockSignedIn({ ...deps, db }, session))) return
     await store.setPicture(db, session, { id, bytes, url }, deps.clock.now())
     const actor = asPerson(deps.actor, session)

@@ -12,18 +12,20 @@ const edited = user.pick({ name: true, gender: true, big_avatar_url: true })
 export type EditedProfile = z.output<typeof edited>
 
 export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avatar_url }: EditedProfile, now: Date) =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`update user_profile set name = ${name}, gender = ${gender}, big_avatar_url = ${big_avatar_url},
                                 updated_at = ${now}
         where ${whose(key)}`,
   )
 
 export const setPhone = (db: Db, key: UserRowKey, phone: string | null, now: Date): Promise<number> =>
-  db.exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${whose(key)}`)
+  db
+    .of(key.routingKey)
+    .exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${whose(key)}`)
 
 /** Something of the person changed that the profile itself does not hold. */
 export const setUpdated = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
-  db.exec(sql`update user_profile set updated_at = ${now} where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`update user_profile set updated_at = ${now} where ${whose(key)}`)
 
 /** The credential of the person goes, to come again under another passport, which may lie on another shard. */
 export const deleteCredential = (db: Db, key: UserRowKey): Promise<number> =>
@@ -41,7 +43,7 @@ export type ContactKind = 'phone' | 'mail'
 
 /** In place of what was asked for before. */
 export const setChange = (db: Db, key: UserRowKey, kind: ContactKind, made: Omit<ContactChange, 'tries'>) =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`insert into contact_change (routing_key, cid, user_id, kind, change_id, value, asked_at, expires_at)
         values (${key.routingKey}, ${key.cid}, ${key.userId}, ${kind}, ${made.changeId}, ${made.value},
                 ${made.askedAt}, ${made.expiresAt})
@@ -51,14 +53,14 @@ export const setChange = (db: Db, key: UserRowKey, kind: ContactKind, made: Omit
   )
 
 export const findChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<ContactChange | undefined> =>
-  db.maybe(
+  db.of(key.routingKey).maybe(
     change,
     sql`select change_id as "changeId", value, tries, asked_at as "askedAt", expires_at as "expiresAt"
         from contact_change where ${whose(key)} and kind = ${kind}`,
   )
 
 export const countTry = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
-  db.exec(sql`update contact_change set tries = tries + 1 where ${whose(key)} and kind = ${kind}`)
+  db.of(key.routingKey).exec(sql`update contact_change set tries = tries + 1 where ${whose(key)} and kind = ${kind}`)
 
 export const deleteChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
-  db.exec(sql`delete from contact_change where ${whose(key)} and kind = ${kind}`)
+  db.of(key.routingKey).exec(sql`delete from contact_change where ${whose(key)} and kind = ${kind}`)

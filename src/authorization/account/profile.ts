@@ -40,7 +40,7 @@ const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> 
 const editProfile = operation(
   profileForm,
   (deps: Deps, given: z.output<typeof profileForm>, session: SignedIn): Promise<boolean> =>
-    deps.db.tx(async (db) => {
+    deps.db.of(session.routingKey).tx(async (db) => {
       if (!(await lockSignedIn({ ...deps, db }, session))) return true
       const before = await findUser(db, session)
       if (!before) return true

@@ -123,7 +123,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
 
 /** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
 export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(step.routingKey).tx(async (db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
     const current = await findCredential(db, step.passport)
     if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
@@ -140,7 +140,7 @@ export async function confirmInSignIn(
 ): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
   const { step, from, device, code } = input
   const acting = { ...deps, actor: asPerson(deps.actor, step) }
-  const confirmed = await deps.db.tx(async (db) => {
+  const confirmed = await deps.db.of(step.routingKey).tx(async (db) => {
     const inside = { ...acting, db }
     if (!(await lockUser(db, step))) throw new SignInRefused()
     const codes = await confirmTotp(inside, step, code, null)
@@ -158,7 +158,7 @@ async function open(
 ): Promise<string> {
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
-  return deps.db.tx(async (db) => {
+  return deps.db.of(step.routingKey).tx(async (db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
     return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
   })

@@ -18,7 +18,7 @@ const session = z.object({
 
 /** Sessions that work, newest first. */
 export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.output<typeof session>[]> =>
-  db.listWithCustomPlan(
+  db.of(key.routingKey).listWithCustomPlan(
     session,
     sql`select s.session_hash as "sessionHash", s.created_at as "createdAt", s.expires_at as "expiresAt", s.address,
                s.user_agent as "userAgent"
@@ -47,7 +47,7 @@ export const insertSignIn = async (
   made: Pick<SignIn, 'at' | 'outcome' | 'method'> & { readonly from: SignInOrigin },
 ): Promise<string | undefined> =>
   (
-    await db.maybe(
+    await db.of(key.routingKey).maybe(
       insertedSignIn,
       sql`insert into sign_in (routing_key, cid, user_id, at, outcome, method, address, user_agent)
         select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${made.at}::timestamptz, ${made.outcome}::text,
@@ -59,7 +59,7 @@ export const insertSignIn = async (
 
 /** From where somebody signed in; undefined once it is not kept any more. */
 export const originOfSignIn = (db: Db, key: UserRowKey, signInId: string) =>
-  db.maybe(
+  db.of(key.routingKey).maybe(
     signIn.pick({ address: true, userAgent: true }),
     sql`select address, user_agent as "userAgent" from sign_in
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
@@ -74,7 +74,7 @@ interface SignInPage {
 /** Newest first. */
 export async function signInsOfUser(db: Db, key: UserRowKey, { limit, after }: SignInPage): Promise<Page<SignIn>> {
   const [at, signInId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const found = await db.of(key.routingKey).listWithCustomPlan(
     withCursor(signIn),
     sql`select at, outcome, method, address, user_agent as "userAgent", ${cursorOf(sql.part`at, sign_in_id`)} from sign_in
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}

@@ -32,7 +32,7 @@ export const insertSession = (
   key: UserRowKey,
   { sessionHash, createdAt, expiresAt, from, amr, upstream }: NewSession,
 ): Promise<number> =>
-  db.exec(sql`
+  db.of(key.routingKey).exec(sql`
     insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at, address, user_agent, amr,
                                  from_upstream, authenticated_at, acr, id_token, upstream_sub, upstream_sid)
     select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
@@ -57,7 +57,7 @@ const sessionRow = z.object({
 })
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
-  db.maybe(
+  db.of(routingKey).maybe(
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
@@ -72,12 +72,14 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
   )
 
 export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
-  db.exec(sql`delete from browser_session where routing_key = ${routingKey} and session_hash = ${sessionHash}`)
+  db
+    .of(routingKey)
+    .exec(sql`delete from browser_session where routing_key = ${routingKey} and session_hash = ${sessionHash}`)
 
 /** Sealed; null in a session that began here, and for one that there is no more. */
 export const idTokenOfSession = async (db: Db, routingKey: number, sessionHash: Buffer): Promise<Buffer | null> =>
   (
-    await db.maybe(
+    await db.of(routingKey).maybe(
       z.object({ idToken: z.instanceof(Buffer).nullable() }),
       sql`select id_token as "idToken" from browser_session
           where routing_key = ${routingKey} and session_hash = ${sessionHash}`,

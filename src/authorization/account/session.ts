@@ -122,7 +122,7 @@ export async function endOwnSession(deps: Deps, cookieValue: string | undefined)
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
   const { routingKey, sessionHash, cid, userId, fromUpstream } = session
-  return deps.db.tx(async (db) => {
+  return deps.db.of(routingKey).tx(async (db) => {
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
     const actor = asPerson(deps.actor, session)

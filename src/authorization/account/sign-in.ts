@@ -5,6 +5,7 @@ import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { countWithin, knownDevice, signInLimits } from '../../platform/throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import { findTotp } from './factor-store.ts'
 import { type Credential, findCredential } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
@@ -87,17 +88,22 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   }
   await attempt.refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
-  if (needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
+  if (await needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
   const opening = { isPassword, amr: undefined, method: 'password', from, device } as const
-  const session = await deps.db.tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  const session = await deps.db
+    .of(credential.routingKey)
+    .tx((db) => openSession({ ...deps, db }, passport, credential, opening))
   await attempt.forget()
   await endSession(deps, input.formerSession)
   return session
 }
 
-const needsSecondStep = ({ config: { SECOND_FACTOR } }: Deps, { hasTotp }: Credential): boolean =>
-  SECOND_FACTOR === 'required' || (SECOND_FACTOR === 'offered' && hasTotp)
+async function needsSecondStep({ config: { SECOND_FACTOR }, db }: Deps, credential: Credential): Promise<boolean> {
+  if (SECOND_FACTOR !== 'offered') return SECOND_FACTOR === 'required'
+  const totp = await findTotp(db, credential)
+  return totp !== undefined && totp.confirmedAt !== null
+}
 
 interface Opening {
   /** Whether the password is still the one that was right. */
@@ -125,7 +131,7 @@ export async function openSession(
   // Whoever changes the password, or adds an authenticator, locks the person and ends the sessions that there are.
   const now = await findCredential(deps.db, passport)
   if (!now || !isPassword(now.passwordHash)) throw new SignInRefused()
-  if (!amr && needsSecondStep(deps, now)) throw new SecondStepNeeded(now)
+  if (!amr && (await needsSecondStep(deps, now))) throw new SecondStepNeeded(now)
   await tellOfNewDevice(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { passport, device, signInId })
   return session
 }

@@ -17,7 +17,7 @@ export const lockedUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fra
 
 /** 0 when (cid, user_id) exists already. */
 export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid' | 'user_id' | 'passport'>) =>
-  db.exec(sql`
+  db.of(key.routingKey).exec(sql`
     insert into user_profile
       (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
     values (${key.routingKey}, ${key.cid}, ${key.userId}, ${profile.name}, ${profile.gender},
@@ -29,7 +29,7 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
  * Whoever ends everything waits for it.
  */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
-  (await db.exec(
+  (await db.of(key.routingKey).exec(
     sql`select from user_profile
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
           and (valid_from is null or valid_from < ${signedInAt})
@@ -38,7 +38,7 @@ export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt:
 
 /** Sessions that work; undefined when there is no such user. */
 export async function countSessions(db: Db, key: UserRowKey, now: Date): Promise<number | undefined> {
-  const found = await db.maybe(
+  const found = await db.of(key.routingKey).maybe(
     z.object({ sessions: z.number() }),
     sql`select (select count(*)::int from browser_session s
                 where s.routing_key = ${key.routingKey} and s.cid = u.cid and s.user_id = u.user_id
@@ -51,7 +51,7 @@ export async function countSessions(db: Db, key: UserRowKey, now: Date): Promise
 
 /** Until the end of the transaction; false when there is no such user. */
 export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
-  (await db.exec(
+  (await db.of(key.routingKey).exec(
     sql`select from user_profile
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} for update`,
   )) === 1
@@ -59,7 +59,7 @@ export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
 /** Never earlier than it is: the clock of the process that set it may have been ahead. */
 export const setUserValidFrom = async (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
   (
-    await db.maybe(
+    await db.of(key.routingKey).maybe(
       z.object({ valid_from: z.date() }),
       sql`update user_profile set valid_from = greatest(valid_from, ${at})
           where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} returning valid_from`,
@@ -68,7 +68,7 @@ export const setUserValidFrom = async (db: Db, key: UserRowKey, at: Date): Promi
 
 /** Undefined when there is no such user. */
 export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
-  const profile = await db.maybe(
+  const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),
     sql`select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
@@ -87,7 +87,7 @@ async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passpo
 
 /** Undefined when there is no such user. */
 export async function setStatus(db: Db, key: UserRowKey, status: User['status']): Promise<User | undefined> {
-  const profile = await db.maybe(
+  const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),
     sql`update user_profile set status = ${status}
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}

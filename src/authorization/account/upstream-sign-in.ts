@@ -32,7 +32,7 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
   const { from, formerSession, hash, expiresAt } = arrival
   const { person, amr, acr } = proven
   const key = { routingKey: routingKeyOf(person.cid, person.user_id), cid: person.cid, userId: person.user_id }
-  const session = await deps.db.tx(async (db) => {
+  const session = await deps.db.of(key.routingKey).tx(async (db) => {
     const inside = { ...deps, db }
     if ((await spendChallenge(db, hash, expiresAt)) === 0) {
       throw new UpstreamFailure('not_begun', 'this sign-in was answered before')

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { UpstreamPerson } from '../upstream/index.ts'
 
 /** What the provider says replaces what was kept; what it does not say stays. */
 export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['profile'], now: Date): Promise<number> =>
-  db.exec(
+  db.of(key.routingKey).exec(
     sql`update user_profile u
         set name = coalesce(said.name, u.name), gender = coalesce(said.gender, u.gender),
             big_avatar_url = coalesce(said.avatar, u.big_avatar_url),
@@ -31,9 +32,11 @@ export const deleteUpstreamSessions = (
   const ofPerson = sub && sql.part`upstream_sub = ${sub}`
   const ofSession = sid && sql.part`upstream_sid = ${sid}`
   const which = ofPerson && ofSession ? sql.part`${ofPerson} and ${ofSession}` : (ofPerson ?? ofSession)
-  return db.many(
-    ended,
-    sql`delete from browser_session where ${which ?? sql.part`false`}
-        returning routing_key as "routingKey", cid, user_id as "userId"`,
+  return ofAllShards(db, (shard) =>
+    shard.many(
+      ended,
+      sql`delete from browser_session where ${which ?? sql.part`false`}
+          returning routing_key as "routingKey", cid, user_id as "userId"`,
+    ),
   )
 }

@@ -35,7 +35,7 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   const key = rowKeyOf(user)
   await refuseWeakInput(password, user.passport)
   const passwordHash = await hashPassword(password)
-  await deps.db.tx(async (db) => {
+  await deps.db.of(key.routingKey).tx(async (db) => {
     const { taken } = await isPassportTaken(db, user.passport)
     const isNew = (await store.insertProfile(db, key, user)) > 0
     if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })

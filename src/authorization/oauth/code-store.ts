@@ -126,14 +126,14 @@ export async function spendAuthorizationCode(
   exchange: CodeExchange,
   withSignIn: boolean,
 ): Promise<SpentCode | undefined> {
-  if (!withSignIn) return (await db.batch(exchanges, exchange))[0]
-  const [found] = await db.batch(exchangesWithSignIn, exchange)
+  if (!withSignIn) return (await db.of(exchange.routingKey).batch(exchanges, exchange))[0]
+  const [found] = await db.of(exchange.routingKey).batch(exchangesWithSignIn, exchange)
   return found && { ...found, signIn: found }
 }
 
 /** Counts an exchange that did not match; the last one allowed spends the code. */
 export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>
-  db.exec(
+  db.of(routingKey).exec(
     sql`update authorization_code
         set failed_tries = failed_tries + 1,
             used_at = case when failed_tries + 1 >= ${allowed} then ${now}::timestamptz end
@@ -173,7 +173,7 @@ export type UsedCode = z.infer<typeof usedCode>
 
 /** A code that was used more than a day ago. */
 export const findUsedCode = (db: Db, routingKey: number, codeHash: Buffer): Promise<UsedCode | undefined> =>
-  db.maybe(
+  db.of(routingKey).maybe(
     usedCode,
     sql`select u.grant_id, g.app_key from used_code u
         cross join ${grantByKey(sql.part`${routingKey}::int`, sql.part`u.grant_id`)} g

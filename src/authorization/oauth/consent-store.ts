@@ -21,7 +21,7 @@ export const decideFirst = async (
   db: Db,
   { routingKey, formId, decision, expiresAt }: FirstDecision,
 ): Promise<boolean> =>
-  (await db.exec(
+  (await db.of(routingKey).exec(
     sql`insert into consent_decision (routing_key, form_id, decision, expires_at)
         values (${routingKey}, ${formId}, ${decision}, ${expiresAt})
         on conflict (routing_key, form_id) do nothing`,
@@ -32,10 +32,12 @@ export const findDecision = async (
   routingKey: number,
   formId: string,
 ): Promise<ConsentDecision | undefined> => {
-  const found = await db.maybe(
-    z.object({ decision: z.enum(['approve', 'refuse']) }),
-    sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,
-  )
+  const found = await db
+    .of(routingKey)
+    .maybe(
+      z.object({ decision: z.enum(['approve', 'refuse']) }),
+      sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,
+    )
   return found?.decision
 }
 
@@ -57,7 +59,7 @@ export const rememberConsent = (
   now: Date,
 ): Promise<number> => {
   const { routingKey, cid, userId, appKey, scopes } = consent
-  return db.exec(
+  return db.of(routingKey).exec(
     sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
         values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
         on conflict (routing_key, cid, user_id, app_key) do update
@@ -68,7 +70,7 @@ export const rememberConsent = (
 }
 
 export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: ConsentKey): Promise<number> =>
-  db.exec(
+  db.of(routingKey).exec(
     sql`delete from remembered_consent
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}`,
   )
@@ -76,7 +78,7 @@ export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: Conse
 /** The scopes that this person need not be asked for. */
 export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<readonly string[]> => {
   const { routingKey, cid, userId, appKey } = consent
-  const known = await db.maybe(
+  const known = await db.of(routingKey).maybe(
     z.object({ scopes: z.array(z.string()) }),
     sql`select scopes from remembered_consent
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
@@ -125,7 +127,9 @@ const inserted = (
 
 /** Dates of the grant. When the same consent form is posted again they are those of the first time. */
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
-  db.one(Made, grant.silent ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
+  db
+    .of(grant.routingKey)
+    .one(Made, grant.silent ? sql`${withoutOldest(grant)} ${inserted(grant, now)}` : sql`${inserted(grant, now)}`)
 
 /** Silent grants that one browser session has at one app, of those whose code was not exchanged. */
 const SILENT_GRANTS = 50
@@ -166,7 +170,7 @@ export interface NewCode {
 
 /** False when this very code exists and is not usable any more. */
 export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<boolean> {
-  const usable = await db.maybe(
+  const usable = await db.of(code.routingKey).maybe(
     z.object({ usable: z.boolean() }),
     sql`insert into authorization_code
           (routing_key, code_hash, grant_id, app_key, redirect_uri, state, code_challenge, expires_at)
@@ -184,7 +188,7 @@ export const findIssued = async (
   routingKey: number,
   hashes: readonly Buffer[],
 ): Promise<Buffer | undefined> => {
-  const found = await db.maybe(
+  const found = await db.of(routingKey).maybe(
     z.object({ code_hash: z.instanceof(Buffer) }),
     sql`select code_hash from authorization_code
         where routing_key = ${routingKey} and code_hash = any (${hashes}::bytea[])`,
@@ -201,7 +205,7 @@ export const revokeGrant = (
   grantId: string,
   now: Date,
 ): Promise<z.output<typeof revoked> | undefined> =>
-  db.maybe(
+  db.of(routingKey).maybe(
     revoked,
     sql`update user_grant set revoked_at = ${now}
         where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null

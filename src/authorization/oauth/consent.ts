@@ -97,7 +97,7 @@ async function approveForm<Request extends AuthorizationRequest>(
   { session, verified: form, check }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
-  const code = await deps.db.tx(async (db) => {
+  const code = await deps.db.of(session.routingKey).tx(async (db) => {
     const first = await firstDecision({ ...deps, db }, session, form, 'approve')
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
@@ -114,7 +114,7 @@ async function refuseForm<Request extends AuthorizationRequest>(
   { session, verified: form, check, appParameter }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const appKey = form.parameters.get(appParameter) ?? ''
-  const wasApproved = await deps.db.tx(async (db) => {
+  const wasApproved = await deps.db.of(session.routingKey).tx(async (db) => {
     const first = await firstDecision({ ...deps, db }, session, form, 'refuse')
     if (first.decision === 'approve') await revokeApproved({ ...deps, db }, session, form, appKey)
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)

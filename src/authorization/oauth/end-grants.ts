@@ -14,7 +14,7 @@ import { endGrantsOf, hasLiveGrant, personOfGrant, type WhichGrants } from './gr
  * changes nothing. Throws 20007 (404) where there is no such grant.
  */
 export const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: EndReason): Promise<void> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(person.routingKey).tx(async (db) => {
     if (!(await lockUser(db, person))) throw oauthFailure('grant_unknown')
     const now = deps.clock.now() // after whatever the lock has waited for
     const asked = await endGrantsOf(db, person, which, now)

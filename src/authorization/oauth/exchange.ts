@@ -187,7 +187,7 @@ const revokeReplayed = (
   routingKey: number,
   { grant_id, app_key: appKey }: UsedCode,
 ): Promise<void> =>
-  deps.db.tx(async (tx) => {
+  deps.db.of(routingKey).tx(async (tx) => {
     if (!(await endGrant({ ...deps, db: tx }, routingKey, grant_id, 'security'))) return
     const detail = { grant_id, presented_by: app.app_key }
     await recordAudit({ ...deps, db: tx }, { event: 'code_replayed', actor, routingKey, appKey, detail })

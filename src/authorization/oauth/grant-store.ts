@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -66,7 +67,7 @@ export async function grantsOfUser(
   { limit, after }: GrantPage,
 ): Promise<Page<Grant>> {
   const [createdAt, grantId] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const found = await db.of(routingKey).listWithCustomPlan(
     withCursor(Grant),
     sql`select ${grantColumns(sql.part`${routingKey}::int`)} from user_grant g
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
@@ -77,16 +78,17 @@ export async function grantsOfUser(
 }
 
 /** Newest first. */
-export async function grantsOfApp(db: Db, appKey: string, { limit, after }: GrantPage): Promise<Page<Grant>> {
+export function grantsOfApp(db: Db, appKey: string, { limit, after }: GrantPage): Promise<Page<Grant>> {
   const [createdAt, grantId] = after ?? []
-  const found = await db.listWithCustomPlan(
-    withCursor(Grant),
-    sql`select ${grantColumns(sql.part`g.routing_key`)} from user_grant g
-        where app_key = ${appKey}
-          and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
-        order by created_at desc, grant_id desc limit ${limit + 1}`,
+  return pageOfShards(db, { types: ['timestamptz', 'uuid'], newestFirst: true }, limit, (shard) =>
+    shard.listWithCustomPlan(
+      withCursor(Grant),
+      sql`select ${grantColumns(sql.part`g.routing_key`)} from user_grant g
+          where app_key = ${appKey}
+            and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
+          order by created_at desc, grant_id desc limit ${limit + 1}`,
+    ),
   )
-  return pageOf(found, limit)
 }
 
 /** Whose grant it is, and the sign-in behind it: what an id_token says. */
@@ -122,7 +124,7 @@ const signIns: Batched<GrantKey, SignInBehindGrant> = {
 }
 
 export const signInOfGrant = async (db: Db, grant: GrantKey): Promise<SignInBehindGrant | undefined> =>
-  (await db.batch(signIns, grant))[0]
+  (await db.of(grant.routingKey).batch(signIns, grant))[0]
 
 /** Which grants of one person end: one of them, or all to one app. */
 export type WhichGrants = { readonly grantId: string } | { readonly appKey: string }
@@ -141,7 +143,7 @@ export type EndedGrant = z.output<typeof ended>
 export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
   const { routingKey, cid, userId } = person
   const chosen = 'appKey' in which ? sql.part`g.app_key = ${which.appKey}` : sql.part`g.grant_id = ${which.grantId}`
-  const found = await db.listWithCustomPlan(
+  const found = await db.of(routingKey).listWithCustomPlan(
     ended,
     sql`with asked as (
           select g.grant_id, g.app_key, ${GRANT_REVOKED_AT} is null as is_new
@@ -154,7 +156,7 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
         select app_key, is_new from asked`,
   )
   const apps = 'appKey' in which ? [which.appKey] : [...new Set(found.map(({ app_key }) => app_key))]
-  await db.exec(
+  await db.of(routingKey).exec(
     sql`delete from remembered_consent
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = any (${apps}::text[])`,
   )
@@ -164,7 +166,7 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
 /** Whether the app still has a grant of the person. */
 export const hasLiveGrant = async (db: Db, { routingKey, cid, userId }: UserRowKey, appKey: string): Promise<boolean> =>
   (
-    await db.listWithCustomPlan(
+    await db.of(routingKey).listWithCustomPlan(
       z.object({}),
       sql`select from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
           where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and g.app_key = ${appKey}
@@ -173,7 +175,7 @@ export const hasLiveGrant = async (db: Db, { routingKey, cid, userId }: UserRowK
   ).length > 0
 
 export const personOfGrant = (db: Db, routingKey: number, grantId: string): Promise<UserRowKey | undefined> =>
-  db.maybe(
+  db.of(routingKey).maybe(
     z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() }),
     sql`select routing_key as "routingKey", cid, user_id as "userId" from user_grant
         where routing_key = ${routingKey} and grant_id = ${grantId}`,
@@ -186,17 +188,25 @@ const counted = z.object({ grants: z.number(), people: z.number() })
 /** Grants that were not revoked, and how many people they are of. */
 export type LiveGrants = z.output<typeof counted>
 
-export const countGrantsOfApp = (db: Db, appKey: string): Promise<LiveGrants> =>
-  db.one(
-    counted,
-    sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select g.cid, g.user_id from user_grant g ${GRANT_REVOCATION_JOINS}
-              where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
-              order by g.created_at, g.grant_id limit ${MAX_COUNTED}) g`,
+export async function countGrantsOfApp(db: Db, appKey: string): Promise<LiveGrants> {
+  const found = await ofAllShards(db, (shard) =>
+    shard.many(
+      counted,
+      sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
+          from (select g.cid, g.user_id from user_grant g ${GRANT_REVOCATION_JOINS}
+                where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
+                order by g.created_at, g.grant_id limit ${MAX_COUNTED}) g`,
+    ),
   )
+  return { grants: sumOf(found, ({ grants }) => grants), people: sumOf(found, ({ people }) => people) }
+}
+
+/** A person is of one shard. */
+const sumOf = <Row>(rows: readonly Row[], count: (row: Row) => number): number =>
+  rows.reduce((sum, row) => sum + count(row), 0)
 
 export const countGrantsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<LiveGrants> =>
-  db.one(
+  db.of(routingKey).one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
         from (select g.cid, g.user_id from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
@@ -223,7 +233,7 @@ export type AllowedApp = z.output<typeof allowedApp>
 
 /** Each app that the person has allowed something, also in the past; in which the person allowed something last comes first. */
 export const allowedAppsOf = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<AllowedApp[]> =>
-  db.listWithCustomPlan(
+  db.of(routingKey).listWithCustomPlan(
     allowedApp,
     sql`select app_key, string_agg(array_to_string(scopes, ' '), ' ') filter (where revoked_at is null) as scopes,
           min(created_at) filter (where revoked_at is null) as since, max(revoked_at) as withdrawn_at
@@ -248,7 +258,7 @@ export const countTokensOfUser = (
   { routingKey, cid, userId }: UserRowKey,
   now: Date,
 ): Promise<z.output<typeof ofUser>> =>
-  db.one(
+  db.of(routingKey).one(
     ofUser,
     sql`with live as (
           select g.grant_id, g.app_key from user_grant g
@@ -263,15 +273,17 @@ const ofApp = z.object({ tokens: z.number(), people: z.number() })
 
 /** Reads all grants of the app, and their tokens. */
 export const countTokensOfApp = async (db: Db, appKey: string, now: Date): Promise<z.output<typeof ofApp>> => {
-  const [counted] = await db.listWithCustomPlan(
-    ofApp,
-    sql`with live as (
-          select g.routing_key, g.grant_id, g.cid, g.user_id from user_grant g
-          ${GRANT_REVOCATION_JOINS}
-          where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
-        )
-        select count(*)::int as tokens, count(distinct (live.cid, live.user_id))::int as people
-        from live join ${liveTokens(now)} t on t.routing_key = live.routing_key and t.grant_id = live.grant_id`,
+  const found = await ofAllShards(db, (shard) =>
+    shard.listWithCustomPlan(
+      ofApp,
+      sql`with live as (
+            select g.routing_key, g.grant_id, g.cid, g.user_id from user_grant g
+            ${GRANT_REVOCATION_JOINS}
+            where g.app_key = ${appKey} and ${GRANT_REVOKED_AT} is null
+          )
+          select count(*)::int as tokens, count(distinct (live.cid, live.user_id))::int as people
+          from live join ${liveTokens(now)} t on t.routing_key = live.routing_key and t.grant_id = live.grant_id`,
+    ),
   )
-  return counted ?? { tokens: 0, people: 0 }
+  return { tokens: sumOf(found, ({ tokens }) => tokens), people: sumOf(found, ({ people }) => people) }
 }

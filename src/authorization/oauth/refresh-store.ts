@@ -67,7 +67,7 @@ const extensions: Batched<Refresh, FoundRefresh> = {
 
 /** Policy fixed: issues one more access token for the same refresh token, if that is valid. */
 export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
-  (await db.batch(extensions, refresh))[0]
+  (await db.of(refresh.routingKey).batch(extensions, refresh))[0]
 
 export interface RefreshRotation extends Refresh {
   readonly now: Date
@@ -116,7 +116,7 @@ const rotations: Batched<RefreshRotation, FoundRefresh> = {
 
 /** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
 export const rotateRefresh = async (db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> =>
-  (await db.batch(rotations, rotation))[0]
+  (await db.of(rotation.routingKey).batch(rotations, rotation))[0]
 
 /** Scopes of an access token, even if another process has written it a moment ago. */
 export const accessTokenScopes = async (
@@ -124,10 +124,12 @@ export const accessTokenScopes = async (
   routingKey: number,
   accessHash: Buffer,
 ): Promise<readonly string[] | undefined> => {
-  const row = await db.maybe(
-    z.object({ scopes: z.array(z.string()) }),
-    sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
-  )
+  const row = await db
+    .of(routingKey)
+    .maybe(
+      z.object({ scopes: z.array(z.string()) }),
+      sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
+    )
   return row?.scopes
 }
 
@@ -138,7 +140,7 @@ export const findRefresh = (
   refreshHash: Buffer,
   appScopes: readonly string[],
 ): Promise<FoundRefresh | undefined> =>
-  db.maybe(
+  db.of(routingKey).maybe(
     FoundRefresh,
     sql`select r.grant_id, r.rotated_at, ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)} as revoked_at,
                p.status as user_status, false as issued, ${grantedAmong(sql.part`${appScopes}::text[]`)} as scopes

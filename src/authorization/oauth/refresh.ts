@@ -167,7 +167,7 @@ async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<Issu
 
 async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefresh, found: FoundRefresh) {
   const { routingKey } = presented
-  await deps.db.tx(async (tx) => {
+  await deps.db.of(routingKey).tx(async (tx) => {
     if (!(await endGrant({ ...deps, db: tx }, routingKey, found.grant_id, 'security'))) return
     await recordAudit(
       { ...deps, db: tx },

@@ -127,12 +127,14 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
 const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
 
 /** Deletes all grants of these users and all grants to these micro-apps, with every code and token that belongs to them. */
-export async function deleteGrantsOf(
-  db: Db,
-  users: readonly (UserKey & { readonly routing_key: number })[],
-  appKeys: readonly string[],
-): Promise<void> {
-  const grants = await db.many(
+export async function deleteGrantsOf(db: Db, users: readonly KeyedUser[], appKeys: readonly string[]): Promise<void> {
+  for (const shard of db.shards()) await deleteGrantsIn(shard, users, appKeys)
+}
+
+type KeyedUser = UserKey & { readonly routing_key: number }
+
+async function deleteGrantsIn(shard: Db, users: readonly KeyedUser[], appKeys: readonly string[]): Promise<void> {
+  const grants = await shard.many(
     grantKey,
     sql`select routing_key, grant_id from user_grant where app_key = any(${appKeys})
         union
@@ -145,11 +147,11 @@ export async function deleteGrantsOf(
   const keys = grants.map((grant) => grant.routing_key)
   const ids = grants.map((grant) => grant.grant_id)
   const deleteFrom = (table: Fragment) =>
-    db.exec(
+    shard.exec(
       sql`delete from ${table} where (routing_key, grant_id) in
             (select g.key, g.id from unnest(${keys}::int[], ${ids}::uuid[]) as g (key, id))`,
     )
-  await db.exec(
+  await shard.exec(
     sql`delete from remembered_consent where app_key = any(${appKeys}) or (routing_key, cid, user_id) in
           (select u.key, u.cid, u.id
            from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],

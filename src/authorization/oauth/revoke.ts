@@ -17,7 +17,7 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const access = parseToken(keys, PREFIX.accessToken, text)
   const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
   if (access) {
-    await db.tx(async (tx) => {
+    await db.of(access.routingKey).tx(async (tx) => {
       const token = { ...access, appKey: app.app_key }
       if (!(await deleteAccessToken(tx, token)) && (await forgetEndedToken(tx, token)) === 0) return
       const { routingKey } = access
@@ -29,7 +29,7 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const found = refresh && (await findRefresh(db, refresh.routingKey, refresh.hash, []))
   if (!found || found.revoked_at) return
   const { routingKey } = refresh
-  await db.tx(async (tx) => {
+  await db.of(routingKey).tx(async (tx) => {
     if (!(await revokeGrant(tx, routingKey, found.grant_id, clock.now()))) return
     const detail = { grant_id: found.grant_id, reason: 'revoked by the app' }
     await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', actor, routingKey, appKey: app.app_key, detail })

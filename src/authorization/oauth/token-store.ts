@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
+import { byShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { GRANT_REVOKED_AT, grantByKey, grantRevocationJoins } from './grant-store.ts'
 
@@ -15,7 +16,7 @@ const facts = z.object({
   revoked_at: z.date().nullable(),
 })
 /** What an issued token belongs to. */
-export type TokenFacts = z.output<typeof facts>
+type TokenFacts = z.output<typeof facts>
 
 const TABLES = {
   'access token': sql.part`(select routing_key, grant_id, null::timestamptz as used_at, expires_at from access_token)`,
@@ -35,7 +36,7 @@ const tokensWithPrefix = (
   routingKey: number,
   expiresAt: Date,
 ): Promise<TokenFacts[]> =>
-  db.listWithCustomPlan(
+  db.of(routingKey).listWithCustomPlan(
     facts,
     sql`select g.grant_id, g.app_key, g.cid, g.user_id, g.scopes, t.used_at, ${GRANT_REVOKED_AT} as revoked_at
         from ${TABLES[kind]} t join user_grant g on g.routing_key = ${routingKey} and g.grant_id = t.grant_id
@@ -61,12 +62,17 @@ const ENDED_OF_GRANT = 1_000
  * them; the rest moves to ended_access_token. Rows that another process or the purge is deleting are left to it. Returns
  * how many tokens of both kinds each key had before. Planned each time: it is rare, and reads as many rows as the keys have.
  */
-export const endOldestAccessTokens = (
+export async function endOldestAccessTokens(
   db: Db,
   routingKeys: readonly number[],
   most: number,
-): Promise<z.infer<typeof TokensOfKey>[]> =>
-  db.listWithCustomPlan(
+): Promise<z.infer<typeof TokensOfKey>[]> {
+  const ended = byShard(db, routingKeys, (key) => key).map(([shard, own]) => endOldestIn(shard, own, most))
+  return (await Promise.all(ended)).flat()
+}
+
+const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): Promise<z.infer<typeof TokensOfKey>[]> =>
+  shard.listWithCustomPlan(
     TokensOfKey,
     sql`with token as (
           select routing_key, token_hash,
@@ -111,7 +117,7 @@ interface EndedToken {
 
 /** Whether a token that is in no other table was ended so, and a refresh gives another: its grant has not been revoked. */
 const wasEndedEarly = async (db: Db, { routingKey, hash }: EndedToken): Promise<boolean> => {
-  const found = await db.maybe(
+  const found = await db.of(routingKey).maybe(
     z.object({ grant_id: z.string() }),
     sql`select e.grant_id from ended_access_token e
         cross join ${grantByKey(sql.part`${routingKey}::int`, sql.part`e.grant_id`)} g
@@ -126,7 +132,7 @@ export const forgetEndedToken = (
   db: Db,
   { routingKey, hash, appKey }: EndedToken & { readonly appKey: string },
 ): Promise<number> =>
-  db.exec(
+  db.of(routingKey).exec(
     sql`delete from ended_access_token e using user_grant g
         where e.routing_key = ${routingKey} and e.token_hash = ${hash}
           and g.routing_key = ${routingKey} and g.grant_id = e.grant_id and g.app_key = ${appKey}`,
@@ -135,8 +141,13 @@ export const forgetEndedToken = (
 const ofApp = z.object({ token_hash: z.instanceof(Buffer), app_key: z.string() })
 
 /** Whose tokens these are, as long as they are kept: also of those that have expired or were ended early. */
-const appsOf = (db: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
-  db.listWithCustomPlan(
+async function appsOf(db: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> {
+  const found = byShard(db, tokens, ({ routingKey }) => routingKey).map(([shard, own]) => appsOfShard(shard, own))
+  return (await Promise.all(found)).flat()
+}
+
+const appsOfShard = (shard: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
+  shard.listWithCustomPlan(
     ofApp,
     sql`select t.token_hash, g.app_key
         from unnest(${tokens.map(({ routingKey }) => routingKey)}::int[], ${tokens.map(({ hash }) => hash)}::bytea[])
@@ -180,4 +191,4 @@ const deletions: Batched<TokenToDelete, unknown> = {
 
 /** Deletes an access token of this app; false if it is none. */
 export const deleteAccessToken = async (db: Db, token: TokenToDelete): Promise<boolean> =>
-  (await db.batch(deletions, token)).length > 0
+  (await db.of(token.routingKey).batch(deletions, token)).length > 0

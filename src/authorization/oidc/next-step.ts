@@ -63,7 +63,7 @@ export async function nextAuthorizationStep(
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
-  const code = await deps.db.tx(async (db) => {
+  const code = await deps.db.of(session.routingKey).tx(async (db) => {
     // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
     const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
     if (isSignedIn && (await mustAsk({ ...deps, db }, request, session))) return undefined

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { lockedUserByKey } from '../account/index.ts'
 
 export const DELETION_OF_PERSON: readonly PersonalRows[] = [
   { what: 'deletion_requests', table: 'deletion_request', key: {}, shown: ['requested_at', 'due_at'] },
@@ -17,12 +16,11 @@ const deletionRequest = z.object({
 })
 export type DeletionRequest = z.output<typeof deletionRequest>
 
-/** The first request counts. 0 where there is one, or the person is gone. */
+/** The first request counts: 0 where there is one. The person is locked. */
 export const insertRequest = (db: Db, key: UserRowKey, now: Date, dueAt: Date | null): Promise<number> =>
   db.exec(
     sql`insert into deletion_request (routing_key, cid, user_id, requested_at, due_at)
-        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${now}::timestamptz, ${dueAt}::timestamptz
-        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        values (${key.routingKey}, ${key.cid}, ${key.userId}, ${now}, ${dueAt})
         on conflict do nothing`,
   )
 

@@ -21,19 +21,19 @@ const recorded = (deps: Deps, { routingKey, cid, userId }: SignedIn, event: `use
 
 /** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(person.routingKey).tx(async (db) => {
     const { ACCOUNT_DELETION } = deps.config
     if (ACCOUNT_DELETION === 'off') throw invalidRequest('accounts are not deleted here', { status: 404 })
     const now = deps.clock.now()
     const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
-    if ((await store.insertRequest(db, person, now, dueAt)) === 0) return
+    if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
     await recorded({ ...deps, db }, person, 'user_deletion_requested')
     await ACCOUNT_MESSAGES.tell({ ...deps, db }, person, 'deletion_requested')
   })
 
 /** The person keeps the account. */
 export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
-  deps.db.tx(async (db) => {
+  deps.db.of(person.routingKey).tx(async (db) => {
     await lockUser(db, person) // whoever is being erased by now is erased
     if ((await store.deleteRequest(db, person)) === 0) return
     await recorded({ ...deps, db }, person, 'user_deletion_cancelled')
@@ -74,7 +74,7 @@ export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erased>
     if (signal.aborted) break
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     try {
-      await deps.db.slowTx(ERASED_WITHIN_S, async (db) => {
+      await deps.db.of(key.routingKey).slowTx(ERASED_WITHIN_S, async (db) => {
         // The person may have changed their mind a moment ago.
         if (!(await lockUser(db, key)) || !(await store.requestOf(db, key))) return
         await eraseUser({ ...deps, db, actor: { kind: 'job', name: 'erase-due' } }, { cid, user_id })

@@ -63,7 +63,7 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
  * Throws 20007 (404) when there is no such user.
  */
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
-  deps.db.slowTx(STATEMENT_S, async (db) => {
+  deps.db.of(personOf(user).routingKey).slowTx(STATEMENT_S, async (db) => {
     const person = personOf(user)
     await lockExistingUser(db, person)
     const inside = { ...deps, db }

@@ -20,7 +20,7 @@ const AT_ONCE = 500
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
   const { cid, user_id: userId } = user
   const person = { routingKey: routingKeyOf(cid, userId), cid, userId }
-  await deps.db.tx(async (db) => {
+  await deps.db.of(person.routingKey).tx(async (db) => {
     await showUser({ ...deps, db }, user)
     await recordAudit({ ...deps, db }, { event: 'user_exported', ...person, detail: { reason } })
   })

@@ -36,14 +36,16 @@ function whose({ of }: PersonalRows, person: UserRowKey): Fragment {
 
 export const countRows = async (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
   (
-    await db.one(
-      z.object({ count: z.number() }),
-      sql`select count(1)::int as count from ${sql.identifier(rows.table)} where ${whose(rows, person)}`,
-    )
+    await db
+      .of(person.routingKey)
+      .one(
+        z.object({ count: z.number() }),
+        sql`select count(1)::int as count from ${sql.identifier(rows.table)} where ${whose(rows, person)}`,
+      )
   ).count
 
 export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
-  db.exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)
+  db.of(person.routingKey).exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)
 
 const joined = (parts: readonly Fragment[]): Fragment => parts.reduce((list, part) => sql.part`${list}, ${part}`)
 
@@ -63,7 +65,7 @@ export async function readRows(
   const reached = joined([sql.part`${person.routingKey}::int`, ...keys.map(([, type], at) => place(at + 1, type))])
   const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${reached})`
   const shown = joined(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
-  const found = await db.listWithCustomPlan(
+  const found = await db.of(person.routingKey).listWithCustomPlan(
     withCursor(shownRow),
     sql`select (select to_jsonb(r)::text from (select ${shown}) r) as row, ${cursorOf(ordered)}
         from ${sql.identifier(rows.table)} where ${whose(rows, person)}${next}

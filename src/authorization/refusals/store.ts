@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
+import { byShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { lockedUserByKey } from '../account/index.ts'
 
@@ -54,16 +55,44 @@ const REFUSED = (row: NewRefused) => sql.part`
   ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id,
   ${row.received && JSON.stringify(row.received)}::jsonb as received`
 
-/** A row about somebody who is erased meanwhile names nobody: their profiles are locked until the statement is done. */
-export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
+/** A row about somebody who is erased meanwhile names nobody: their profiles are locked until the rows are written. */
+export async function insertRefused(db: Db, rows: readonly NewRefused[]): Promise<void> {
+  const named = rows.filter(({ user_id }) => user_id !== null)
+  if (named.length === 0) await insertRows(db, withoutErased(rows, []))
+  else await db.tx(async (tx) => insertRows(tx, withoutErased(rows, await lockNamed(tx, named))))
+}
+
+const person = z.object({ cid: z.number(), user_id: z.string() })
+type Person = z.output<typeof person>
+
+const PERSON = (row: NewRefused) => sql.part`
+  ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id`
+
+async function lockNamed(tx: Db, rows: readonly NewRefused[]): Promise<Person[]> {
+  const locked = byShard(tx, rows, ({ routing_key }) => routing_key).map(([shard, own]) =>
+    shard.many(
+      person,
+      sql`select locked.cid, locked.user_id from ${sql.rows('row', own, PERSON)}
+          cross join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked`,
+    ),
+  )
+  return (await Promise.all(locked)).flat()
+}
+
+function withoutErased(rows: readonly NewRefused[], people: readonly Person[]): NewRefused[] {
+  const there = new Set(people.map(({ cid, user_id }) => `${cid} ${user_id}`))
+  const isThere = ({ cid, user_id }: NewRefused) => there.has(`${cid} ${user_id}`)
+  return rows.map((row) => (isThere(row) ? row : { ...row, routing_key: 0, cid: null, user_id: null }))
+}
+
+const insertRows = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
     sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
           proved, token, routing_key, cid, user_id, received)
         select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
           row.parameters, row.app_key, row.proved, row.token,
-          coalesce(locked.routing_key, 0), locked.cid, locked.user_id, row.received
+          row.routing_key, row.cid, row.user_id, row.received
         from ${sql.rows('row', rows, REFUSED)}
-        left join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked on true
         on conflict do nothing`,
   )
 

@@ -1,4 +1,6 @@
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { byShard } from '../../platform/db/shards.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { routingKeyOf, type UserKey } from '../account/index.ts'
@@ -82,11 +84,15 @@ export function openAccessLedger(
       timer ??= setTimeout(() => void flush(), everyMs).unref()
     }
   }
-  const write = async (entries: Entry[]): Promise<void> => {
+  const write = async (entries: readonly Entry[]): Promise<void> => {
+    const routingKey = ({ cid, user_id }: Entry) => routingKeyOf(cid, user_id)
+    for (const [shard, own] of byShard(db, entries, routingKey)) await writeTo(shard, own)
+  }
+  const writeTo = async (shard: Db, entries: Entry[]): Promise<void> => {
     let reachable = true // after a failure the rest waits for the next time; the requests log that the database is away
     while (entries.length > 0) {
       const some = entries.splice(0, batch)
-      if (reachable) reachable = await isWritten(db, some)
+      if (reachable) reachable = await isWritten(shard, some)
       entriesBeingWritten -= some.length
       if (!reachable) some.forEach(enter)
     }
@@ -137,8 +143,8 @@ const inOneOrder = (entries: readonly Entry[]): Entry[] =>
     .sort(({ key: one }, { key: other }) => (one < other ? -1 : 1))
     .map(({ entry }) => entry)
 
-const isWritten = (db: Deps['db'], entries: readonly Entry[]): Promise<boolean> =>
-  addReads(db, entries.flatMap(rowsOf)).then(
+const isWritten = (shard: Db, entries: readonly Entry[]): Promise<boolean> =>
+  addReads(shard, entries.flatMap(rowsOf)).then(
     () => true,
     () => false,
   )

@@ -43,12 +43,12 @@ const COUNTED = (one: CountedReads) => sql.part`
   ${one.lastAt}::timestamptz as last_at`
 
 /**
- * Adds to the rows of these people, each key named once. Who is erased meanwhile gets no row any more: their profiles are
+ * Adds to the rows of these people, who are of one shard, each key named once. Who is erased meanwhile gets no row any more: their profiles are
  * locked until the statement is done. Give them in the order of their keys: two processes then wait for one another in that
  * order.
  */
-export const addReads = (db: Db, counted: readonly CountedReads[]): Promise<number> =>
-  db.exec(
+export const addReads = (shard: Db, counted: readonly CountedReads[]): Promise<number> =>
+  shard.exec(
     sql`insert into data_access as known (routing_key, cid, user_id, hour, app_key, kind, reads, last_at)
         select c.routing_key, c.cid, c.user_id, c.hour, c.app_key, c.kind, c.reads, c.last_at
         from ${sql.rows('c', counted, COUNTED)}
@@ -79,7 +79,7 @@ export async function accessesOfUser(
   { limit, after }: AccessPage,
 ): Promise<Page<Access>> {
   const [hour, appKey, ofKind] = after ?? []
-  const found = await db.listWithCustomPlan(
+  const found = await db.of(routingKey).listWithCustomPlan(
     withCursor(access),
     sql`select app_key, kind, hour, reads, last_at, ${cursorOf(sql.part`hour, app_key, kind`)} from data_access
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
@@ -123,7 +123,7 @@ export async function readsByDay(
 ): Promise<{ days: z.output<typeof dayOfReads>[]; more: boolean }> {
   const ofPerson = sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
   const begin = starts[0]
-  const days = await db.listWithCustomPlan(
+  const days = await db.of(routingKey).listWithCustomPlan(
     dayOfReads,
     sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::int as reads,
           max(last_at) as last_at
@@ -132,10 +132,12 @@ export async function readsByDay(
           and last_at >= ${begin} and last_at < ${starts.at(-1)}
         group by 1, app_key, kind order by place desc, last_at desc, app_key, kind limit ${MOST_DAYS}`,
   )
-  const before = await db.listWithCustomPlan(
-    z.object({}),
-    sql`select from data_access where ${ofPerson} and hour < ${begin} and last_at < ${begin} limit 1`,
-  )
+  const before = await db
+    .of(routingKey)
+    .listWithCustomPlan(
+      z.object({}),
+      sql`select from data_access where ${ofPerson} and hour < ${begin} and last_at < ${begin} limit 1`,
+    )
   return { days, more: before.length > 0 }
 }
 
@@ -144,7 +146,7 @@ const MAX_HOURS = 10_000
 
 /** By app and kind, what was read last first. */
 export const totalsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<TotalReads[]> =>
-  db.listWithCustomPlan(
+  db.of(routingKey).listWithCustomPlan(
     total,
     sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at
         from (select app_key, kind, reads, last_at from data_access

@@ -57,7 +57,7 @@ const token: Batched<TokenUse, FoundAccessToken> = {
 
 /** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */
 export const findToken = async (db: Db, use: TokenUse): Promise<FoundAccessToken | undefined> =>
-  (await db.batch(token, use))[0]
+  (await db.of(use.routingKey).batch(token, use))[0]
 
 const DescribedToken = z.object({
   /** Names between spaces, as those of the app: read faster than an array. */
@@ -96,4 +96,4 @@ const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
 }
 
 export const findDescribedToken = async (db: Db, token: Omit<TokenUse, 'scope'>): Promise<DescribedToken | undefined> =>
-  (await db.batch(describedToken, token))[0]
+  (await db.of(token.routingKey).batch(describedToken, token))[0]

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { byShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { lockedUserByKey, userByKey } from '../account/index.ts'
+import { userByKey } from '../account/index.ts'
 import { type Membership, membership, type TeamMember, teamMember } from './wire.ts'
 
 /** What is kept about a person who develops apps. The team stays, and so does what it has made. */
@@ -11,12 +12,11 @@ export const TEAMS_OF_PERSON: readonly PersonalRows[] = [
   { what: 'developers', table: 'developer', key: {}, shown: ['accepted_at'] },
 ]
 
-/** 0 for somebody who has accepted before, or is gone. */
+/** 0 for somebody who has accepted before. The person is locked. */
 export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.exec(
     sql`insert into developer (routing_key, cid, user_id, accepted_at)
-        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${now}::timestamptz
-        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        values (${key.routingKey}, ${key.cid}, ${key.userId}, ${now})
         on conflict do nothing`,
   )
 
@@ -45,13 +45,11 @@ interface NewMember {
   readonly role: MemberRole
 }
 
-/** 0 for a member, or somebody who is gone. */
+/** 0 for a member. The person is locked. */
 export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }: NewMember, now: Date) =>
   db.exec(
     sql`insert into team_member (routing_key, cid, user_id, team_id, member_id, role, joined_at)
-        select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${teamId}::uuid, ${memberId}::uuid,
-          ${role}::text, ${now}::timestamptz
-        from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
+        values (${key.routingKey}, ${key.cid}, ${key.userId}, ${teamId}, ${memberId}, ${role}, ${now})
         on conflict do nothing`,
   )
 
@@ -77,14 +75,35 @@ export const findMembership = (
           and m.team_id::text = ${teamId}`,
   )
 
-/** Who joined first comes first. */
-export const listMembers = (db: Db, teamId: string): Promise<TeamMember[]> =>
-  db.many(
-    teamMember,
-    sql`select m.member_id, u.name, m.role, m.joined_at from team_member m
-        cross join ${userByKey(sql.part`m.routing_key`, sql.part`m.cid`, sql.part`m.user_id`)} u
-        where m.team_id = ${teamId} order by m.joined_at, m.member_id`,
+const keyedMember = teamMember
+  .omit({ name: true })
+  .extend({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
+const named = teamMember.pick({ member_id: true, name: true })
+
+const KEYED = (one: z.output<typeof keyedMember>) => sql.part`
+  ${one.member_id}::uuid as member_id, ${one.routing_key}::int as routing_key, ${one.cid}::int as cid,
+  ${one.user_id}::text as user_id`
+
+/** Who joined first comes first. Two statements: the profiles may lie on other shards. */
+export async function listMembers(db: Db, teamId: string): Promise<TeamMember[]> {
+  const members = await db.many(
+    keyedMember,
+    sql`select member_id, routing_key, cid, user_id, role, joined_at from team_member
+        where team_id = ${teamId} order by joined_at, member_id`,
   )
+  const profiles = byShard(db, members, ({ routing_key }) => routing_key).map(([shard, own]) =>
+    shard.many(
+      named,
+      sql`select m.member_id, u.name from ${sql.rows('m', own, KEYED)}
+          cross join ${userByKey(sql.part`m.routing_key`, sql.part`m.cid`, sql.part`m.user_id`)} u`,
+    ),
+  )
+  const names = new Map((await Promise.all(profiles)).flat().map(({ member_id, name }) => [member_id, name]))
+  return members.flatMap(({ member_id, role, joined_at }) => {
+    const name = names.get(member_id)
+    return name === undefined ? [] : [{ member_id, name, role, joined_at }]
+  })
+}
 
 const known = z.object({ member_id: z.string(), role: z.enum(['owner', 'developer']) })
 

@@ -6,7 +6,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
-import type { SignedIn } from '../account/index.ts'
+import { lockUser, type SignedIn } from '../account/index.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { listInvitations } from './invitation-store.ts'
 import * as store from './store.ts'
@@ -48,6 +48,7 @@ export const becomeDeveloper = <Done>(
   deps.db.tx(async (db) => {
     if (person.testOf !== null) throw new TeamRefusal('test_user')
     const inside = { ...deps, db }
+    if (!(await lockUser(db, person))) throw notFound()
     if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0) {
       const { routingKey, cid, userId } = person
       const actor = asPerson(deps.actor, person)
@@ -71,6 +72,7 @@ export const createTeam = operation(
   (deps: Deps, { name }: { readonly name: string }, person: UserRowKey): Promise<string> =>
     deps.db.tx(async (db) => {
       const inside = { ...deps, db }
+      if (!(await lockUser(db, person))) throw notFound()
       // Two requests at once are counted one after the other.
       if (!(await store.lockDeveloper(db, person))) throw notFound()
       if ((await store.teamsOfPerson(db, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')

@@ -1,8 +1,8 @@
 import { type Config, readConfig } from '../../platform/config/index.ts'
 import { type FoundDatabase, findDatabase } from '../../platform/db/find-database.ts'
 import { migrate } from '../../platform/db/migrate.ts'
-import { connectionSettings, openPool } from '../../platform/db/pool.ts'
-import { dbOf } from '../../platform/db/sql.ts'
+import { openDatabase } from '../../platform/db/open-database.ts'
+import { connectionSettings } from '../../platform/db/pool.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
@@ -40,8 +40,9 @@ export const withDatabase = <T>(terminal: Terminal, work: (databaseUrl: string) 
 export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>): Promise<T> =>
   withFound(terminal, async ({ databaseUrl, secretKey, started }, config, log) => {
     if (started && config.MIGRATE) await migrate(databaseUrl)
-    const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
-    const [db, keys] = [dbOf(pool), deriveKeys(secretKey, config.SECRET_KEYS_OLD)]
+    const settings = { ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }
+    const { db, close } = openDatabase(settings, log)
+    const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
     const rateLimiter = openRateLimiter(db, keys)
     const deps: Deps = {
       config,
@@ -58,5 +59,5 @@ export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>
     return await checkSecretKey(deps)
       .then(() => work(deps))
       .finally(() => rateLimiter.close())
-      .finally(() => pool.end())
+      .finally(close)
   })

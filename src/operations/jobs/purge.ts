@@ -10,6 +10,7 @@ import { TEAM_RETENTION } from '../../authorization/teams/index.ts'
 import { AUDIT_RETENTION } from '../../platform/audit/index.ts'
 import { keepPurged } from '../../platform/db/installation.ts'
 import type { Retention } from '../../platform/db/retention.ts'
+import { placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { SANDBOX_RETENTION } from '../../sandbox/portal/index.ts'
@@ -88,19 +89,20 @@ export async function purge(
 ): Promise<Purged> {
   const now = clock.now()
   const ending = retention.filter(({ keptS }) => Number.isFinite(keptS(config)))
-  const pending = ending.map(({ keptS, ...rows }) => ({
-    ...rows,
-    batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now },
-  }))
+  const inPlaces = ending.map(async ({ keptS, ...rows }) => {
+    const batch = { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now }
+    return (await placesOf(db, rows.table)).map((place) => ({ ...rows, place, batch }))
+  })
+  const pending = (await Promise.all(inPlaces)).flat()
   const deleted: Record<string, number> = {}
   let total = 0
   const end = performance.now() + seconds * 1000
   for (let next = pending.shift(); next; next = pending.shift()) {
     if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
-    const { table, batch, remove, what = table } = next
-    if (next.mayBeForbidden && !(await mayDelete(db, table))) continue
+    const { place, table, batch, remove, what = table } = next
+    if (next.mayBeForbidden && !(await mayDelete(place, table))) continue
     const began = performance.now()
-    const { rows, last } = await db.slowTx(BATCH_S, (inside) =>
+    const { rows, last } = await place.slowTx(BATCH_S, (inside) =>
       remove ? remove(inside, batch) : deleteBatch(inside, next, batch),
     )
     if (rows === 0) continue

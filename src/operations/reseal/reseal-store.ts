@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
-import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, placesOf, sql } from '../../platform/db/sql.ts'
 
 const sealedRow = z.object({ key: z.array(z.string()), sealed: z.instanceof(Buffer) })
 export type SealedRow = z.output<typeof sealedRow>
@@ -36,11 +36,13 @@ export const putSealed = (db: Db, column: SealedColumn, key: readonly string[], 
 export async function countSealed(db: Db, columns: readonly SealedColumn[]): Promise<number> {
   let total = 0
   for (const { table, column } of columns) {
-    const { rows } = await db.one(
-      z.object({ rows: z.number() }),
-      sql`select count(*)::int as rows from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
-    )
-    total += rows
+    for (const place of await placesOf(db, table)) {
+      const { rows } = await place.one(
+        z.object({ rows: z.number() }),
+        sql`select count(*)::int as rows from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
+      )
+      total += rows
+    }
   }
   return total
 }

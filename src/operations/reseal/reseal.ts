@@ -6,6 +6,7 @@ import { REGISTRY_SEALED, secretsOfOldKeys } from '../../authorization/registry/
 import { recordAudit } from '../../platform/audit/index.ts'
 import { currentKeySince, KEY_FOLLOWED_WITHIN_S, replaceKey } from '../../platform/db/installation.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
+import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { type Keys, reencryptSecret } from '../../platform/lib/crypto/keys.ts'
@@ -77,10 +78,10 @@ async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) 
   const outcomes = { resealed: 0, sealed_before: 0 }
   const unreadable: string[] = []
   let seen = 0
-  for (const column of SEALED) {
+  for (const { column, place } of await columnsWithPlaces(deps.db)) {
     let after: readonly string[] | undefined
     do {
-      const batch = await resealBatch(deps, column, after)
+      const batch = await resealBatch({ ...deps, db: place }, column, after)
       for (const { key, outcome } of batch) {
         if (outcome === 'unreadable') unreadable.push(`${column.table} ${key.join(' ')}`)
         else outcomes[outcome]++
@@ -91,6 +92,11 @@ async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) 
     } while (after)
   }
   return { ...outcomes, unreadable: unreadable.slice(0, NAMED) }
+}
+
+async function columnsWithPlaces(db: Db) {
+  const found = SEALED.map(async (column) => (await placesOf(db, column.table)).map((place) => ({ column, place })))
+  return (await Promise.all(found)).flat()
 }
 
 interface Outcome {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { DAY_S } from './retention.ts'
+import { ofAllShards } from './shards.ts'
+import type { Db } from './sql.ts'
 import { type Fragment, sql } from './statement.ts'
 
 /**
@@ -76,6 +78,37 @@ export function pageOf<Row extends { readonly cursor: string }>(
     rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row),
     next: last ? Buffer.from(last.cursor).toString('base64url') : null,
   }
+}
+
+/** The types of what a list is ordered by, as its cursor has them. */
+interface Order {
+  readonly types: readonly string[]
+  readonly newestFirst?: true
+}
+
+/**
+ * A page of a list over people: the page of each shard, which are merged. PostgreSQL sorts them, since only it knows the order
+ * of its texts. `read` gives `limit + 1` rows, as for pageOf.
+ */
+export async function pageOfShards<Row extends { readonly cursor: string }>(
+  db: Db,
+  { types, newestFirst }: Order,
+  limit: number,
+  read: (shard: Db) => Promise<Row[]>,
+): Promise<Page<Omit<Row, 'cursor'>>> {
+  const rows = await ofAllShards(db, read)
+  if (db.shards().length === 1) return pageOf(rows, limit)
+  const direction = newestFirst ? sql.part` desc` : sql.part``
+  const keys = types.map((type, place) => sql.part`(key ->> ${place}::int)::${sql.identifier(type)}${direction}`)
+  const sorted = await db.many(
+    z.object({ place: z.coerce.number() }),
+    sql`select place from unnest(${rows.map(({ cursor }) => cursor)}::jsonb[]) with ordinality as read (key, place)
+        order by ${keys.reduce((all, key) => sql.part`${all}, ${key}`)} limit ${limit + 1}`,
+  )
+  return pageOf(
+    sorted.flatMap(({ place }) => rows[place - 1] ?? []),
+    limit,
+  )
 }
 
 /** The beginning of a text, or a text, that a list is filtered by; PostgreSQL's texts have no NUL. */

@@ -3,6 +3,7 @@ import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
 import { makeSettings, NEEDED_SETTINGS, startupOptions } from './session-settings.ts'
+import { searchPathOf } from './shards.ts'
 
 /** How connections to PostgreSQL are made. */
 export interface ConnectionSettings {
@@ -11,6 +12,8 @@ export interface ConnectionSettings {
   readonly genericPlan?: boolean
   /** False where a pooler refuses startup options: each new connection is then given its settings by a statement. */
   readonly startupOptions?: boolean
+  /** Of the shard whose tables its statements find. */
+  readonly schema?: string
 }
 
 /** How long a client waits for an answer. */
@@ -37,6 +40,10 @@ const getTypeParser: typeof types.getTypeParser = (oid, format) =>
 const givenOptions = (connectionString: string): string =>
   new URL(connectionString).searchParams.get('options') ?? environment().PGOPTIONS ?? ''
 
+/** What the operator's options do not change. */
+const neededSettings = ({ schema }: ConnectionSettings): ServerSettings =>
+  schema === undefined ? NEEDED_SETTINGS : { ...NEEDED_SETTINGS, search_path: searchPathOf(schema) }
+
 const ourSettings = ({ genericPlan = false }: ConnectionSettings): ServerSettings => ({
   ...(genericPlan ? GENERIC_PLAN_SETTINGS : {}),
   ...LIMITS,
@@ -47,7 +54,7 @@ export function requestedSettings(settings: ConnectionSettings): ServerSettings 
   const given = givenOptions(settings.connectionString)
   const isGiven = (name: string) => new RegExp(`\\b${name.replaceAll('_', '[-_]')}\\s*=`).test(given)
   const wished = Object.entries(ourSettings(settings)).filter(([name]) => !isGiven(name))
-  return { ...Object.fromEntries(wished), ...NEEDED_SETTINGS }
+  return { ...Object.fromEntries(wished), ...neededSettings(settings) }
 }
 
 /** Our wishes, the operator's options, and what is needed: of two values of a setting PostgreSQL takes the last. */
@@ -61,7 +68,7 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
         options: [
           startupOptions(ourSettings(settings)),
           givenOptions(connectionString),
-          startupOptions(NEEDED_SETTINGS),
+          startupOptions(neededSettings(settings)),
         ].join(' '),
       }
     : { connectionString }

@@ -1,5 +1,5 @@
 import type { Pool, QueryResult } from 'pg'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
@@ -15,6 +15,7 @@ import {
 } from './batch.ts'
 import { connected, send } from './pause.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
+import { searchPathOf, shardOf } from './shards.ts'
 import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
 import { beginTransaction } from './transaction.ts'
@@ -45,6 +46,27 @@ export interface Db {
   withShareOf(name: ConnectionGroup): Db
   /** This database over the one connection that is reserved for `/readyz`. */
   reserved(): Db
+  /** For statements about the person of this routing key (shards.ts); without shards, itself. */
+  of(routingKey: number): Db
+  /** For statements about people whoever they are, one for each shard; without shards, itself alone. */
+  shards(): readonly Db[]
+}
+
+/** Where rows of a table are: in each shard if it is one of people, otherwise in `public`. */
+export async function placesOf(db: Db, table: string): Promise<readonly Db[]> {
+  const [first, ...others] = db.shards()
+  if (!first || others.length === 0) return [db]
+  const found = await first.many(
+    z.object({}),
+    sql`select from pg_tables where schemaname = current_schema() and tablename = ${table}`,
+  )
+  return found.length > 0 ? [first, ...others] : [db]
+}
+
+/** The shards of a database, in their order; `handles` gets theirs when they are opened. */
+export interface ShardSet {
+  readonly schemas: readonly string[]
+  readonly handles: Db[]
 }
 
 const useCustomPlans = (): Statement =>
@@ -64,7 +86,7 @@ type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
 type Batching = (run: Run, tx: InTx) => Pick<Db, 'batch' | 'batchWork'>
-type Views = Pick<Db, 'withShareOf' | 'reserved' | 'slowTx'>
+type Views = Pick<Db, 'withShareOf' | 'reserved' | 'slowTx' | 'of' | 'shards'>
 
 function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
@@ -91,9 +113,43 @@ const traced = (run: Run, tracing?: Tracing): Run =>
 /** The client waits longer than statement_timeout, so that it is PostgreSQL that gives up. */
 const MARGIN_MS = 2_000
 
+const searchIn = (schema: string): Statement => sql`select set_config('search_path', ${searchPathOf(schema)}, true)`
+
+/**
+ * The handles of one transaction, each with the tables of people in a schema of its own; that of `home`, which its connection
+ * begins with. A transaction about people of several shards changes over between its statements.
+ */
+function handleInside(run: Run, schemas: readonly string[], home: string | undefined): Db {
+  let path = home
+  const made = new Map<string | undefined, Db>()
+  const at = (schema: string | undefined): Db => {
+    const known = made.get(schema)
+    if (known) return known
+    const there: Run = (statement) => {
+      if (schema !== undefined && schema !== path) {
+        path = schema
+        run(searchIn(schema)).catch(() => {}) // the statement then fails of the same
+      }
+      return run(statement)
+    }
+    // A transaction inside a transaction is part of it, whatever group it is for.
+    const same = () => handle
+    const handle: Db = dbOver(there, (inner) => inner(handle), byItself, {
+      withShareOf: same,
+      reserved: same,
+      slowTx: (_seconds, inner) => inner(handle),
+      of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
+      shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
+    })
+    made.set(schema, handle)
+    return handle
+  }
+  return at(home)
+}
+
 /** `seconds`: statement_timeout of this transaction, if not the usual one. */
 const inTxOf =
-  (pool: Pool, tracing?: Tracing) =>
+  (pool: Pool, tracing?: Tracing, schemas: readonly string[] = [], home?: string) =>
   async <T>(work: (db: Db) => Promise<T>, until: number, seconds?: number): Promise<T> => {
     const client = await connected(pool, until)
     let broken: Error | undefined
@@ -101,10 +157,7 @@ const inTxOf =
     const timeoutMs = seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS
     const transaction = beginTransaction(client, timeoutMs)
     try {
-      // A transaction inside a transaction is part of it, whatever group it is for.
-      const same = () => inside
-      const views: Views = { withShareOf: same, reserved: same, slowTx: (_seconds, inner) => inner(inside) }
-      const inside: Db = dbOver(traced(transaction.run, tracing), (inner) => inner(inside), byItself, views)
+      const inside = handleInside(traced(transaction.run, tracing), schemas, home)
       const begun = client.query('begin') // goes out together with the first statement
       const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
       const [result] = await Promise.all([work(inside), begun, allowed])
@@ -126,35 +179,51 @@ const inTxOf =
     }
   }
 
+function handleOf({ handles }: ShardSet, routingKey: number): Db {
+  const handle = handles[shardOf(routingKey, handles.length)]
+  if (!handle) throw new Error(`no shard for the routing key ${routingKey}`)
+  return handle
+}
+
+/** `set`: the shards that statements about people go to; `home`: the schema of the one that this pool is for. */
 export function dbOf(
   pool: Pool,
   limits: BatchLimits = BATCH_LIMITS,
   shares: Shares = connectionShares(pool.options.max, limits),
   tracing?: Tracing,
+  set?: ShardSet,
+  home?: string,
 ): Db {
   const run = traced((statement, until = performance.now()) => send(pool, statement, until), tracing)
-  const inTx = inTxOf(pool, tracing)
+  const inTx = inTxOf(pool, tracing, set?.schemas, home)
   const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
   const groups = new Map<ConnectionGroup, Db>()
   const views = {
     withShareOf: (name: ConnectionGroup) => {
-      const known = groups.get(name) ?? viewBy(shares.of(name))
+      const known = groups.get(name) ?? viewBy(shares.of(name), (shard) => shard.withShareOf(name))
       groups.set(name, known)
       return known
     },
-    reserved: () => viewBy(shares.reserved, 0), // is asked whether the database is away
+    reserved: () => viewBy(shares.reserved, (shard) => shard.reserved(), 0), // is asked whether the database is away
   }
-  const viewBy = (limit: ConcurrencyLimit, waitMs = limits.waitMs): Db => {
+  /** `likewise`: the same view of a shard. */
+  const viewBy = (limit: ConcurrencyLimit, likewise = (shard: Db): Db => shard, waitMs = limits.waitMs): Db => {
     const within = <T>(until: number | undefined, work: (until: number) => Promise<T>): Promise<T> => {
       const end = until ?? performance.now() + waitMs
       return limit.run(() => work(end), until)
     }
-    return dbOver(
+    const view: Db = dbOver(
       (statement, until) => within(until, (end) => run(statement, end)),
       (work, until) => within(until, (end) => inTx(work, end)),
       batching,
-      { ...views, slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, seconds)) },
+      {
+        ...views,
+        slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, seconds)),
+        of: set ? (routingKey) => likewise(handleOf(set, routingKey)) : () => view,
+        shards: set ? () => set.handles.map(likewise) : () => [view],
+      },
     )
+    return view
   }
   return viewBy(shares.all)
 }

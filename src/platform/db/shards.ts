@@ -1,0 +1,38 @@
+/** Where rows of people are: in `public`, or in schemas that have a range of routing keys each (SHARDS). */
+
+/** A routing key has two bytes. */
+const ROUTING_KEYS = 2 ** 16
+
+/** The names say how many there are, so a process that counts on another number finds none of them. */
+export const schemasOf = (shards: number): readonly string[] =>
+  shards === 1 ? [] : Array.from({ length: shards }, (_, place) => `shard_${place}_of_${shards}`)
+
+/** The place of the one of so many that has this routing key. */
+export const shardOf = (routingKey: number, shards: number): number => Math.floor((routingKey * shards) / ROUTING_KEYS)
+
+/** What statements about people of a schema find their tables by; those of everybody else are in `public`. */
+export const searchPathOf = (schema: string): string => `${schema}, public`
+
+interface Sharded<Db> {
+  of(routingKey: number): Db
+  shards(): readonly Db[]
+}
+
+/** Items with the shard that has their people, in the order of the shards; without shards, all with the one database. */
+export function byShard<Db extends Sharded<Db>, Item>(
+  db: Db,
+  items: readonly Item[],
+  routingKeyOf: (item: Item) => number,
+): [shard: Db, items: Item[]][] {
+  const shards = db.shards()
+  if (shards[1] === undefined) return shards[0] && items.length > 0 ? [[shards[0], [...items]]] : []
+  const groups = new Map(shards.map((shard): [Db, Item[]] => [shard, []]))
+  for (const item of items) groups.get(db.of(routingKeyOf(item)))?.push(item)
+  return [...groups].filter(([, group]) => group.length > 0)
+}
+
+/** Rows of all shards. */
+export const ofAllShards = async <Db extends Sharded<Db>, Row>(
+  db: Db,
+  read: (shard: Db) => Promise<Row[]>,
+): Promise<Row[]> => (await Promise.all(db.shards().map(read))).flat()

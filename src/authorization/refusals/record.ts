@@ -82,6 +82,9 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
         const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
         return { row: named ? row : { ...row, app_key: null }, address }
       })
+      for (const { row } of known) {
+        if (row.app_key !== null && !row.proved) metrics.usage.count(row.app_key, 'claimed', row.rescode)
+      }
       const kept = known.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
       metrics.refusalsLeftOut.inc(some.length - kept.length)
@@ -104,8 +107,9 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
     record: (refused) => {
       if (!AREA_A.test(refused.url)) return
       const { note, address } = refused
-      const isAuthenticated = note.appKey !== undefined && !note.isAppUnauthenticated
-      const caller = isAuthenticated ? `app ${note.appKey}` : networkOf(address)
+      const proved = note.isAppUnauthenticated ? undefined : note.appKey
+      if (proved !== undefined) metrics.usage.count(proved, 'refused', note.code)
+      const caller = proved === undefined ? networkOf(address) : `app ${proved}`
       const own = callers.get(caller) ?? 0
       if (waiting.length >= MAX_WAITING || own >= MAX_OF_CALLER) {
         metrics.refusalsLeftOut.inc()

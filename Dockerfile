@@ -25,4 +25,4 @@ USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--enable-source-maps", "--heap-growing-percent=60", "--no-allocation-site-pretenuring", ".build/main.js"]
+CMD ["node", "--enable-source-maps", "--heap-growing-percent=60", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", ".build/main.js"]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readProducts } from '../src/operations/cli/sandbox-products.ts'
+import { readProducts } from '../src/operations/cli/sandbox-run.ts'
 import { gatehouse } from './cli-runner.ts'
 
 /** What is typed after `gatehouse sandbox run` is understood, or refused before anything is sent. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig, withPorts } from '../src/platform/config/index.ts'
 import { mountsOf } from '../src/platform/config/mounts.ts'
@@ -99,6 +100,8 @@ describe('the configuration', () => {
       { HTTP_PROCESSES: '20', DATABASE_POOL_SIZE: '10' },
       /^HTTP_PROCESSES times DATABASE_POOL_SIZE is 200: the embedded PostgreSQL takes 180; lower one of them$/,
     ],
+    [{ HTTP_PROCESSES: 'all' }, /^HTTP_PROCESSES must be a whole number, or auto$/],
+    [{ HTTP_PROCESSES: '65' }, /^HTTP_PROCESSES must be at most 64$/],
     [{ ADMIN_TOKEN: 'tiny' }, /^ADMIN_TOKEN must have at least 24 characters/],
     [{ MIGRATE: 'maybe' }, /^MIGRATE must be on or off/],
     [{ TRUST_PROXY: '10.0.0.0/8,proxy.local' }, /^TRUST_PROXY must be IP addresses or networks/],
@@ -285,5 +288,24 @@ describe('MTP_PATH_PREFIXES', () => {
   it('lets paths stand for others', () => {
     const { MTP_PATH_PREFIXES } = readConfig({ MTP_PATH_PREFIXES: '/rhone, /dispatch=/mtp/api, /doc=/rhone' })
     expect(mountsOf(MTP_PATH_PREFIXES)).toEqual(['/mtp/api', '/rhone/mtp/api', '/dispatch', '/doc/mtp/api'])
+  })
+
+  it('takes a process for each core where HTTP_PROCESSES is auto', () => {
+    expect(readConfig({ HTTP_PROCESSES: 'auto', DATABASE_POOL_SIZE: '2' }).HTTP_PROCESSES).toBe(
+      Math.min(availableParallelism(), 64),
+    )
+  })
+
+  it('still reads settings under their former names, and says so', () => {
+    const former = { WORKERS: '4', WORKER: 'off', GATHER_ITEMS: '7', BATCHES_AT_ONCE: '3', GATHER_BATCHES: '9' }
+    const config = readConfig(former)
+    expect(config).toMatchObject({ HTTP_PROCESSES: 4, JOBS: false, BATCH_ITEMS: 7, BATCHES_AT_ONCE: 3 })
+    expect(config.renamed).toEqual([
+      'WORKERS is now called HTTP_PROCESSES; please rename it',
+      'WORKER is now called JOBS; please rename it',
+      'GATHER_ITEMS is now called BATCH_ITEMS; please rename it',
+      'GATHER_BATCHES is ignored: BATCHES_AT_ONCE is set',
+    ])
+    expect(readConfig({}).renamed).toEqual([])
   })
 })

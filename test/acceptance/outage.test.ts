@@ -1,9 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Forwarder } from '../forwarder.ts'
 import { type EmbeddedServer, startPostgres } from '../own-postgres.ts'
 import { until } from '../until.ts'
 import type { Browser } from './browser.ts'
@@ -14,44 +15,6 @@ import { type Answer, header, httpWire } from './http.ts'
 import { type RunningProcess, SECRET_KEY, startProcess } from './system.ts'
 
 /** Issue 2: the database stopped in mid-flight gives 503 with the envelope, and service again by itself. */
-
-/** A fixed address for a database that comes back on another port. */
-class Forwarder {
-  port = 0
-  /** Null: nobody is there. */
-  target: number | null = null
-  readonly #sockets = new Set<Socket>()
-  readonly #server: Server
-
-  constructor() {
-    this.#server = createServer((incoming) => {
-      incoming.on('error', () => incoming.destroy())
-      if (this.target === null) {
-        incoming.destroy()
-        return
-      }
-      const outgoing = dial(this.target, '127.0.0.1')
-      for (const [from, to] of [
-        [incoming, outgoing],
-        [outgoing, incoming],
-      ] as const) {
-        this.#sockets.add(from)
-        from.pipe(to)
-        from.on('error', () => to.destroy()).on('close', () => to.destroy() && this.#sockets.delete(from))
-      }
-    })
-  }
-
-  async open(): Promise<void> {
-    await new Promise<void>((ready) => this.#server.listen(0, '127.0.0.1', ready))
-    this.port = (this.#server.address() as AddressInfo).port
-  }
-
-  close(): void {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#server.close()
-  }
-}
 
 const forwarder = new Forwarder()
 let folder: string
@@ -75,9 +38,11 @@ beforeAll(async () => {
   chmodSync(folder, 0o755)
   await forwarder.open()
   await startDatabase()
-  const url = new URL(database.databaseUrl)
-  url.port = String(forwarder.port)
-  running = await startProcess({ DATABASE_URL: url.href, SECRET_KEY })
+  running = await startProcess({
+    DATABASE_URL: forwarder.through(database.databaseUrl),
+    SECRET_KEY,
+    QUEUE_WAIT_MS: '1000',
+  })
   client = new Client(httpWire(running.origin), running.origin)
   alice = await client.signedIn(ALICE)
 })

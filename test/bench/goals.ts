@@ -1,4 +1,5 @@
-import type { Name } from './contestants/contestant.ts'
+import { availableParallelism } from 'node:os'
+import { ALL_PROCESSES, type Name } from './contestants/contestant.ts'
 import type { PurgeRun } from './phases/purge.ts'
 import type { Rounds } from './phases/rounds.ts'
 import type { Soak } from './phases/soak.ts'
@@ -46,6 +47,12 @@ const times =
 /** Against its own A5, turn by turn. */
 const timesA5 = (results: Results): number[] =>
   ratios(rates(results, 'userinfo', 'gatehouse'), rates(results, 'userinfo', 'gatehouse-a5'))
+
+/** How many times one process as many as there are cores do, a core; less where PostgreSQL or the load need some. */
+const timesOneACore = (results: Results): number[] =>
+  ratios(rates(results, 'a5', ALL_PROCESSES), rates(results, 'a5', 'gatehouse')).map(
+    (times) => times / availableParallelism(),
+  )
 
 const used = (work: WorkName) => (results: Results) => of(results, work, 'gatehouse', (r) => r.lastStatements.length)
 
@@ -96,6 +103,7 @@ const GOALS: readonly Goal[] = [
     figure: (results) =>
       of(results, 'half', 'gatehouse', ({ perSecond, duePerSecond = perSecond }) => perSecond / duePerSecond),
   },
+  { goal: 'A5 with all processes, a core, against one', atLeast: 0.8, unit: '×', figure: timesOneACore },
   { goal: 'memory at peak', atMost: 200, unit: 'MB', figure: ({ soak }) => known(soak?.mostMb) },
   { goal: 'memory, last quarter against second', atMost: 1.1, unit: '×', figure: ({ soak }) => known(soak?.growth) },
   { goal: 'cold npm start to the first answer', atMost: 4, unit: 's', figure: ({ coldStarts }) => coldStarts },

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { CONTESTANTS, type Name } from './contestants/contestant.ts'
+import { ALL_PROCESSES, CONTESTANTS, type Name } from './contestants/contestant.ts'
 import { WORK_NAMES, WORKS, type WorkName } from './works.ts'
 
 /** What --tokens is compared with. */
@@ -27,7 +27,8 @@ export const HELP = `npm run bench -- [options]
 
   --quick              a minute or two: 2 short rounds; good for a first look, too short for a verdict
   --only WORK,…        ${WORK_NAMES.join(', ')}
-  --contestants NAME,… ${CONTESTANTS.join(', ')}
+  --contestants NAME,… ${CONTESTANTS.join(', ')};
+                       ${ALL_PROCESSES}, with a process for each core, only where it is named
   --rounds N           turns of each contestant at each work (default 5)
   --seconds S          measured seconds of a turn (default 5)
   --warm-up S          seconds before each of them that are not measured (default 1)
@@ -85,10 +86,11 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   })
   if (values.help) return 'help'
   const quick = values.quick === true
-  const known: readonly Name[] = values.contestants?.includes('wrong') ? [...CONTESTANTS, 'wrong'] : CONTESTANTS
+  const onRequest = ([ALL_PROCESSES, 'wrong'] as const).filter((name) => values.contestants?.includes(name))
+  const known: readonly Name[] = [...CONTESTANTS, ...onRequest]
   return {
     works: chosen('only', WORK_NAMES, values.only ?? USUAL.join()),
-    contestants: chosen('contestants', known, values.contestants),
+    contestants: chosen('contestants', known, values.contestants ?? CONTESTANTS.join()),
     rounds: amount('rounds', values.rounds, quick ? 2 : 5),
     seconds: amount('seconds', values.seconds, quick ? 0.3 : 5),
     warmUpS: amount('warm-up', values['warm-up'], quick ? 0.15 : 1),

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { freshDatabase } from '../harness.ts'
+import { CONTESTANTS } from './contestants/contestant.ts'
 import { judge, type Results, verdicts } from './goals.ts'
 import { answerChecker, readAnswer } from './load/answer.ts'
 import { BadOption, readOptions } from './options.ts'
@@ -92,6 +93,7 @@ describe('goals', () => {
       'A5 with many tokens against 10 thousand ≥ 0.85 ×',
       'A5 at half of its peak rate: p99 against p50 ≤ 5 ×',
       'A5 at half of its peak rate: answers per request due ≥ 0.95 ×',
+      'A5 with all processes, a core, against one ≥ 0.8 ×',
       'memory at peak ≤ 200 MB',
       'memory, last quarter against second ≤ 1.1 ×',
       'cold npm start to the first answer ≤ 4 s',
@@ -149,6 +151,12 @@ describe('options', () => {
     expect(readOptions([])).toMatchObject({ rounds: 5, seconds: 5, tokens: 10_000, coldStarts: 5, soakS: 0 })
     expect(readOptions(['--quick', '--only', 'a5'])).toMatchObject({ rounds: 2, works: ['a5'], coldStarts: 0 })
     expect(readOptions(['--set', 'HTTP_PROCESSES=2'])).toMatchObject({ settings: { HTTP_PROCESSES: '2' } })
+  })
+  it('run a process for each core only where that is asked for', () => {
+    expect(readOptions([])).toMatchObject({ contestants: CONTESTANTS })
+    expect(readOptions(['--contestants', 'gatehouse,gatehouse-all'])).toMatchObject({
+      contestants: ['gatehouse', 'gatehouse-all'],
+    })
   })
   it.each([[['--only', 'a6']], [['--rounds', 'many']], [['--contestants', 'apache']]])('refuse %j', (args) => {
     expect(() => readOptions(args)).toThrow(BadOption)

@@ -4,6 +4,7 @@ import { startEmbedded } from '../../src/platform/db/embedded/server.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
 import {
+  ALL_PROCESSES,
   type Connection,
   type Contestant,
   type GatehouseOptions,
@@ -59,7 +60,15 @@ export async function setStage(options: Options, endings: Endings, progress: (te
     const url = Object.assign(new URL(server.databaseUrl), { pathname: 'few_tokens' })
     small = await openWorld('gatehouse-10k', url.href, FEW_TOKENS)
   }
-  for (const name of options.contestants) if (name !== 'gatehouse') await add(startModule(name, connection))
+  for (const name of options.contestants) {
+    if (name === 'gatehouse') continue
+    const settings = { ...options.settings, HTTP_PROCESSES: 'auto' }
+    await add(
+      name === ALL_PROCESSES
+        ? startGatehouse({ ...options, ...connection, name, folder, settings })
+        : startModule(name, connection),
+    )
+  }
   const generator = startGenerator()
   endings.add(() => generator.stop())
   const { rows } = await world.pool.query(`select pg_read_file('postmaster.pid') as text`)

@@ -1,3 +1,4 @@
+import type { Alg } from '../../src/authorization/oidc/signing-key-store.ts'
 import type { Name } from './contestants/contestant.ts'
 import { CALLBACK, seedCodes } from './fixtures/codes.ts'
 import { CID, userInfo } from './fixtures/people.ts'
@@ -32,12 +33,15 @@ export function* introspectAsks({ live }: FilledWorld): Iterable<Ask> {
   }
 }
 
-/** Each answer has an id_token, signed with the app's RS256. */
-export async function idTokenAsks(world: FilledWorld, _name: Name, count: number): Promise<Ask[]> {
-  const codes = await seedCodes(world, count, 'standard')
-  const expect = { kind: 'tokens', enveloped: false, scope: STANDARD_SCOPE, idToken: true } as const
-  return codes.map((code) => {
-    const form = { ...CLIENT, grant_type: 'authorization_code', code, redirect_uri: CALLBACK }
-    return { target: '/oauth2/token', headers: FORM, body: new URLSearchParams(form).toString(), expect }
-  })
-}
+/** Each answer has an id_token, which Gatehouse signs by this algorithm. */
+export const idTokenAsks =
+  (alg: Alg) =>
+  async (world: FilledWorld, _name: Name, count: number): Promise<Ask[]> => {
+    await world.pool.query('update micro_app set id_token_alg = $1 where app_key = $2', [alg, APPS.fixed])
+    const codes = await seedCodes(world, count, 'standard')
+    const expect = { kind: 'tokens', enveloped: false, scope: STANDARD_SCOPE, idToken: true } as const
+    return codes.map((code) => {
+      const form = { ...CLIENT, grant_type: 'authorization_code', code, redirect_uri: CALLBACK }
+      return { target: '/oauth2/token', headers: FORM, body: new URLSearchParams(form).toString(), expect }
+    })
+  }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { exchangeAsks, forgedAsks, malformedAsks, mixedAsks, refreshAsks, rotateAsks, userInfoAsks } from './asks.ts'
 import { BARE_TEXT } from './contestants/bare-answers.ts'
-import type { Contestant, Name } from './contestants/contestant.ts'
+import { ALL_PROCESSES, type Contestant, type Name } from './contestants/contestant.ts'
 import { seedNotices } from './fixtures/orders.ts'
 import { APPS, type FilledWorld } from './fixtures/world.ts'
 import type { Ask } from './load/ask.ts'
@@ -17,6 +17,7 @@ export const WORK_NAMES = [
   'userinfo',
   'introspect',
   'id-token',
+  'id-token-es256',
   'notices',
   'forged',
   'malformed',
@@ -48,7 +49,7 @@ const ISSUED_SINCE = `expires_at > (select created_at + interval '167 hours 10 m
 export const WORKS: Readonly<Record<WorkName, Work>> = {
   a5: {
     title: 'A5 user info, random live tokens',
-    contestants: ['gatehouse', 'plain', 'bare', 'oidc-provider', 'gatehouse-10k'],
+    contestants: ['gatehouse', ALL_PROCESSES, 'plain', 'bare', 'oidc-provider', 'gatehouse-10k'],
     order: 'random',
     asks: userInfoAsks,
   },
@@ -61,14 +62,14 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
   },
   exchange: {
     title: 'A2 code exchange, each code once',
-    contestants: ['gatehouse', 'plain', 'bare', 'oidc-provider'],
+    contestants: ['gatehouse', ALL_PROCESSES, 'plain', 'bare', 'oidc-provider'],
     order: 'once',
     asks: exchangeAsks,
     leaves: { table: 'authorization_code', where: 'used_at is not null' },
   },
   refresh: {
     title: 'A3 refresh, policy fixed',
-    contestants: ['gatehouse', 'plain', 'bare', 'oidc-provider'],
+    contestants: ['gatehouse', ALL_PROCESSES, 'plain', 'bare', 'oidc-provider'],
     order: 'random',
     asks: refreshAsks,
     leaves: { table: 'access_token', where: ISSUED_SINCE },
@@ -89,7 +90,7 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
   },
   introspect: {
     title: 'introspection, random live tokens',
-    contestants: ['gatehouse', 'oidc-provider'],
+    contestants: ['gatehouse', ALL_PROCESSES, 'oidc-provider'],
     order: 'random',
     asks: introspectAsks,
   },
@@ -97,12 +98,19 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
     title: 'code exchange with an id_token (RS256), each code once',
     contestants: ['gatehouse', 'oidc-provider'],
     order: 'once',
-    asks: idTokenAsks,
+    asks: idTokenAsks('RS256'),
+    leaves: { table: 'authorization_code', where: 'used_at is not null' },
+  },
+  'id-token-es256': {
+    title: 'code exchange with an id_token (ES256), each code once',
+    contestants: ['gatehouse'],
+    order: 'once',
+    asks: idTokenAsks('ES256'),
     leaves: { table: 'authorization_code', where: 'used_at is not null' },
   },
   notices: {
     title: 'consumption notices, signed, each once',
-    contestants: ['gatehouse', 'plain', 'checked'],
+    contestants: ['gatehouse', ALL_PROCESSES, 'plain', 'checked'],
     order: 'once',
     asks: (world, _name, count) => seedNotices(world, count, BARE_TEXT.accepted),
     leaves: { table: 'record_change', where: `record = 'order' and cause = 'notice'` },

@@ -94,6 +94,16 @@ it.each(LOOKS)('each page, on a $size, in $locale: nothing hostile runs, axe has
   }
 })
 
+it('the sections unfold on a phone, without JavaScript too', async () => {
+  const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await enter(page)
+  const users = page.locator('header nav').getByRole('link', { name: 'Users' })
+  expect(await users.isVisible()).toBe(false)
+  await page.locator('header .menu summary').press('Enter')
+  await toNextPage(page, () => users.click())
+  expect(page.url()).toBe(`${origin}/console/users`)
+})
+
 describe('the keyboard', () => {
   it('is enough to sign in, add an authenticator, and make a change', async () => {
     await createOperator(world.deps, { name: 'keys', role: 'editor', days: 1 })

@@ -280,6 +280,7 @@ describe('an app', () => {
       scopes: 'USER_INFO',
     }
     const made = await admin.post('/console/apps/new', { ...fields, app_key: 'made-here' })
+    expect(made.text).toContain('class="button" href="/console/apps/made-here"')
     expect(made.status).toBe(200)
     expect(made.text).toMatch(/ghas_\w{49}/)
     const path = '/console/apps/made-here/edit'

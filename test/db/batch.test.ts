@@ -120,6 +120,17 @@ describe('items of one key', () => {
     expect(await names()).toEqual(['one'])
   })
 
+  it('are counted by statement, those that share an answer too', async () => {
+    const counted: [kind: string, requests: number][] = []
+    const db = dbWith({ onBatch: (kind, requests) => void counted.push([kind, requests]) })
+    await Promise.all(['one', 'one', 'other'].map((name) => db.batch(shared, { name, divisor: 1 })))
+    await Promise.all(['one', 'two'].map((name) => write(db, name)))
+    expect(counted).toEqual([
+      ['read', 3],
+      ['write', 2],
+    ])
+  })
+
   it('and never beyond one statement: what has changed is seen by the next', async () => {
     const db = dbWith({ items: 200, batches: 2 })
     const [first] = await db.batch(shared, { name: 'one', divisor: 1 })

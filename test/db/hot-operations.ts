@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { formatHttpDate } from '../../src/platform/lib/crypto/signing.ts'
-import { listBefore } from '../../src/sandbox/portal/traffic-store.ts'
+import { listBefore } from '../../src/sandbox/portal/traffic/store.ts'
 import { listOrders } from '../../src/ticketing/orders/show-order.ts'
 import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'

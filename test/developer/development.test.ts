@@ -4,7 +4,7 @@ import type { Browser } from '../acceptance/browser.ts'
 import { type Client, envelopeOf, pkcePair } from '../acceptance/client.ts'
 import { consentForm, visibleText } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { APP_FORM, clientOf, type Developer, founder, person, registered, tester } from '../teams/people.ts'
 
 /** An app in development: on its developers' machines, with its own test users, and for nobody else. */
@@ -23,6 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
+const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
 const LOCAL = 'http://localhost:8000/callback'
 const contract = (app_key = appKey, redirect_uri = LOCAL) =>
   client.authorizePath(client.request({ app_key, app_secret: '', redirect_uri }, { scope: 'USER_INFO' }))
@@ -166,4 +167,22 @@ it('an app that operators made is live, and is a team’s once they give it', as
   const answer = await owner.browser.open(path)
   expect(seen(answer)).toContain('Handmade')
   expect(seen(answer)).toContain('Live')
+})
+
+it('an app is given to a team by its name too, where no other team has that', async () => {
+  const [one, two] = [await founder(world, 'Harbour Tours'), await founder(world, 'Twin'), await founder(world, 'Twin')]
+  const made = await client.makeApp()
+  const give = async (team_id: string) => {
+    const { text } = await client.call(
+      'POST',
+      `/admin/v1/apps/${made.app_key}/give`,
+      ADMIN,
+      JSON.stringify({ team_id }),
+    )
+    return JSON.parse(text)
+  }
+  expect((await give('harbour tours')).data).toEqual({ app_key: made.app_key, team_id: one?.team })
+  expect(JSON.stringify(await give('Twin'))).toContain('several teams')
+  expect(JSON.stringify(await give('Nobody'))).toContain('is no team')
+  expect((await give(two?.team ?? '')).data).toMatchObject({ team_id: two?.team })
 })

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Client } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
+import { header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-import { clientOf, type Developer, founder, registered, tester, withAuthenticator } from '../teams/people.ts'
+import { clientOf, type Developer, founder, registered, tester } from '../teams/people.ts'
 import { until } from '../until.ts'
 
-/** What developers read about the requests of their app that were refused: each mistake names its mend. */
+/** What developers read about the requests of their app that were refused (how each is fixed: mistakes.test.ts). */
 
 let world: World
 let client: Client
@@ -15,11 +16,7 @@ beforeAll(async () => {
   world = await openWorld()
   client = clientOf(world)
   owner = await founder(world)
-  await withAuthenticator(world, owner)
-  const app_key = await registered(owner)
-  const made = await owner.browser.send('POST', `/developer/apps/${app_key}/secret`, { replaces: '' })
-  const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(made.text)?.[1] ?? ''
-  app = { app_key, app_secret, redirect_uri: 'http://localhost:8000/callback' }
+  app = { app_key: await registered(owner), app_secret: '', redirect_uri: 'http://localhost:8000/callback' }
 })
 afterAll(() => world?.close())
 
@@ -29,111 +26,6 @@ const authorize = (changes: Record<string, string | undefined>) => async () => {
   const browser = await tester(world, owner, app.app_key)
   return browser.open(client.authorizePath(client.request(app, { scope: 'USER_INFO', ...changes })))
 }
-const consented = async (changes: Record<string, string> = {}) =>
-  client.getCode(await tester(world, owner, app.app_key), app, { scope: 'USER_INFO', ...changes })
-const form = (path: string, fields: Record<string, string>, headers = {}) =>
-  client.call(
-    'POST',
-    path,
-    { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    String(new URLSearchParams(fields)),
-  )
-
-/** A mistake, and words of what mends it. */
-const MISTAKES: readonly [string, () => Promise<{ headers: Record<string, unknown> }>, string][] = [
-  ['a wrong redirect URI', authorize({ redirect_uri: 'http://localhost:8000/other' }), 'or register this one'],
-  ['an address that is for later', authorize({ redirect_uri: 'https://app.example.com/callback' }), 'your own machine'],
-  ['a scope that nobody knows', authorize({ scope: 'email' }), 'Ask for USER_INFO or PHONE_NUMBER'],
-  ['a scope that it does not hold', authorize({ scope: 'PHONE_NUMBER' }), 'The app does not hold this scope'],
-  ['a state with other characters', authorize({ state: 'a-b' }), '1 to 128 letters and digits'],
-  ['no state', authorize({ state: undefined }), 'Send each parameter'],
-  ['another response type', authorize({ response_type: 'token' }), 'Send response_type=code'],
-  [
-    'a person who is no test user',
-    () => owner.browser.open(client.authorizePath(client.request(app, { scope: 'USER_INFO' }))),
-    'one of the test users',
-  ],
-  [
-    'a wrong secret',
-    () => client.token(client.exchangeParameters({ ...app, app_secret: 'wrong' }, { code: 'x', state: 'x' })),
-    'Compare the secret',
-  ],
-  [
-    'another grant type',
-    () => client.token(client.exchangeParameters(app, { code: 'x', state: 'x' }, { grant_type: 'password' })),
-    'Send grant_type=authorization_code',
-  ],
-  [
-    'a code that is none',
-    () => client.token(client.exchangeParameters(app, { code: 'x', state: 'x' })),
-    'whole and unchanged',
-  ],
-  [
-    'a code twice',
-    async () => {
-      const code = await consented()
-      await client.exchange(app, code)
-      return client.exchange(app, code)
-    },
-    'A code works once',
-  ],
-  [
-    'a code late',
-    async () => {
-      const code = await consented()
-      world.clock.advance(301)
-      return client.exchange(app, code)
-    },
-    'A code lasts five minutes',
-  ],
-  [
-    'another state',
-    async () => client.exchange(app, { ...(await consented()), state: 'other' }),
-    'Send the state of the authorization page',
-  ],
-  [
-    'another redirect URI',
-    async () => client.exchange({ ...app, redirect_uri: 'http://localhost:1/' }, await consented()),
-    'Send the same redirect_uri',
-  ],
-  [
-    'a verifier without a challenge',
-    async () => client.exchange(app, await consented(), { code_verifier: 'v'.repeat(43) }),
-    'none where there was no challenge',
-  ],
-  ['a refresh token that is none', () => client.refresh(app, 'x'), 'Send the refresh token of the last answer'],
-  [
-    'both ways at once',
-    () =>
-      form(
-        '/oauth2/token',
-        {
-          client_id: app.app_key,
-          client_secret: app.app_secret,
-          grant_type: 'authorization_code',
-          code: 'x',
-          redirect_uri: 'x',
-        },
-        { authorization: `Basic ${btoa(`${app.app_key}:${app.app_secret}`)}` },
-      ),
-    'in one way alone',
-  ],
-  [
-    'a redirect URI that is unknown to OAuth 2.0',
-    async () =>
-      (await tester(world, owner, app.app_key)).send(
-        'GET',
-        `/oauth2/authorize?${new URLSearchParams({ client_id: app.app_key, redirect_uri: 'http://localhost:1/', response_type: 'code', scope: 'openid' })}`,
-      ),
-    'or register this one',
-  ],
-]
-
-it.each(MISTAKES)('%s is there by its number, with what mends it', async (_name, make, mend) => {
-  const answer = await make()
-  const id = String(answer.headers['x-request-id'])
-  await until(async () => (await seen(`?request_id=${id}`)).includes(mend))
-})
 
 it('shows what was received beside what is registered, and nothing about people', async () => {
   const answer = await authorize({ redirect_uri: 'http://localhost:8000/elsewhere?secret=1' })()
@@ -153,4 +45,35 @@ it('of another app shows nothing, by its number either', async () => {
   ])
   const page = await other.browser.open(`/developer/apps/${made}/failures?request_id=${rows[0].request_id}`)
   expect(visibleText(page.text)).toContain('No refused request of this app has this number.')
+})
+
+it('the page that a person sees leads its developers there, and nobody else', async () => {
+  for (const path of ['/oauth/v2/authorize?response_type=code&app_key=', '/oauth2/authorize?client_id=']) {
+    const wrong = await client.call('GET', `${path}${app.app_key}&redirect_uri=x`, { accept: 'text/html' })
+    const [, link = ''] = /href="(\/developer\/failures\?request_id=[0-9a-f-]{36})"/.exec(wrong.text) ?? []
+    expect(link).toContain(wrong.headers['x-request-id'])
+    expect(visibleText(wrong.text)).toContain('For the developer of the app')
+    const target = `/developer/apps/${app.app_key}/failures${link.slice(link.indexOf('?'))}`
+    await until(async () => (await owner.browser.send('GET', link)).headers.location === target || undefined)
+    const other = await (await founder(world)).browser.open(link)
+    expect(visibleText(other.text)).toContain('No refused request of your apps has this number.')
+    expect(header(await client.newBrowser().send('GET', link), 'location')).toMatch(/^\/sign-in\?return_to=/)
+  }
+})
+
+it('an app that is not here has no page: the error page itself says what to compare', async () => {
+  for (const path of ['/oauth/v2/authorize?response_type=code&app_key=x', '/oauth2/authorize?client_id=x']) {
+    const { text } = await client.call('GET', path, { accept: 'text/html' })
+    expect(visibleText(text)).toContain('No app has this ID here.')
+    expect(text).not.toContain('/developer/failures')
+  }
+})
+
+it('pages that are no concern of developers do not name them, nor does a service without such pages', async () => {
+  const html = { accept: 'text/html' }
+  expect((await client.call('GET', '/nothing-here', html)).text).not.toContain('for-developer')
+  const without = await openWorld({ DEVELOPERS: 'off' })
+  const answer = await clientOf(without).call('GET', '/oauth/v2/authorize?response_type=token', html)
+  expect(answer.text).not.toContain('for-developer')
+  await without.close()
 })

@@ -79,6 +79,10 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
     ['failures', `${app}/failures`, owner],
     ['webhook', `${app}/webhook`, owner],
     ['usage', `${app}/usage`, owner],
+    ['find-failure', '/developer/failures?request_id=x', owner],
+    ['helpers', '/developer/helpers', owner],
+    ['connect-own', '/connect', owner],
+    ['docs-own', '/docs?q=20012', owner],
   ]
   for (const [name, path, who] of pages) {
     await context.clearCookies()
@@ -108,4 +112,23 @@ it('a person becomes a developer, registers an app and makes its test users, wit
   await toNextPage(page, () => page.click('text=Make five test users'))
   await page.getByText('Their password, shown only now:').waitFor()
   expect(await page.locator('#test-users li').count()).toBe(5)
+})
+
+it('a request, an id_token and a jsTicket are judged, without JavaScript', async () => {
+  const context = await visit({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await as(context, owner)
+  const page = await tab(context, `${origin}/developer/helpers`)
+  await page.fill('#pasted', `${origin}/oauth2/authorize?client_id=${appKey}&redirect_uri=http://localhost:1/&x=1`)
+  await toNextPage(page, () => page.click('#request button'))
+  await page.getByText('It would be refused.').waitFor()
+  expect(await violations(page)).toEqual([])
+  expect(await fits(page)).toBe(true)
+  await page.fill('#id_token', 'x')
+  await toNextPage(page, () => page.click('#id-token button'))
+  await page.getByText('This is no id_token').waitFor()
+  await page.fill('#access_token', 'ghat_abc')
+  await page.fill('#own', 'x')
+  await toNextPage(page, () => page.click('#js-ticket button'))
+  await page.getByText('none of the usual mistakes').waitFor()
+  expect(await violations(page)).toEqual([])
 })

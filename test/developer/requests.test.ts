@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import type { Client } from '../acceptance/client.ts'
 import { consentForm, visibleText } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
+import { adminTokenHolder, COOKIE } from '../console/person.ts'
 import { openWorld, type World } from '../harness.ts'
+import { postOffice } from '../sandbox/notify/post-office.ts'
 import { APP_FORM, clientOf, type Developer, founder, joined, person, registered } from '../teams/people.ts'
 
 /** What a team asks for, and what operators decide. */
@@ -158,4 +161,45 @@ it('a request ends when the app is given to another team', async () => {
   await client.admin('POST', `/apps/${appKey}/give`, { team_id: other.team })
   await expect(openRequest(appKey)).rejects.toThrow('no request')
   expect((await ask(appKey, other)).status).toBe(303)
+})
+
+it('operators are told once of each request by mail, where they have said their address', async () => {
+  const office = await postOffice()
+  const telling = await openWorld({ OPERATORS_MAIL: 'ops@example.com', SMTP_URL: office.url })
+  const queued = async (): Promise<{ requestId: string }[]> =>
+    (
+      await telling.pool.query(
+        `select payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+         where t.identifier = 'send-request-mail'`,
+      )
+    ).rows.map(({ payload }) => payload)
+  try {
+    const someone = await founder(telling, 'Lake')
+    const appKey = await registered(someone)
+    const answers = await Promise.all([ask(appKey, someone), ask(appKey, someone)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
+    const [first, ...more] = await queued()
+    expect(more).toEqual([])
+    const job = { id: '1', log: telling.log, signal: AbortSignal.timeout(10_000) }
+    await TASKS['send-request-mail'](telling.deps, first, job)
+    const [mail, ...others] = office.to('ops@example.com')
+    expect(others).toEqual([])
+    expect(mail?.mail.subject).toContain('Sunny Day Trips: a team asks for approval')
+    const path = /\/console\/app-requests\/[0-9a-f-]{36}/.exec(mail?.mail.text ?? '')?.[0] ?? ''
+    expect(path).toContain(first?.requestId)
+    const { cookie } = await adminTokenHolder(telling)
+    const page = await clientOf(telling).call('GET', path, { cookie: `${COOKIE}=${cookie}`, accept: 'text/html' })
+    expect(visibleText(page.text)).toContain('Sunny Day Trips')
+    // Decided meanwhile: there is nothing to tell.
+    await someone.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})
+    await TASKS['send-request-mail'](telling.deps, first, job)
+    expect(office.to('ops@example.com')).toHaveLength(1)
+  } finally {
+    await telling.close()
+    await office.close()
+  }
+  const { rows } = await world.pool.query(
+    "select 1 from graphile_worker._private_tasks where identifier = 'send-request-mail'",
+  )
+  expect(rows).toEqual([])
 })

@@ -51,6 +51,7 @@ describe('the usage of an app', () => {
     const wrong = { ...app, app_secret: other.app_secret }
     await client.refresh(wrong, tokens.refresh_token) // the app is only named
     await client.refresh(app, 'nonsense') // the app itself
+    await client.phone(tokens.access_token) // its token
     const redirect_uri = 'https://elsewhere.example/'
     await browser.open(
       client.authorizePath({ ...app, redirect_uri, response_type: 'code', scope: 'USER_INFO', state: newState() }),
@@ -63,6 +64,7 @@ describe('the usage of an app', () => {
       'exchange 0: 1',
       'read 0: 3',
       'refresh 0: 1',
+      'refused 20004: 1',
       'refused 20006: 1',
     ])
     expect(await countsOf(other.app_key)).toEqual([])

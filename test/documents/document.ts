@@ -37,7 +37,16 @@ export function expectRows(path: string, marker: string, expected: readonly stri
   }
 }
 
-export const rowOf = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |')
+export const rowOf = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`.replace(/\| {2}(?=\|)/g, '| ')
+
+/** One row for all pairs with the same first cell, in the order in which these come. */
+export function rowsByFirst(pairs: readonly (readonly unknown[])[]): string[] {
+  const firsts = [...new Set(pairs.map(([first]) => first))]
+  return firsts.map((first) => {
+    const seconds = pairs.filter(([one]) => one === first).map(([, second]) => second)
+    return rowOf(first, seconds.join('; '))
+  })
+}
 
 export const cellsOf = (row: string): string[] =>
   row

@@ -23,7 +23,7 @@ import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
 import { ARROWS, FLOORS, OWNERS, STANDS_ON } from '../rooms.ts'
-import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
+import { cellsOf, expectRows, read, rowOf, rowsAfter, rowsByFirst } from './document.ts'
 
 /** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
 
@@ -92,47 +92,31 @@ describe('REFERENCE', () => {
     )
   })
 
-  it('has a row for each list that has a maximum', () => {
-    const rows = Object.entries(LIST_LIMITS).map(([name, { most, about }]) =>
-      rowOf(name, most.toLocaleString('en'), about),
-    )
+  it('names each list that has a maximum, by its maximum', () => {
+    const lists = Object.values(LIST_LIMITS).sort((one, other) => other.most - one.most)
+    const rows = rowsByFirst(lists.map(({ most, about }) => [most.toLocaleString('en'), about]))
     expectRows(REFERENCE, 'lists', rows)
   })
 
-  it('has a row for each interface of partners', () => {
-    const rows = INTERFACES.map(({ name, title, defaultPath, encrypted }) =>
-      rowOf(name, title, defaultPath, encrypted ? 'yes' : ''),
-    )
+  it('has a row for each interface of partners, with each code of its answers', () => {
+    const rows = INTERFACES.map(({ name, defaultPath, encrypted, failures, pending }) => {
+      const codes = [
+        ...Object.entries(failures).filter(([code]) => code !== '300'), // known to every interface
+        ...Object.entries(pending).map(([code, meaning]) => [code, `**${meaning}**`] as const),
+      ].sort(([one], [other]) => Number(one) - Number(other))
+      return rowOf(name, defaultPath, encrypted ? 'yes' : '', codes.map((cells) => cells.join(' ')).join('; '))
+    })
     expectRows(REFERENCE, 'interfaces', rows)
   })
 
-  it('has a row for each field that is not in all requests', () => {
-    const rows = INTERFACES.flatMap((entry) =>
+  it('names each field that is not in all requests, by when it is there', () => {
+    const fields = INTERFACES.flatMap((entry) =>
       requestOf(entry)
         .flatMap(flattened)
         .filter(({ required, when }) => !required && when === undefined)
-        .map(({ path }) => rowOf(entry.name, path, conditionOf(docsAnchor(entry.name, 'request', path), 'en'))),
+        .map(({ path }) => [conditionOf(docsAnchor(entry.name, 'request', path), 'en'), `${entry.name} ${path}`]),
     )
-    expectRows(REFERENCE, 'sent fields', rows)
-  })
-
-  it('has a row for each code of their answers', () => {
-    const expected = new Map<string, string[]>()
-    for (const { name, failures, pending } of INTERFACES) {
-      for (const [kind, codes] of Object.entries({ yes: failures, no: pending })) {
-        for (const [code, meaning] of Object.entries(codes)) {
-          const known = expected.get(code)
-          expected.set(code, known ? [code, `${known[1]}, ${name}`, meaning, kind] : [code, name, meaning, kind])
-        }
-      }
-    }
-    expected.delete('300') // known to every interface
-    const rows = [...expected.values()].sort(([one], [other]) => Number(one) - Number(other))
-    expectRows(
-      REFERENCE,
-      'codes',
-      rows.map((cells) => rowOf(...cells)),
-    )
+    expectRows(REFERENCE, 'sent fields', rowsByFirst(fields))
   })
 })
 

@@ -6,6 +6,7 @@ import { renewLease, takeLease, unlockDeadWorkers } from '../../src/operations/j
 import { enqueue, type Job, listJobs } from '../../src/platform/db/jobs-store.ts'
 import { applyProductChange } from '../../src/ticketing/catalogue/product-change.ts'
 import { showProduct } from '../../src/ticketing/catalogue/show-product.ts'
+import { Forwarder } from '../forwarder.ts'
 import { openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
@@ -224,6 +225,26 @@ describe('the worker', () => {
     await worker?.stop()
     worker = undefined
     expect(await leases(), 'given back').toEqual([])
+  })
+
+  it('outlives a database that goes away while jobs end, and does all of them', async () => {
+    const forwarder = new Forwarder()
+    await forwarder.open()
+    forwarder.target = Number(new URL(world.databaseUrl).port)
+    const payload = { clientId: 'nobody', mail: 'nobody@example.com' }
+    for (let n = 0; n < 400; n++) await enqueue(world.deps.db, 'member-password', payload)
+    const left = async () =>
+      Number((await world.pool.query('select count(*) from graphile_worker._private_jobs')).rows[0].count)
+    worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
+    await until(async () => (await left()) < 300, left, 1)
+    forwarder.target = null
+    forwarder.cut()
+    await sleep(500)
+    forwarder.target = Number(new URL(world.databaseUrl).port)
+    await until(async () => (await left()) === 0, left)
+    await worker.stop()
+    worker = undefined
+    forwarder.close()
   })
 
   it('takes no job while it cannot renew its lease, and goes on when it can', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { resetPassword } from '../../src/authorization/account/password.ts'
 import { startSession } from '../../src/authorization/account/session.ts'
 import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { Client, type User } from '../acceptance/client.ts'
@@ -31,11 +32,11 @@ const count = async (table: string, { user_id }: User, where = 'true') =>
   (await world.pool.query(`select from ${table} where user_id = $1 and ${where}`, [user_id])).rowCount
 
 describe('one person', () => {
-  it('changes their account three hundred times an hour, on all pages together', async () => {
+  it('changes their account three hundred times an hour, on all pages together, and twenty more in each session', async () => {
     const user = await newPerson()
     const browser = await signedIn(user)
     const statuses: number[] = []
-    for (let n = 0; n < 302; n++) {
+    for (let n = 0; n < 322; n++) {
       const name = `Name ${n}`
       const answer =
         n % 10 === 9
@@ -44,10 +45,61 @@ describe('one person', () => {
       statuses.push(answer.status)
     }
     expect(statuses.slice(-3)).toEqual([303, 429, 429])
-    expect(await count('audit_event', user, `event = 'user_profile_changed'`)).toBe(270)
+    expect(await count('audit_event', user, `event = 'user_profile_changed'`)).toBe(288)
     expect((await browser.open('/account/profile')).status).toBe(200)
     world.clock.advance(3_600)
     expect((await browser.send('POST', '/account/profile', { name: 'Later' })).status).toBe(303)
+  })
+
+  it('ends a stolen session, and changes what they like, although the thief has used up the bound', async () => {
+    const user = await newPerson()
+    const thief = await signedIn(user)
+    world.clock.advance(3_600)
+    const owner = await signedIn(user)
+    for (let n = 0; n < 330; n++) await thief.send('POST', '/account/profile', { name: 'x' })
+    expect((await thief.send('POST', '/account/profile', { name: 'x' })).status).toBe(429)
+    const own = async (path: string, form = {}) => (await owner.send('POST', path, form)).status
+    const statuses = [
+      await own('/account/profile', { name: 'y' }),
+      await own('/account/apps/withdraw', { app_key: 'none' }),
+      await own('/account/deletion/cancel'),
+      await own('/account/security/authenticator/remove'),
+      await own('/password'),
+      await own('/account/sessions/end-others'),
+    ]
+    expect(statuses).toEqual([303, 404, 303, 303, 400, 303])
+    expect((await thief.send('GET', '/account/profile')).status).toBe(303)
+  })
+
+  it('changes the password while strangers guess it', async () => {
+    const user = await newPerson()
+    const owner = await signedIn(user)
+    for (let n = 0; n < 12; n++) {
+      await client.newBrowser().send('POST', '/sign-in', { passport: user.passport, password: `guess ${n}` })
+    }
+    const guessed = await client
+      .newBrowser()
+      .send('POST', '/sign-in', { passport: user.passport, password: user.password })
+    expect(guessed.status).toBe(429)
+    const password = 'seven green turtles walk'
+    const wrong = { current_password: 'not this one', password, password_again: password }
+    expect((await owner.send('POST', '/password', wrong)).status).toBe(403)
+    expect((await owner.send('POST', '/password', { ...wrong, current_password: user.password })).status).toBe(200)
+  })
+
+  it('signs in after a reset of the password, however often its finder has signed in', async () => {
+    const user = await newPerson()
+    const from = { address: '192.0.2.1', userAgent: undefined }
+    for (let n = 0; n < 600; n++) await startSession(world.deps, { cid: user.cid, userId: user.user_id }, from)
+    const key = { cid: user.cid, user_id: user.user_id }
+    const { url } = await resetPassword(world.deps, key)
+    const password = 'seven green turtles walk'
+    const token = new URL(url).searchParams.get('token') ?? ''
+    const form = { token, password, password_again: password }
+    expect((await client.newBrowser().send('POST', '/password', form)).status).toBe(200)
+    const browser = client.newBrowser()
+    const signedInAgain = await browser.send('POST', '/sign-in', { passport: user.passport, password })
+    expect(signedInAgain.status).toBe(303)
   })
 
   it('signs in six hundred times an hour', async () => {

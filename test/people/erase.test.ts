@@ -174,7 +174,16 @@ describe('an erasure', () => {
     const id = randomUUID()
     const note = { code: 20016, failure: 'user_blocked', user: { cid: user.cid, userId: user.user_id } }
     const url = '/oauth/v2/api/resource/get_userinfo'
-    recorder.record({ id, method: 'POST', url, status: 200, address: '127.0.0.1', note, body: undefined })
+    recorder.record({
+      id,
+      method: 'POST',
+      url,
+      status: 200,
+      address: '127.0.0.1',
+      note,
+      authorization: undefined,
+      body: undefined,
+    })
     await erase(user)
     await recorder.close()
     const kept = await world.pool.query(

@@ -3,8 +3,7 @@ import { type Detail, localized } from '../../src/platform/lib/localized-text.ts
 import { HIDDEN, maskedAnswer, maskedReason } from '../../src/platform/lib/masked-reason.ts'
 import type { Direction } from '../../src/sandbox/portal/docs/anchor.ts'
 import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
-import { maskedBody } from '../../src/sandbox/portal/traffic/masked-body.ts'
-import { SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/shown-fields.ts'
+import { maskedBody, SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/masked-body.ts'
 
 /** What operators see of bodies without giving a reason: what is listed, and nothing else. */
 

@@ -296,6 +296,13 @@ describe('a link', () => {
   })
 })
 
+it.each(['again', 'remove', 'role'])('nobody is found by what is no id: %s', async (what) => {
+  await joined(world, partner, OWNER)
+  const cookie = await memberSession(world, partner, OWNER)
+  const answer = await post(world, `/sandbox/members/%00/${what}`, { role: 'owner' }, { cookie })
+  expect(answer.statusCode).toBe(404)
+})
+
 describe('a forgotten password', () => {
   const ask = (mail: string, client_id = partner.client_id) => post(world, '/sandbox/forgotten', { client_id, mail })
   const jobs = async () =>
@@ -359,6 +366,23 @@ describe('a forgotten password', () => {
       expect(limited.body).not.toContain('on its way')
       expect(await jobs()).toBe(before)
     }
+  })
+
+  it('is mailed once more to each network in a day, when strangers elsewhere have used up all', async () => {
+    await joined(world, partner, OWNER)
+    const from = (remoteAddress: string) =>
+      world.app.inject({
+        ...{ method: 'POST', url: '/sandbox/forgotten', remoteAddress },
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+        payload: new URLSearchParams({ client_id: partner.client_id, mail: OWNER }).toString(),
+      })
+    for (let asked = 0; asked < 24; asked++) {
+      if (asked % 5 === 0) world.clock.advance(3_601)
+      await from(`198.51.100.${asked}`)
+    }
+    expect((await from('198.51.100.77')).statusCode).toBe(429)
+    expect((await from('203.0.113.9')).statusCode).toBe(200)
+    expect((await from('203.0.113.8')).statusCode).toBe(429)
   })
 
   it('is mailed however many invitations went to the address', async () => {

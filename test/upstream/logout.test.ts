@@ -64,6 +64,7 @@ async function tell(token: string | undefined, remoteAddress = `192.0.2.${++call
 }
 const DONE = { status: 200, error: undefined, cache: 'no-store' }
 const REFUSED = { status: 400, error: 'invalid_request', cache: 'no-store' }
+const AWAY = { status: 503, error: 'temporarily_unavailable', cache: 'no-store' }
 
 describe('a session that is over at the provider', () => {
   it('is over here, and no other of the person', async () => {
@@ -111,9 +112,16 @@ describe('a session that is over at the provider', () => {
     try {
       expect(await tell(await own.logoutToken())).toEqual(DONE)
       await own.rotate()
-      // jose asks for keys again after half a minute, by the clock of the machine: until then it is refused.
-      expect((await tell(await own.logoutToken())).status).toBe(400)
+      // Keys are read twice a minute at most: until then the provider is told to come back, and its token is not lost.
+      const token = await own.logoutToken()
+      expect(await tell(token)).toEqual(AWAY)
       expect(own.asked.filter((call) => call === 'GET /jwks').length).toBe(1)
+      world.clock.advance(30)
+      expect(await tell(token)).toEqual(DONE)
+      expect(own.asked.filter((call) => call === 'GET /jwks').length).toBe(2)
+      // The former key is none any more.
+      await own.forge()
+      expect(await tell(await own.logoutToken())).toEqual(REFUSED)
     } finally {
       await world.close()
       await own.close()
@@ -180,10 +188,13 @@ describe('what is not believed', () => {
     expect(await isSignedIn(browser)).toBe(true)
   })
 
-  it('guesses without end: sixty a minute of one network are looked at', async () => {
+  it('guesses without end: sixty a minute of one network get an answer, and what the provider says counts', async () => {
     const statuses: number[] = []
     for (let n = 0; n < 62; n++) statuses.push((await tell('x.y.z', '198.51.100.1')).status)
     expect(statuses.slice(58)).toEqual([400, 400, 429, 429])
+    const browser = await signedIn({ sub: 'p-8' })
+    expect(await tell(await provider.logoutToken({ sub: 'p-8' }), '198.51.100.1')).toEqual(DONE)
+    expect(await isSignedIn(browser)).toBe(false)
     expect(await tell(await provider.logoutToken({ sub: 'nobody' }), '198.51.100.2')).toEqual(DONE)
   })
 })
@@ -197,9 +208,25 @@ describe('a provider that is away', () => {
     try {
       own.instead.set('/jwks', (response) => void response.writeHead(500).end())
       const token = await own.logoutToken()
-      expect(await tell(token)).toMatchObject({ status: 503, error: 'temporarily_unavailable' })
+      // Of strangers, too: for five seconds its keys are not asked for again.
+      const answers = await Promise.all(Array.from({ length: 100 }, () => tell(token)))
+      expect(answers).toEqual(answers.map(() => AWAY))
+      for (let n = 0; n < 20; n++) expect(await tell(await own.logoutToken())).toEqual(AWAY)
+      const asked = () => own.asked.filter((call) => call === 'GET /jwks').length
+      expect(asked()).toBe(1)
       own.instead.clear()
+      world.clock.advance(5)
       expect(await tell(token)).toEqual(DONE)
+      // What was read counts for an hour while it cannot be read again.
+      own.instead.set('/jwks', (response) => void response.writeHead(200).end('{"keys": 7}'))
+      world.clock.advance(660)
+      const soon = Math.floor(world.clock.now().getTime() / 1000)
+      const later = { iat: soon, exp: soon + 120 }
+      for (let n = 0; n < 5; n++) expect(await tell(await own.logoutToken(later))).toEqual(DONE)
+      expect(asked()).toBe(3)
+      world.clock.advance(3_600)
+      const last = Math.floor(world.clock.now().getTime() / 1000)
+      expect(await tell(await own.logoutToken({ iat: last, exp: last + 120 }))).toEqual(AWAY)
     } finally {
       await world.close()
       await own.close()

@@ -1,6 +1,7 @@
 export { DEMO_USERS } from './demo-store.ts'
 export { ACCOUNT_SEALED } from './factors.ts'
-export { fileUser, importUsers } from './import.ts'
+export { importUsers } from './import.ts'
+export { USERS_FILE } from './import-file.ts'
 export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION } from './kept-store.ts'
 export { ACCOUNT_MESSAGES } from './messages.ts'
 export { OWN_SESSIONS } from './own-sessions.ts'

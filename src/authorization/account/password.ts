@@ -12,7 +12,7 @@ import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import { passkeysOf } from './passkey-store.ts'
 import * as store from './password-store.ts'
 import { recordChange } from './person-mail.ts'
-import { lockSignedIn, type SignedIn } from './session.ts'
+import { forgetSessionCount, lockSignedIn, type SignedIn } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
@@ -81,6 +81,7 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
       throw new PasswordRefused('link_used')
     await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, kind: 'password_reset' })
+    await forgetSessionCount({ ...deps, db }, link)
     return (await passkeysOf(db, link)).map(({ name }) => name)
   })
 }
@@ -97,8 +98,8 @@ interface Change {
 }
 
 /**
- * The person changes the password, and all other sessions end. Failed tries count as failed sign-ins of the passport. Throws
- * SignInRefused, with `retryAt` where there were too many, and WeakPassword.
+ * The person changes the password, and all other sessions end. Failed tries count for this session, so that nobody who guesses
+ * elsewhere keeps the person from it. Throws SignInRefused, with `retryAt` where there were too many, and WeakPassword.
  */
 export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
   deps.passwordSlots.run(async () => {
@@ -106,7 +107,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     const passport = await store.passportOf(deps.db, session)
     if (passport === undefined) throw new SignInRefused()
     await refuseWeakPassword(password, passport)
-    const limits = await signInLimits(deps, { ...accountOf(passport), address, device: undefined })
+    const limits = await signInLimits(deps, { ...accountOf(passport), address, session: session.sessionHash })
     const until = await limits.exhausted()
     if (until) throw new SignInRefused(until)
     const known = await store.passwordHashOf(deps.db, session)

@@ -7,7 +7,7 @@ import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { countWithin } from '../../platform/throttle/index.ts'
+import { clearFailures, countWithin, throttleKey } from '../../platform/throttle/index.ts'
 import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './session-store.ts'
@@ -68,7 +68,7 @@ export async function startSession(
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
-  const bound = { kind: 'session', name: `${cid}:${userId}`, most: SESSIONS_PER_HOUR } as const
+  const bound = { ...sessionCount({ cid, userId }), most: SESSIONS_PER_HOUR } as const
   const tooMany = await countWithin(deps, HOUR_S, [bound])
   if (tooMany) throw new SignInRefused(tooMany)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
@@ -83,6 +83,15 @@ export async function startSession(
   const known = await store.insertSession(deps.db, { routingKey, cid, userId }, made)
   if (known === 0) throw new SignInRefused()
   return session.text
+}
+
+const sessionCount = ({ cid, userId }: Omit<UserRowKey, 'routingKey'>) =>
+  ({ kind: 'session', name: `${cid}:${userId}` }) as const
+
+/** Whoever has begun so many knows the password no more. */
+export async function forgetSessionCount({ db, keys }: Deps, person: UserRowKey): Promise<void> {
+  const { kind, name } = sessionCount(person)
+  await clearFailures(db, throttleKey(keys, kind, name))
 }
 
 /** The signed-in user. A forged or expired cookie costs no statement, any other exactly one. */

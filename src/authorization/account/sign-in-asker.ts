@@ -10,16 +10,16 @@ import { localPath } from '../../platform/lib/web/return-to.ts'
 const macOf = (keys: DerivedKeys, name: string, returnTo: string): string =>
   hmacSha256(keys.form, `sign-in for\n${returnTo}\n${name}`).toString('base64url')
 
-/** The path and query of the sign-in page for an app that has asked; `more` is what else the page is told. */
+/** The path and query of the sign-in page for an app that has asked, without what nobody has looked at; `more` is what else the page is told. */
 export function signInFor(
   { keys, config }: { readonly keys: Keys; readonly config: { readonly PUBLIC_URL: string } },
-  { name }: { readonly name: string },
+  { name, stage }: { readonly name: string; readonly stage: string },
   returnTo: string,
   more: Readonly<Record<string, string>> = {},
 ): string {
   const path = localPath(returnTo, config.PUBLIC_URL)
-  const app = `${Buffer.from(name).toString('base64url')}.${macOf(keys, name, path)}`
-  return `/sign-in?${new URLSearchParams({ return_to: path, app, ...more })}`
+  const app = stage === 'live' && { app: `${Buffer.from(name).toString('base64url')}.${macOf(keys, name, path)}` }
+  return `/sign-in?${new URLSearchParams({ return_to: path, ...app, ...more })}`
 }
 
 /** The app's name; undefined where the text is not ours, or was made for going on elsewhere. */

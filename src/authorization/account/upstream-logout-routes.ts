@@ -13,7 +13,7 @@ import { endFromUpstream } from './upstream-logout.ts'
 const PATH = '/sign-out/backchannel-logout'
 const FORM_LIMIT = 16 * 1024
 const RETRY_S = 10
-/** Tokens that were refused, of one network. Those of the provider are not counted: many may end at once. */
+/** Tokens that were refused, of one network. Those of the provider always count: many may end at once, and strangers may share its network. */
 const REFUSED = { kind: 'logout token refused', most: 60, windowS: 60 }
 
 const form = z.object({ logout_token: z.string().min(1).max(LONGEST_LOGOUT_TOKEN) })
@@ -27,9 +27,6 @@ export const upstreamLogout: FastifyPluginAsync<{ deps: Deps & { readonly upstre
   app.setErrorHandler((error, request, reply) => sendStandardFailure(reply, standardFailureOf(error, request)))
 
   app.post(PATH, async (request, reply) => {
-    const caller = networkOf(request.ip)
-    const { uses, endsInMs } = app.rateLimiter.count(REFUSED, caller, 0)
-    if (uses >= REFUSED.most) throw tooManyRequests(Math.ceil(endsInMs / 1000))
     try {
       const read = form.safeParse(request.body)
       if (!read.success) throw new UpstreamFailure('untrusted', 'there is none')
@@ -39,13 +36,18 @@ export const upstreamLogout: FastifyPluginAsync<{ deps: Deps & { readonly upstre
       if (!(error instanceof UpstreamFailure)) throw error
       const isAway = error.reason === 'away'
       if (isAway) reply.header('Retry-After', String(RETRY_S))
-      else app.rateLimiter.count(REFUSED, caller)
+      else refuseTooMany(request)
       note(request, error)
       const description = isAway ? 'the keys of the provider cannot be read' : 'the logout token is not accepted'
       const problem = { error: isAway ? 'temporarily_unavailable' : 'invalid_request', error_description: description }
       return answerStandard(reply, isAway ? 503 : 400, problem)
     }
   })
+
+  function refuseTooMany(request: FastifyRequest): void {
+    const { uses, endsInMs } = app.rateLimiter.count(REFUSED, networkOf(request.ip))
+    if (uses > REFUSED.most) throw tooManyRequests(Math.ceil(endsInMs / 1000))
+  }
 
   function note(request: FastifyRequest, { reason, message }: UpstreamFailure): void {
     noteForLog(request, { detail: `logout token: ${message}` })

@@ -7,6 +7,7 @@ import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_REQUESTS, changeInDevelopment, makeTestUsers, registerApp, TeamRefusal } from '../teams/index.ts'
 import { fieldsOf, formOfApp, problemsOf, type TypedApp, typedApp } from './app-form.ts'
 import { type AppRequest, developerGuard, HOME, orRefused, type TeamRequest, translatorOf } from './guard.ts'
+import { LOCAL_CALLBACK } from './quickstart.ts'
 
 const NEW = `${HOME}/teams/:team_id/apps`
 const APP = `${HOME}/apps/:app_key`
@@ -69,7 +70,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   app.get(
     `${NEW}/new`,
     forTeam('developer', (given) => {
-      const empty = { name: '', logo_url: null, redirect_uris: ['http://localhost:8000/callback'], hosts: [] }
+      const empty = { name: '', logo_url: null, redirect_uris: [LOCAL_CALLBACK], hosts: [] }
       const typed = formOfApp({ ...empty, scopes: ['USER_INFO'], reasons: {}, kind: 'server' })
       return form({ given, typed, action: `${HOME}/teams/${given.team.team_id}/apps` })
     }),

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { checkText, refusedOfApp, refusingCheckOf } from '../refusals/index.ts'
+import { findRefused, refusedOfApp } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
-import { mendOf } from './failure-texts.ts'
+import { findAppAccess } from '../teams/index.ts'
+import { reasonOf } from './failure-view.ts'
 import { developerGuard, HOME, translatorOf } from './guard.ts'
 
 /** The newest ones of an app that its developers see. */
@@ -30,7 +31,19 @@ type App = OutputOf<typeof showMicroApp>
 
 /** What an app was refused: which check, what it sent beside what is registered, how to fix it. Nothing about people. */
 export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forApp } = await developerGuard(app, deps)
+  const { forDeveloper, forApp } = await developerGuard(app, deps)
+
+  // By the number on an error page: it leads to the app, if that is one of theirs.
+  app.get(
+    `${HOME}/failures`,
+    forDeveloper(async (given) => {
+      const { request_id } = pageQuery.parse(given.request.query)
+      const found = z.uuid().safeParse(request_id).success ? await findRefused(deps.db, request_id) : undefined
+      const own = found?.app_key ? await findAppAccess(deps, given.person, found.app_key) : undefined
+      if (own) return given.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
+      return given.page('home', 'developer/find-failure', { alert: '', done: null, requestId: request_id })
+    }),
+  )
 
   app.get(
     `${HOME}/apps/:app_key/failures`,
@@ -55,27 +68,11 @@ export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   )
 }
 
-/** Beside what was sent, what is registered for the same parameter. */
-function registered(name: string, { redirect_uris, hosts, scopes }: App): readonly string[] {
-  if (name === 'redirect_uri') return redirect_uris.length > 0 ? redirect_uris : hosts
-  return name === 'scope' ? scopes : []
-}
-
-function shown(refused: Refused, app: App, t: Translate) {
-  const { request_id, at, endpoint, method, rescode, failure, parameters, proved, received } = refused
-  const found = refusingCheckOf(refused)
-  return {
-    id: request_id,
-    at: at.toISOString(),
-    endpoint,
-    method,
-    rescode,
-    failure,
-    row: found?.row ?? null,
-    check: found ? checkText(found.check, t.locale) : null,
-    parameters,
-    proved,
-    compared: Object.entries(received ?? {}).map(([name, sent]) => ({ name, sent, known: registered(name, app) })),
-    mend: mendOf(failure, t),
-  }
-}
+const shown = (refused: Refused, app: App, t: Translate) => ({
+  ...reasonOf(refused, app, t),
+  id: refused.request_id,
+  at: refused.at.toISOString(),
+  method: refused.method,
+  parameters: refused.parameters,
+  proved: refused.proved,
+})

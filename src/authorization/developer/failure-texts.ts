@@ -1,4 +1,5 @@
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import type { RefusedRow } from '../refusals/index.ts'
 
 /** How the developer of an app fixes what was refused, by the name of the failure. */
 
@@ -8,11 +9,25 @@ const CODE = 'developer.mend.code'
 const REFRESH = 'developer.mend.refresh_token'
 const TOKEN = 'developer.mend.access_token'
 const PARAMETER = 'developer.mend.parameter'
+const UNSUPPORTED = 'developer.mend.unsupported'
+const LOGOUT_URI = 'developer.mend.logout_uri'
+const FORM = 'developer.mend.form'
 
 const MENDS: Readonly<Record<string, string>> = {
   credentials_missing: CREDENTIALS,
   credentials_wrong: CREDENTIALS,
   credentials_in_body: 'developer.mend.body',
+  parameters_in_body: 'developer.mend.body',
+  parameters_in_query: 'developer.mend.query',
+  body_of_another_type: 'developer.mend.media_type',
+  app_unknown: 'developer.mend.unknown_app',
+  client_unknown: 'developer.mend.unknown_app',
+  client_id_differs: 'developer.mend.other_id',
+  assertion_unusable: 'developer.mend.assertion',
+  assertion_key_unknown: 'developer.mend.assertion_key',
+  assertion_for_another: 'developer.mend.assertion_aud',
+  assertion_out_of_time: 'developer.mend.clock',
+  assertion_used: 'developer.mend.assertion_once',
   basic_malformed: CREDENTIALS,
   basic_contradicts_query: 'developer.mend.two_ways',
   client_authentication_twice: 'developer.mend.two_ways',
@@ -38,11 +53,31 @@ const MENDS: Readonly<Record<string, string>> = {
   no_scope_left: 'developer.mend.scope_not_held',
   response_type_unsupported: 'developer.mend.response_type',
   grant_type_unsupported: 'developer.mend.grant_type',
-  parameter_missing: PARAMETER,
+  parameter_missing: 'developer.mend.missing',
   parameter_repeated: PARAMETER,
   parameter_undecodable: PARAMETER,
   parameter_malformed: PARAMETER,
-  access_token_missing: PARAMETER,
+  access_token_missing: 'developer.mend.missing',
+  access_token_twice: 'developer.mend.token_once',
+  url_too_long: 'developer.mend.too_long',
+  request_too_long: 'developer.mend.too_long',
+  prompt_contradictory: 'developer.mend.prompt',
+  request_object: UNSUPPORTED,
+  request_uri_foreign: UNSUPPORTED,
+  registration: UNSUPPORTED,
+  request_uri_unusable: 'developer.mend.pushed',
+  logout_client_missing: LOGOUT_URI,
+  post_logout_uri_unknown: LOGOUT_URI,
+  continuation_unusable: FORM,
+  form_from_another_site: FORM,
+  form_without_session: FORM,
+  form_forged: FORM,
+  form_incomplete: FORM,
+  form_decision_unknown: FORM,
+  form_refused_before: FORM,
+  form_approved_before: FORM,
+  form_withdrawn_since: FORM,
+  form_used_before: FORM,
   method_not_allowed: 'developer.mend.method',
   code_forged: CODE,
   code_unknown: CODE,
@@ -61,6 +96,8 @@ const MENDS: Readonly<Record<string, string>> = {
   refresh_token_rotated: 'developer.mend.rotated',
   refresh_token_reused: 'developer.mend.rotated',
   refresh_token_expired: 'developer.mend.withdrawn',
+  refresh_answer_gone: 'developer.mend.rotated',
+  scope_beyond_grant: 'developer.mend.narrower',
   token_forged: TOKEN,
   token_unknown: TOKEN,
   token_expired: 'developer.mend.expired',
@@ -71,5 +108,21 @@ const MENDS: Readonly<Record<string, string>> = {
   too_many_requests: 'developer.mend.slower',
 }
 
-export const mendOf = (failure: string | null, t: Translate): string =>
-  t(MENDS[failure ?? ''] ?? 'developer.mend.other')
+/** A token of another kind than is wanted, by the failure and by how it begins. */
+const OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
+  'token_forged ghrt': 'developer.mend.refresh_as_access',
+  'refresh_token_forged ghat': 'developer.mend.access_as_refresh',
+}
+/** A fault of ours has no name. */
+const OURS = 20013
+
+type Refused = Pick<RefusedRow, 'failure' | 'detail' | 'rescode' | 'token'>
+
+/** The id of the text. */
+export function mendIdOf({ failure, rescode, token }: Refused): string {
+  if (failure === null) return rescode === OURS ? 'developer.mend.ours' : 'developer.mend.other'
+  return OF_ANOTHER_KIND[`${failure} ${token?.slice(0, 4)}`] ?? MENDS[failure] ?? 'developer.mend.other'
+}
+
+export const mendOf = (refused: Refused, t: Translate): string =>
+  t(mendIdOf(refused), { name: refused.detail ?? 'access_token' })

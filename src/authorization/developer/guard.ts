@@ -41,8 +41,8 @@ const param = (request: FastifyRequest, name: string): string =>
  * Who may open the pages of developers. Whoever has not accepted the terms is asked to first; a team that the person is no
  * member of does not exist for them.
  */
-export async function developerGuard(app: FastifyInstance, deps: Deps) {
-  const forPerson = await accountGuard(app, deps)
+export async function developerGuard(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
+  const forPerson = await accountGuard(app, deps, limits)
   const forDeveloper = (handler: Handler<PersonRequest>): Route =>
     forPerson(HOME, async (given) => {
       if (!(await isDeveloper(deps, given.person))) return given.goTo(HOME)

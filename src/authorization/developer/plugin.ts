@@ -6,6 +6,7 @@ import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
 import { appRoutes } from './app-routes.ts'
 import { failureRoutes } from './failure-routes.ts'
+import { helperRoutes } from './helper-routes.ts'
 import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
 import { secretRoutes } from './secret-routes.ts'
@@ -29,6 +30,7 @@ export const developerRoom: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
   await app.register(appRoutes, { deps })
   await app.register(secretRoutes, { deps })
   await app.register(failureRoutes, { deps })
+  await app.register(helperRoutes, { deps })
   await app.register(webhookRoutes, { deps })
   await app.register(usageRoutes, { deps })
 }

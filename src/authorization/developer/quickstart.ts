@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Config } from '../../platform/config/index.ts'
 import { ROOT } from '../../platform/lib/root.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import type { OwnApp } from './own-values.ts'
 
 /** "Connect in five minutes": programs that sign a person in with a library as it is. */
 
@@ -59,9 +60,17 @@ export const PUBLIC_LANGUAGES: readonly Language[] = [
 
 const FOLDER = new URL('views/developer/snippets/', ROOT)
 
+/** Cache: by address; these files are part of the program. */
+const texts = new Map<string, string>()
+function textAt(url: URL): string {
+  const text = texts.get(url.href) ?? readFileSync(url, 'utf8')
+  texts.set(url.href, text)
+  return text
+}
+
 /** A snippet as a developer copies it. */
 export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): string =>
-  readFileSync(new URL(`${id}.txt`, folder), 'utf8').replace(
+  textAt(new URL(`${id}.txt`, folder)).replace(
     /\{\{(\w+)\}\}/g,
     (_whole, name: string) => values[name as keyof SnippetValues] ?? '',
   )
@@ -95,25 +104,41 @@ export const settingsOf = (id: string, values: SnippetValues): string => snippet
 
 const keyOf = ({ id }: Program): string => id.replaceAll('-', '_')
 
-/** What the page shows. The demo's credentials only where there is the demo. */
-export function quickstart(config: Config, t: Translate) {
-  const credentials = config.DEMO ? DEMO : { clientId: 'your-client-id', clientSecret: 'your-client-secret' }
-  const values = { issuer: config.PUBLIC_URL, ...credentials }
+/** The scope in the programs, each language in its own way: left out for an app that does not hold it. */
+const PHONE = /, "phone"|, OIDScopePhone|(?<=profile) phone\b/g
+/** Where the programs listen that run on the reader's machine. */
+export const LOCAL_CALLBACK = 'http://127.0.0.1:8080/callback'
+
+/** What the page shows: the values of the reader's own app, else the demo's, only where there is the demo. */
+export function quickstart(config: Config, t: Translate, own?: OwnApp) {
+  const placeholders = { clientId: 'your-client-id', clientSecret: 'your-client-secret' }
+  const shown = own ? { ...placeholders, clientId: own.app_key } : config.DEMO ? DEMO : placeholders
+  const values = { issuer: config.PUBLIC_URL, ...shown }
+  const isPublic = own !== undefined && own.kind !== 'server'
   // A public client is another one, which developers register themselves.
-  const open = { ...values, clientId: 'your-public-client-id', clientSecret: '' }
+  const open = { ...values, clientId: isPublic ? own.app_key : 'your-public-client-id', clientSecret: '' }
+  const holdsPhone = own === undefined || own.scopes.includes('PHONE_NUMBER')
   const filled = (languages: readonly Language[], given: SnippetValues): Snippet[] =>
-    languages.map((language) => ({ ...language, source: snippetOf(language.id, given) }))
+    languages.map((language) => {
+      const source = snippetOf(language.id, given)
+      return { ...language, source: holdsPhone ? source : source.replace(PHONE, '') }
+    })
   return {
     ...values,
-    demo: config.DEMO,
-    servers: filled(SERVER_LANGUAGES, values),
+    demo: config.DEMO && own === undefined,
+    isPublic,
+    scopes: `openid profile${holdsPhone ? ' phone' : ''} offline_access`,
+    callback: LOCAL_CALLBACK,
+    redirectUris: own?.redirect_uris ?? [],
+    lacksCallback: own !== undefined && !own.redirect_uris.includes(LOCAL_CALLBACK),
+    servers: filled(SERVER_LANGUAGES, isPublic ? { ...values, ...placeholders } : values),
     clients: filled(PUBLIC_LANGUAGES, open),
-    // Each is registered as an app of its own.
     programs: PROGRAMS.map((program) => ({
       ...program,
       person: t(`connect.program.${keyOf(program)}.person`),
       pkce: t(`connect.program.${keyOf(program)}.pkce`),
-      source: settingsOf(program.id, { ...values, clientId: 'your-client-id', clientSecret: 'your-client-secret' }),
+      // Without one of the reader's own, each is registered as an app of its own.
+      source: settingsOf(program.id, { ...values, ...placeholders, clientId: own?.app_key ?? placeholders.clientId }),
     })),
   }
 }

@@ -1,29 +1,44 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { JSON_TYPE, NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { perLocale, translator } from '../../platform/lib/web/locale.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { findSession, sessionCookie } from '../account/index.ts'
+import { appsOfPerson } from '../teams/index.ts'
 import { curlOf } from './examples.ts'
 import { openApi } from './openapi.ts'
+import { chosenApp, type OwnApp, ownExample } from './own-values.ts'
 import { quickstart } from './quickstart.ts'
-import { describeOperations } from './reference.ts'
+import { type DescribedOperation, describeOperations } from './reference.ts'
+import { LONGEST_SEARCH, matching } from './search.ts'
 
-export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: { config } }) => {
-  const document = perLocale((locale) => JSON.stringify(openApi(config, translator(locale)), null, 2))
-  const reference = perLocale((locale) => {
-    const operations = describeOperations(config, translator(locale)).map((operation) => ({
-      ...operation,
-      requests: operation.requests.map((request) => ({ ...request, curl: curlOf(operation, request.example) })),
-      // Without parameters there is still one request to try.
-      curl: curlOf(operation, {}),
-    }))
-    return {
-      standard: operations.filter(({ dialect }) => dialect === 'standard'),
-      contract: operations.filter(({ dialect }) => dialect === 'contract'),
-    }
+const docsQuery = z.object({ q: z.string().max(LONGEST_SEARCH).catch('') }).catch({ q: '' })
+
+/** With the commands of its requests, as the reader's app would send them. */
+function withCommands(operation: DescribedOperation, app: OwnApp | undefined) {
+  const { dialect } = operation
+  const requests = operation.requests.map((request) => {
+    const example = ownExample(dialect, request.example, app)
+    const parameters = request.parameters.map((one) => ({ ...one, example: example[one.name] }))
+    return { ...request, parameters, example, curl: curlOf(operation, example) }
   })
+  // Without parameters there is still one request to try.
+  return { ...operation, requests, curl: curlOf(operation, {}) }
+}
 
-  const connect = perLocale((locale) => quickstart(config, translator(locale)))
+export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  const document = perLocale((locale) => JSON.stringify(openApi(config, translator(locale)), null, 2))
+  const described = perLocale((locale) => describeOperations(config, translator(locale)))
+
+  /** The apps of whoever is signed in, and the one that the page is about. */
+  async function ownApps(request: FastifyRequest) {
+    const session = config.DEVELOPERS === 'off' ? null : await findSession(deps, cookie.read(request))
+    const apps = session ? await appsOfPerson(deps, session) : []
+    return { apps, app: chosenApp(apps, request.query), isSignedIn: session !== null }
+  }
 
   app.get('/openapi.json', (request, reply) =>
     reply
@@ -31,14 +46,31 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       .send(document(localeOfRequest(request))),
   )
 
-  app.get('/docs', (request, reply) => {
-    // The page's policy lets it call its own origin only.
-    const tried = new URL(config.API_URL).origin === new URL(config.PUBLIC_URL).origin
-    const data = { ...reference(localeOfRequest(request)), tried }
+  app.get('/docs', async (request, reply) => {
+    const all = described(localeOfRequest(request))
+    const { q } = docsQuery.parse(request.query)
+    const found = matching(all, q)
+    const { apps, app: own } = await ownApps(request)
+    const shown = found.map((operation) => withCommands(operation, own))
+    const data = {
+      q,
+      longest: LONGEST_SEARCH,
+      found: found.length,
+      all: all.length,
+      standard: shown.filter(({ dialect }) => dialect === 'standard'),
+      contract: shown.filter(({ dialect }) => dialect === 'contract'),
+      // The page's policy lets it call its own origin only.
+      tried: new URL(config.API_URL).origin === new URL(config.PUBLIC_URL).origin,
+      apps,
+      chosen: own?.app_key ?? null,
+    }
     return sendPage(request, reply, 'developer/reference', data, { scripts: true })
   })
 
-  app.get('/connect', (request, reply) =>
-    sendPage(request, reply, 'developer/connect', connect(localeOfRequest(request)), { scripts: true }),
-  )
+  app.get('/connect', async (request, reply) => {
+    const { apps, app: own, isSignedIn } = await ownApps(request)
+    const shown = quickstart(config, translator(localeOfRequest(request)), own)
+    const data = { ...shown, apps, chosen: own?.app_key ?? null, isSignedIn, developers: config.DEVELOPERS !== 'off' }
+    return sendPage(request, reply, 'developer/connect', data, { scripts: true })
+  })
 }

@@ -3,5 +3,5 @@ import type { TokenCap } from './token-cap.ts'
 
 /** For operations that issue tokens. */
 export interface TokenDeps extends Deps {
-  readonly tokenCap: TokenCap
+  readonly tokenCap: Pick<TokenCap, 'refreshed'>
 }

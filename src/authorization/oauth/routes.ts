@@ -9,21 +9,21 @@ import {
 } from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
+import { foundInBody } from '../../platform/lib/web/misplaced.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
-import { mayUse } from '../registry/index.ts'
-import { authenticateApp } from './authenticate.ts'
+import { type CallingApp, mayUse } from '../registry/index.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { signConsentForm } from './consent-form.ts'
 import type { TokenDeps } from './deps.ts'
-import { answerTokenRequest } from './exchange.ts'
 import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
-import { type Parameters, readParameters } from './wire.ts'
+import { answerTokenCall, checkAuthorization } from './requests.ts'
+import type { Parameters } from './wire.ts'
 
 const AUTHORIZE_PATH = '/oauth/v2/authorize'
 const CONSENT_PATH = '/oauth/v2/consent'
@@ -41,8 +41,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   app.addHook('onRequest', limitRate(app, limit))
 
   app.get('/authorize', { config: { answersHead: false } }, async (request, reply) => {
-    const parameters = readParameters(request.raw.url ?? '')
-    const authorization = await checkAuthorizationRequest(deps, parameters)
+    const authorization = await checkAuthorization(deps, request.raw.url ?? '')
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
     if (!session) {
@@ -63,7 +62,10 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       if (!sent) throw oauthFailure('form_incomplete')
       const { authorization_request: form, decision } = sent
       const session = await findSession(deps, cookie.read(request))
-      const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
+      const check = (parameters: Parameters) => {
+        noteForLog(request, { appKey: parameters.get('app_key') ?? '', isAppUnauthenticated: true })
+        return checkAuthorizationRequest(deps, parameters)
+      }
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
       if ('askAgain' in decided) {
@@ -100,20 +102,22 @@ function showConsent(
 
 /** A2 and A3. */
 export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: TokenDeps }): Promise<void> {
-  app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
+  const answer = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
+  app.setErrorHandler((error, request, reply) => answer(foundInBody(error, hasBody(request)), request, reply))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 
   app.post('/api/token', async (request, reply) => {
-    const parameters = readParameters(request.raw.url ?? '')
-    const client = await authenticateApp(deps, {
-      parameters,
+    const call = {
+      url: request.raw.url ?? '',
       authorization: request.headers.authorization,
       address: request.ip,
       hasBody: hasBody(request),
-    })
-    noteForLog(request, { appKey: client.app_key })
-    const caller = { app: client, actor: actorOf(request, 'app', client.app_key) }
-    return answerSuccess(request, reply, await answerTokenRequest(deps, caller, parameters))
+    }
+    const actorFor = ({ app_key }: CallingApp) => {
+      noteForLog(request, { appKey: app_key })
+      return actorOf(request, 'app', app_key)
+    }
+    return answerSuccess(request, reply, await answerTokenCall(deps, call, actorFor))
   })
 }

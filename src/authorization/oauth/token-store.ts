@@ -29,7 +29,7 @@ const TABLES = {
 const MAX_TOKENS = 20
 
 /** Tokens that could start with this prefix: they share the routing key and the second of their expiry. */
-export const tokensWithPrefix = (
+const tokensWithPrefix = (
   db: Db,
   kind: keyof typeof TABLES,
   routingKey: number,
@@ -132,8 +132,23 @@ export const forgetEndedToken = (
           and g.routing_key = ${routingKey} and g.grant_id = e.grant_id and g.app_key = ${appKey}`,
   )
 
-/** What other rooms need of access tokens. */
-export const ACCESS_TOKENS = { joined: joinedAccessToken, wasEndedEarly }
+const ofApp = z.object({ token_hash: z.instanceof(Buffer), app_key: z.string() })
+
+/** Whose tokens these are, as long as they are kept: also of those that have expired or were ended early. */
+const appsOf = (db: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
+  db.listWithCustomPlan(
+    ofApp,
+    sql`select t.token_hash, g.app_key
+        from unnest(${tokens.map(({ routingKey }) => routingKey)}::int[], ${tokens.map(({ hash }) => hash)}::bytea[])
+          as asked (routing_key, token_hash)
+        join (select routing_key, token_hash, grant_id from access_token
+              union all select routing_key, token_hash, grant_id from ended_access_token) t
+          on t.routing_key = asked.routing_key and t.token_hash = asked.token_hash
+        cross join ${grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)} g`,
+  )
+
+/** What other rooms need of tokens that were issued. */
+export const ACCESS_TOKENS = { joined: joinedAccessToken, wasEndedEarly, appsOf, withPrefix: tokensWithPrefix }
 
 interface TokenToDelete {
   readonly routingKey: number

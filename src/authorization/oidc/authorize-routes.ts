@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { contractAnswer } from '../../platform/lib/failure.ts'
 import { standardNames } from '../../platform/lib/scope.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { NO_STORE_HEADERS, noteFailure } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -44,7 +45,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   app.addHook('onRequest', limitRate(app, limit))
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof RedirectedFailure)) return sendStandardErrorPage(error, request, reply)
-    noteForLog(request, { detail: error.failure.failure })
+    noteRedirected(error, request)
     return sendResponse(request, reply, errorResponse(deps, error))
   })
 
@@ -127,6 +128,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     if (form === undefined || decision === undefined) throw oauthFailure('form_incomplete')
     const session = await findSession(deps, cookie.read(request))
     const check = async (parameters: Parameters) => {
+      noteForLog(request, { appKey: parameters.get('client_id') ?? '', isAppUnauthenticated: true })
       const checked = await checkStandardRequest(deps, parseQuery(new URLSearchParams([...parameters]).toString()))
       return session ? withSignIn(deps, checked, session) : checked
     }
@@ -139,11 +141,20 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       return sendOn(reply, { query: withConsent(parameters), signedInSince: shownAt, pushed })
     }
     await useUpRequest(deps, decided.parameters.get(PUSHED))
-    const { target, app: client } = decided.request
-    noteForLog(request, { appKey: client.app_key, isAppUnauthenticated: true })
+    const { target } = decided.request
     if (decided.code === undefined) throw new RedirectedFailure(oidcFailure('user_refused'), target)
     return sendResponse(request, reply, codeResponse(deps, target, decided.code))
   })
+}
+
+/** What a person decides, or an app asks for by `prompt=none`: no mistake of the app. */
+const NO_MISTAKES = ['login_required', 'consent_required', 'user_refused']
+
+/** A mistake that is answered by way of the browser is a refused request of this app like others. */
+function noteRedirected({ failure, target }: RedirectedFailure, request: FastifyRequest): void {
+  noteForLog(request, { appKey: target.appKey, isAppUnauthenticated: true })
+  if (NO_MISTAKES.includes(failure.failure)) noteForLog(request, { detail: failure.failure })
+  else noteFailure(contractAnswer(failure), request)
 }
 
 /** Nobody knows who asks by a request that is too long: it gets a page. */

@@ -14,6 +14,7 @@ import { readKnown } from './wire.ts'
 
 /** Where an answer goes: known once the client and its redirect_uri are. */
 export interface ResponseTarget {
+  readonly appKey: string
   readonly redirectUri: string
   readonly responseMode: 'query' | 'form_post'
   readonly state: string | undefined
@@ -67,7 +68,7 @@ const PROMPTS = ['none', 'login', 'consent', 'select_account']
 export async function checkStandardRequest(deps: OidcDeps, query: Query): Promise<StandardRequest> {
   const app = await findClient(deps, readKnown(query, CLIENT))
   const redirectUri = checkRedirect(app, readKnown(query, CLIENT))
-  const target = targetOf(redirectUri, query)
+  const target = targetOf(app, redirectUri, query)
   try {
     return await checkRest(deps, app, target, query)
   } catch (error) {
@@ -91,10 +92,11 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
 }
 
 /** Read leniently, so that a request which is refused is answered where the client expects it. */
-function targetOf(redirectUri: string, { values, repeated }: Query): ResponseTarget {
+function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, repeated }: Query): ResponseTarget {
   const state = values.get('state')
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
   return {
+    appKey,
     redirectUri,
     responseMode: values.get('response_mode') === 'form_post' ? 'form_post' : 'query',
     state: usable,
@@ -118,7 +120,7 @@ async function checkRest(
   }
   for (const [name, longest] of Object.entries(LONGEST)) {
     if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
-      throw oidcFailure('parameter_malformed', { value: name })
+      throw oidcFailure('parameter_malformed', { value: name, detail: name })
   }
   checkResponse(parameters)
   const hinted = parameters.get('id_token_hint')
@@ -148,7 +150,8 @@ function checkResponse(parameters: Parameters): void {
   const type = required(parameters, 'response_type')
   if (type !== 'code') throw oauthFailure('response_type_unsupported', { value: type })
   const mode = parameters.get('response_mode') ?? 'query'
-  if (mode !== 'query' && mode !== 'form_post') throw oidcFailure('parameter_malformed', { value: 'response_mode' })
+  if (mode !== 'query' && mode !== 'form_post')
+    throw oidcFailure('parameter_malformed', { value: 'response_mode', detail: 'response_mode' })
 }
 
 /** Scopes that nobody knows are ignored (OIDC Core §3.1.2.1): libraries ask for `email` unasked. */
@@ -179,12 +182,12 @@ function checkPrompt(parameters: Parameters): readonly string[] {
 function checkMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw oidcFailure('parameter_malformed', { value: 'max_age' })
+  if (!/^\d{1,9}$/.test(text)) throw oidcFailure('parameter_malformed', { value: 'max_age', detail: 'max_age' })
   return Number(text)
 }
 
 async function checkHint(deps: OidcDeps, text: string): Promise<string> {
   const hint = await readHint(deps, text)
-  if (!hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint' })
+  if (!hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint', detail: 'id_token_hint' })
   return hint.sub
 }

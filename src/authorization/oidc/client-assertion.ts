@@ -40,22 +40,34 @@ export async function verifyAssertion(deps: ClientDeps, parameters: Parameters):
   }
   const { issuer, kid } = claimed(text)
   const app = await findMicroAppForAuthentication(deps, issuer)
-  if (!app?.token_auth_methods.includes('private_key_jwt')) throw oauthFailure('credentials_wrong')
+  if (!app) throw oauthFailure('credentials_wrong')
+  if (!app.token_auth_methods.includes('private_key_jwt')) {
+    throw oidcFailure('client_authentication_unsupported', { detail: 'private_key_jwt' })
+  }
   const clientId = parameters.get('client_id')
   if (clientId !== undefined && clientId !== app.app_key) throw oidcFailure('client_id_differs')
   const { keys, problem } = await keysOf(deps, app, kid)
   const { exp, jti } = await verify(deps, app, keys, text).catch((error: unknown) => {
-    throw isUnverifiable(error) ? oauthFailure('credentials_wrong', problem ? { detail: problem } : {}) : error
+    throw isUnverifiable(error) ? oidcFailure(whyUnverifiable(error), problem ? { detail: problem } : {}) : error
   })
   const endsAt = fromEpochSeconds(exp)
-  if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw oauthFailure('credentials_wrong')
+  if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw oidcFailure('assertion_out_of_time')
   // Kept under every key: another process may make values with another one while SECRET_KEY is rotated.
   for (const key of everyKey(deps.keys)) {
     const hash = hmacSha256(key.storage, `assertion\n${app.app_key}\n${jti}`)
     const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
-    if (!isFirst) throw oauthFailure('credentials_wrong')
+    if (!isFirst) throw oidcFailure('assertion_used')
   }
   return app
+}
+
+/** Reads the keys that the app publishes, where it does: no transaction has to wait for its server then. */
+export async function readKeysAhead(deps: ClientDeps, parameters: Parameters): Promise<void> {
+  const text = parameters.get('client_assertion')
+  if (text === undefined || text.length > LONGEST) return
+  const { issuer, kid } = claimed(text)
+  const app = await findMicroAppForAuthentication(deps, issuer)
+  if (app) await keysOf(deps, app, kid)
 }
 
 /** What the assertion says of itself, not yet verified. */
@@ -63,7 +75,7 @@ function claimed(text: string): { issuer: string; kid: string | undefined } {
   try {
     return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
   } catch (error) {
-    if (error instanceof errors.JOSEError || error instanceof TypeError) throw oauthFailure('credentials_wrong')
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw oidcFailure('assertion_unusable')
     throw error
   }
 }
@@ -83,10 +95,27 @@ async function verify({ config, clock }: Deps, app: MicroApp, keys: JWTVerifyGet
     currentDate: clock.now(),
     clockTolerance: CLOCK_TOLERANCE_S,
   })
-  if (issuer_aud_only && payload.aud !== config.PUBLIC_URL) throw oauthFailure('credentials_wrong')
+  if (issuer_aud_only && payload.aud !== config.PUBLIC_URL) throw oidcFailure('assertion_for_another')
   return claims.parse(payload)
 }
 
 /** Also a registered key that is none: the platform's cryptography throws a DOMException or a TypeError then. */
 const isUnverifiable = (error: unknown): boolean =>
   [errors.JOSEError, z.ZodError, DOMException, TypeError].some((kind) => error instanceof kind)
+
+const BY_CLAIM = {
+  aud: 'assertion_for_another',
+  exp: 'assertion_out_of_time',
+  nbf: 'assertion_out_of_time',
+  iat: 'assertion_out_of_time',
+} as const
+/** It is well made, but by a key that the app has not. */
+const KEY_PROBLEMS = [errors.JWSSignatureVerificationFailed, errors.JWKSNoMatchingKey, DOMException, TypeError]
+
+function whyUnverifiable(error: unknown) {
+  if (error instanceof errors.JWTExpired) return 'assertion_out_of_time'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return BY_CLAIM[error.claim as keyof typeof BY_CLAIM] ?? 'assertion_unusable'
+  }
+  return KEY_PROBLEMS.some((kind) => error instanceof kind) ? 'assertion_key_unknown' : 'assertion_unusable'
+}

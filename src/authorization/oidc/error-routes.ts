@@ -3,7 +3,7 @@ import { NamedFailure } from '../../platform/lib/failure.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { sendStandardFailure, standardFailureOf } from '../../platform/lib/web/oauth-response.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { failurePage, localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 
 /** Failures of the standard dialect that are not sent to the client by way of the browser. */
 
@@ -20,7 +20,8 @@ export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, 
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),
     busy: failure.status === 503,
     requestId: request.id,
-    inDevelopment: thrown instanceof NamedFailure && thrown.failure === 'app_in_development',
+    failure: thrown instanceof NamedFailure ? thrown.failure : undefined,
+    failurePage: failurePage(request),
     returnTo: request.method === 'GET' ? request.url : '/',
   }
   return sendPage(request, reply.code(failure.status).headers(failure.headers), 'error', data, { query: '' })

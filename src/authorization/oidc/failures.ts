@@ -12,6 +12,8 @@ const row = (error: string, description: OAuthError['description'], more: Partia
   }
 
 const INVALID_CLIENT = row('invalid_client', 'client authentication failed', { status: 401 })
+/** What was wrong with it is for the app's developers; a caller is told what any wrong credentials are told. */
+const ASSERTION: FailureRow = { ...INVALID_CLIENT, rescode: 20001 }
 
 export const OIDC_FAILURES = {
   // What no operation has named: a body that cannot be read, a fault of ours
@@ -26,6 +28,11 @@ export const OIDC_FAILURES = {
   client_authentication_missing: INVALID_CLIENT,
   client_authentication_unsupported: INVALID_CLIENT,
   client_is_public: INVALID_CLIENT,
+  assertion_unusable: ASSERTION,
+  assertion_key_unknown: ASSERTION,
+  assertion_for_another: ASSERTION,
+  assertion_out_of_time: ASSERTION,
+  assertion_used: ASSERTION,
 
   // The authorization request
   client_unknown: { ...row('invalid_client', 'unknown client'), rescode: 20001 },

@@ -1,4 +1,4 @@
-import { compactVerify, createLocalJWKSet } from 'jose'
+import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds } from '../../platform/lib/clock.ts'
@@ -61,6 +61,32 @@ export async function readHint({ config, signingKeys }: OidcDeps, text: string):
     return claims.iss === config.PUBLIC_URL ? claims : undefined
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof SyntaxError || isJoseError(error)) return undefined
+    throw error
+  }
+}
+
+export interface ExaminedIdToken {
+  readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined }
+  readonly claims: Readonly<Record<string, unknown>>
+  /** `foreign`: made with a key that this service does not have. */
+  readonly signature: 'right' | 'wrong' | 'foreign'
+}
+
+/** What a JWT says, and whether it is one of ours, expired or not; undefined for other text. */
+export async function examineIdToken({ signingKeys }: OidcDeps, text: string): Promise<ExaminedIdToken | undefined> {
+  try {
+    const { alg, kid } = decodeProtectedHeader(text)
+    const claims = decodeJwt(text)
+    const keys = createLocalJWKSet({ keys: await signingKeys.hintJwks() })
+    const signature = await compactVerify(text, keys, { algorithms: ['RS256', 'ES256'] })
+      .then(() => 'right' as const)
+      .catch((error: unknown) => {
+        if (!isJoseError(error)) throw error
+        return error instanceof errors.JWSSignatureVerificationFailed ? ('wrong' as const) : ('foreign' as const)
+      })
+    return { header: { alg, kid }, claims, signature }
+  } catch (error) {
+    if (isJoseError(error) || error instanceof TypeError) return undefined
     throw error
   }
 }

@@ -3,6 +3,7 @@ import { SIGNING_KEY_RETENTION } from './signing-key-store.ts'
 
 export { OIDC_API } from './api.ts'
 export { SIGNING_KEY_ACTIONS } from './operator.ts'
+export { openStandardRequests, type StandardRequests } from './requests.ts'
 export { listSigningKeys, rotateSigningKeys } from './signing-key.ts'
 export { OIDC_SEALED } from './signing-key-store.ts'
 

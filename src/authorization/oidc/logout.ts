@@ -23,11 +23,12 @@ export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutR
   const parameters = readKnown(query, LOGOUT_PARAMETERS)
   for (const [name, longest] of Object.entries(LONGEST)) {
     if (Buffer.byteLength(parameters.get(name) ?? '') > longest)
-      throw oidcFailure('parameter_malformed', { value: name })
+      throw oidcFailure('parameter_malformed', { value: name, detail: name })
   }
   const text = parameters.get('id_token_hint')
   const hint = text === undefined ? undefined : await readHint(deps, text)
-  if (text !== undefined && !hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint' })
+  if (text !== undefined && !hint)
+    throw oidcFailure('parameter_malformed', { value: 'id_token_hint', detail: 'id_token_hint' })
   const clientId = parameters.get('client_id') ?? hint?.aud
   if (hint && hint.aud !== clientId) throw oidcFailure('client_id_differs')
   const app = clientId === undefined ? undefined : await findMicroAppForAuthentication(deps, clientId)

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../../platform/lib/failure.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms } from '../../platform/lib/web/forms.ts'
+import { foundInQuery } from '../../platform/lib/web/misplaced.ts'
 import { answerStandard, sendStandardFailure, standardFailureOf } from '../../platform/lib/web/oauth-response.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type Parameters, required, revokeToken } from '../oauth/index.ts'
@@ -27,7 +28,7 @@ export async function standardTokenRoutes(
   await acceptForms(app, FORM_LIMIT, { parser: parseForm })
   flushRepliesPerTick(app)
   app.setErrorHandler((error, request, reply) =>
-    sendStandardFailure(challenge(error, request, reply), standardFailureOf(error, request)),
+    sendStandardFailure(challenge(error, request, reply), standardFailureOf(foundInQuery(error, request), request)),
   )
 
   async function clientOf(request: FastifyRequest, parameters: Parameters): Promise<Client> {

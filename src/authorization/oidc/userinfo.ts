@@ -25,8 +25,11 @@ export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ t
   const { scopes } = token
   const profile = scopes.includes('profile') || scopes.includes('USER_INFO')
   const phone = scopes.includes('phone') || scopes.includes('PHONE_NUMBER')
-  if (!profile && !phone && !scopes.includes('openid')) throw resourceFailure('token_lacks_scope')
-  const sub = subjectOf({ cid: token.cid, userId: token.user_id })
+  const person = { cid: token.cid, userId: token.user_id }
+  if (!profile && !phone && !scopes.includes('openid')) {
+    throw resourceFailure('token_lacks_scope', { about: { appKey: token.app_key, ...person } })
+  }
+  const sub = subjectOf(person)
   const claims = { sub, ...(profile ? profileOf(token) : {}), ...(phone ? phoneOf(deps, token) : {}) }
   return { token, claims }
 }

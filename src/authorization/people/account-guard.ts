@@ -6,6 +6,7 @@ import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
 import { countOwnChange, limitPages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
+import { isDeveloper } from '../teams/index.ts'
 
 const FORM_LIMIT = 16 * 1024
 
@@ -56,14 +57,11 @@ export async function accountGuard(
       reply,
       person,
       deps: { ...deps, actor: actorOf(request, 'user') },
-      page: (section, view, data) =>
-        sendPage(
-          request,
-          reply,
-          view,
-          { ...data, section, person: shown, provider },
-          { scripts: true, formsEndOutside },
-        ),
+      page: async (section, view, data) => {
+        const dev = config.DEVELOPERS !== 'off' && (await isDeveloper(deps, person))
+        const all = { ...data, section, person: shown, provider, isDeveloper: dev }
+        return sendPage(request, reply, view, all, { scripts: true, formsEndOutside })
+      },
       goTo,
     })
   }

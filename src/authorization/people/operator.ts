@@ -16,6 +16,7 @@ import {
 import { liveGrantsOf } from '../oauth/index.ts'
 import { ACCESS_ACTIONS } from './operator-access.ts'
 import { DATA_ACTIONS, page, person } from './operator-data.ts'
+import { USERS_UPLOAD } from './upload.ts'
 
 /** Bytes: as many users as one import may have, each of the longest. */
 const IMPORT_LIMIT = 4 * 1024 * 1024
@@ -99,7 +100,7 @@ const accounts = [
     route: 'POST /users/import',
     command: 'user import',
     role: 'editor',
-    hasNoForm: true,
+    upload: USERS_UPLOAD,
     bodyLimit: IMPORT_LIMIT,
     input: importUsers.input,
     run: importUsers,

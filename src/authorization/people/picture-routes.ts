@@ -14,6 +14,8 @@ const UPLOAD = `${PROFILE}/picture`
 /** A form with a file that is a little too large is read and answered by our page; a far larger one is not read. */
 const FORM_LIMIT = 4 * largest
 
+const MULTIPART = /^multipart\/form-data\s*(;|$)/i
+
 const shown = z.object({
   key: z.coerce.number().int().min(0).max(65_535),
   file: z
@@ -50,8 +52,11 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
   const forPerson = await accountGuard(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // a few fill the share of the others
   await app.register(multipart, { limits: { fileSize: largest, files: 1, fields: 0, parts: 1, headerPairs: 20 } })
   app.addHook('onRequest', async (request: FastifyRequest) => {
+    if (!hasBody(request)) return
+    if (!MULTIPART.test(request.headers['content-type'] ?? ''))
+      throw invalidRequest('the form has no file', { status: 415 })
     const length = Number(request.headers['content-length'] ?? Number.NaN)
-    if (hasBody(request) && !(length <= FORM_LIMIT)) throw invalidRequest('the file is too large', { status: 413 })
+    if (!(length <= FORM_LIMIT)) throw invalidRequest('the file is too large', { status: 413 })
   })
 
   // A language link of the page that answers the form.

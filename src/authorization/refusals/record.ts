@@ -1,9 +1,13 @@
+import { decodeJwt, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { routingKeyOf } from '../account/index.ts'
+import { ACCESS_TOKENS } from '../oauth/index.ts'
 import { existingAppKeys } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
 import { tokenPrefixOf } from './token-prefix.ts'
@@ -20,6 +24,11 @@ const CONTRACT: Readonly<Record<string, string>> = {
 const STANDARD = ['authorize', 'token', 'revoke', 'introspect', 'par', 'userinfo', 'logout'].map(
   (name) => `/oauth2/${name}`,
 )
+/** Forms of our own pages belong to the endpoint that shows them. */
+const FORMS: Readonly<Record<string, string>> = {
+  '/oauth2/consent': '/oauth2/authorize',
+  '/oauth2/logout/confirm': '/oauth2/logout',
+}
 /** Parameters of these endpoints; the names of others may be anything. */
 const PARAMETERS = new Set(
   'response_type app_key app_secret redirect_uri state scope grant_type code refresh_token access_token code_challenge code_challenge_method code_verifier client_id'.split(
@@ -44,6 +53,8 @@ const APP_KEY = /^[A-Za-z0-9_-]{1,64}$/
 interface Waiting {
   readonly row: NewRefused
   readonly address: string
+  /** An access token of ours, where nothing else says which app the request is of. */
+  readonly token: OpaqueToken | null
 }
 
 /** The form of a body as area A's rooms have read it. */
@@ -58,7 +69,7 @@ export interface RefusalRecorder {
 }
 
 export function openRefusalRecorder(deps: Deps): RefusalRecorder {
-  const { db, clock, metrics, rateLimiter } = deps
+  const { db, keys, clock, metrics, rateLimiter } = deps
   let waiting: Waiting[] = []
   const callers = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
@@ -77,13 +88,19 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
         ...new Set(some.flatMap(({ row }) => (row.app_key !== null && !row.proved ? [row.app_key] : []))),
       ]
       const existing = claimed.length > 0 ? await existingAppKeys(db, claimed) : []
+      const tokens = some.flatMap(({ token }) => token ?? [])
+      const owners = tokens.length > 0 ? await ACCESS_TOKENS.appsOf(db, tokens) : []
       // A claimed app_key that no app has is whatever somebody typed, a secret perhaps.
-      const known = some.map(({ row, address }) => {
+      const known = some.map(({ row, address, token }) => {
+        const owner = token && owners.find(({ token_hash }) => token_hash.equals(token.hash))
+        if (owner) return { row: { ...row, app_key: owner.app_key, proved: true }, address }
         const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
         return { row: named ? row : { ...row, app_key: null }, address }
       })
-      for (const { row } of known) {
-        if (row.app_key !== null && !row.proved) metrics.usage.count(row.app_key, 'claimed', row.rescode)
+      for (const [place, { row }] of known.entries()) {
+        // Of an app that was authenticated it is counted already.
+        if (row.app_key === null || some[place]?.row.proved) continue
+        metrics.usage.count(row.app_key, row.proved ? 'refused' : 'claimed', row.rescode)
       }
       const kept = known.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
@@ -116,20 +133,24 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
         return
       }
       callers.set(caller, own + 1)
-      waiting.push({ row: rowOf(refused, clock.now()), address })
+      const row = refusalOf(refused, clock.now())
+      const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokenOf(refused) ?? '')
+      waiting.push({ row, address, token })
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
     },
     close: flush,
   }
 }
 
-function rowOf({ id, url: sent, method, status, note, body }: ReportedRefusal, at: Date): NewRefused {
+/** What is kept of a refused request: nothing that is secret. */
+export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
+  const { id, url: sent, method, status, note, body, authorization } = refused
   const url = sent.slice(0, LONGEST_URL)
   const { values, repeated } = parametersOf(url, body)
   const names = [...new Set([...values.keys(), ...repeated])]
   const strange = names.filter((name) => !PARAMETERS.has(name)).length
   const { code = 0, failure = null, detail = null, appKey, user } = note
-  const claimed = values.get('app_key') ?? values.get('client_id')
+  const [claimed] = namedApps(values, authorization)
   return {
     request_id: id,
     at,
@@ -144,12 +165,39 @@ function rowOf({ id, url: sent, method, status, note, body }: ReportedRefusal, a
     ),
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
     proved: appKey !== undefined && !note.isAppUnauthenticated,
-    token: tokenPrefixOf(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
+    token: tokenPrefixOf(accessTokenOf(refused) ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,
     received: receivedOf(failure, values),
   }
+}
+
+/** The apps that a request names in one way or another; whoever sent it may be none of them. */
+export function namedApps(values: ReadonlyMap<string, string>, authorization: string | undefined): string[] {
+  const basic = readBasic(authorization)
+  const names = [
+    values.get('app_key'),
+    values.get('client_id'),
+    basic === 'malformed' ? undefined : basic?.appKey,
+    claimsOf(values.get('client_assertion')).iss,
+    [claimsOf(values.get('id_token_hint')).aud].flat()[0],
+  ]
+  return names.filter((name) => name !== undefined)
+}
+
+function claimsOf(jwt: string | undefined): JWTPayload {
+  try {
+    return jwt === undefined ? {} : decodeJwt(jwt)
+  } catch {
+    return {} // it is refused for that
+  }
+}
+
+/** Of the query, of a form, or of the header. */
+function accessTokenOf({ url, body, authorization }: ReportedRefusal): string | undefined {
+  const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
+  return parametersOf(url, body).values.get('access_token') ?? inHeader?.trim()
 }
 
 /** Parameters whose values are registered with the app, or known to all. None of them is a secret. */
@@ -177,7 +225,8 @@ function parametersOf(url: string, body: unknown) {
 }
 
 function endpointOf(url: string, grantType: string | undefined): string {
-  const path = url.split('?', 1)[0] ?? ''
+  const asked = url.split('?', 1)[0] ?? ''
+  const path = FORMS[asked] ?? asked
   if (STANDARD.includes(path)) return path
   const endpoint = CONTRACT[path] ?? '(no such path)'
   return endpoint === 'A2' && grantType === 'refresh_token' ? 'A3' : endpoint

@@ -25,7 +25,7 @@ export {
   type UsedSecret,
 } from './secret.ts'
 export { type LiveSecret, takeEndingSecrets } from './secret-store.ts'
-export { existingAppKeys, joinedMicroApp } from './store.ts'
+export { existingAppKeys, joinedMicroApp, lockMicroApp } from './store.ts'
 export { findWebhookOfApp, type WebhookOfApp } from './webhook.ts'
 export { REGISTRY_SEALED } from './webhook-store.ts'
 export type { CallingApp, MicroApp } from './wire.ts'

@@ -39,6 +39,11 @@ export async function readWithToken(
 export const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
   resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
 
-const aboutTokenOf = ({ app_key: appKey, cid, user_id: userId }: FoundAccessToken) => ({
+/** Whose token it is, for whoever asks why it was refused. */
+export const aboutTokenOf = ({
+  app_key: appKey,
+  cid,
+  user_id: userId,
+}: Pick<FoundAccessToken, 'app_key' | 'cid' | 'user_id'>) => ({
   about: { appKey, cid, userId },
 })

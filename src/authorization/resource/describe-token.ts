@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes, isScope } from '../../platform/lib/scope.ts'
-import { unknownToken } from './bearer.ts'
+import { aboutTokenOf, unknownToken } from './bearer.ts'
 import { resourceFailure } from './failures.ts'
 import { type DescribedToken, findDescribedToken } from './store.ts'
 
@@ -20,9 +20,9 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
   if (token.expiresAt <= clock.now()) return resourceFailure('token_expired')
   const found = await findDescribedToken(db, token)
   if (!found) return unknownToken(db, token)
-  if (found.revoked) return resourceFailure('token_revoked')
-  if (found.app_status !== 'approved') return resourceFailure('app_not_approved')
-  if (found.user_status !== 'active') return resourceFailure('user_blocked')
+  if (found.revoked) return resourceFailure('token_revoked', aboutTokenOf(found))
+  if (found.app_status !== 'approved') return resourceFailure('app_not_approved', aboutTokenOf(found))
+  if (found.user_status !== 'active') return resourceFailure('user_blocked', aboutTokenOf(found))
   return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
 }
 

@@ -3,8 +3,9 @@ import type { Deps } from '../../platform/deps.ts'
 import type { Scope } from '../../platform/lib/scope.ts'
 import { answerSuccess, envelopeErrorHandler } from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
+import { foundInBody } from '../../platform/lib/web/misplaced.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { acceptAnyBodyUnread } from '../../platform/lib/web/read-body.ts'
+import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { type FoundAccessToken, readWithToken, verifyAccessToken } from './bearer.ts'
@@ -13,7 +14,8 @@ import { type PhoneResult, userInfoResult } from './wire.ts'
 
 /** A4 and A5. */
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
-  app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
+  const refuse = envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native')
+  app.setErrorHandler((error, request, reply) => refuse(foundInBody(error, hasBody(request)), request, reply))
   acceptAnyBodyUnread(app)
   flushRepliesPerTick(app)
 

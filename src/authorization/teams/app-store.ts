@@ -26,6 +26,26 @@ export const appsOfTeam = (db: Db, teamId: string): Promise<AppOfTeam[]> =>
         where t.team_id = ${teamId} order by t.given_at, t.app_key`,
   )
 
+const ownApp = z.object({
+  app_key: z.string(),
+  name: z.string(),
+  kind: z.enum(APP_KINDS),
+  redirect_uris: z.array(z.string()),
+  hosts: z.array(z.string()),
+  scopes: z.array(z.enum(SCOPES)),
+})
+export type OwnApp = z.output<typeof ownApp>
+
+/** Those of all their teams, the newest last. */
+export const appsOfPerson = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<OwnApp[]> =>
+  db.many(
+    ownApp,
+    sql`select a.app_key, a.name, t.kind, a.redirect_uris, a.hosts, a.scopes
+        from team_member m join team_app t using (team_id) join ${joinedMicroApp(sql.part`t.app_key`)}
+        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        order by t.given_at, t.app_key`,
+  )
+
 interface NewTeamApp {
   readonly appKey: string
   readonly teamId: string

@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { TEST_USERS } from '../account/index.ts'
-import { createMicroApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import { createMicroApp, lockMicroApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import * as store from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { lockTeam } from './store.ts'
@@ -44,6 +44,9 @@ export const registerApp = operation(
 
 export const appsOfTeam = ({ db }: Deps, teamId: string): Promise<store.AppOfTeam[]> => store.appsOfTeam(db, teamId)
 
+export const appsOfPerson = ({ db }: Deps, person: UserRowKey): Promise<store.OwnApp[]> =>
+  store.appsOfPerson(db, person)
+
 /** The app, as a member of its team has it; undefined for everybody else. */
 export const findAppAccess = (
   { db }: Deps,
@@ -77,6 +80,7 @@ export const changeInDevelopment = operation(
   appFields,
   (deps: Deps, appKey: string, fields: AppFields, person: UserRowKey): Promise<void> =>
     changeApp(deps, appKey, { person, role: 'developer' }, async (inside, { kind }) => {
+      await lockMicroApp(inside.db, appKey) // or it goes live meanwhile, with what nobody has looked at
       const { stage } = await showMicroApp(inside, appKey)
       if (stage !== 'development') throw new TeamRefusal('live')
       if (kind !== fields.kind) throw new InvalidInput([{ field: 'kind', problem: 'cannot be changed' }])

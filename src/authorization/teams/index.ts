@@ -1,6 +1,6 @@
 /** Developers of micro-apps, and the teams in which they work on them. */
 
-export { appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
+export { appsOfPerson, appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
 export type { AppAccess } from './app-store.ts'
 export { TeamRefusal, type TeamRefusalReason } from './errors.ts'
 export {

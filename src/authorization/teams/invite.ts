@@ -16,6 +16,7 @@ import {
   type NewMember,
   newMember,
 } from '../../platform/lib/member.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { mayInvite } from '../../platform/throttle/index.ts'
 import type { SignedIn } from '../account/index.ts'
 import { notFound, TeamRefusal } from './errors.ts'
@@ -62,7 +63,7 @@ export const invite = operation(
 /** Sends a new invitation; the former one can no longer be used. */
 export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, record }) => {
-    const found = await invitations.findInvitation(db, teamId, invitationId)
+    const found = isUuid(invitationId) && (await invitations.findInvitation(db, teamId, invitationId))
     if (!found) throw notFound()
     if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
     const link = newLink(inside)
@@ -78,7 +79,7 @@ export const withdrawInvitation = (
   person: UserRowKey,
 ): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
-    const found = await invitations.findInvitation(db, teamId, invitationId)
+    const found = isUuid(invitationId) && (await invitations.findInvitation(db, teamId, invitationId))
     if (!found) throw notFound()
     await invitations.deleteInvitation(db, found.invitation_id)
     await record('team_invitation_withdrawn', { invitation_id: found.invitation_id })

@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { type MemberRole, memberRole } from '../../platform/lib/member.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './store.ts'
 import { changeTeam, recordTeamEvent } from './team.ts'
@@ -26,7 +27,7 @@ export const setMemberRole = operation(
     person: UserRowKey,
   ): Promise<void> =>
     changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
-      const found = await store.findMember(db, teamId, memberId)
+      const found = isUuid(memberId) && (await store.findMember(db, teamId, memberId))
       if (!found) throw notFound()
       if (found.role === role) return
       if (found.role === 'owner') await requireAnotherOwner(db, teamId)
@@ -38,7 +39,7 @@ export const setMemberRole = operation(
 /** An owner removes a member, who finds nothing of the team from the next request on. */
 export const removeMember = (deps: Deps, teamId: string, memberId: string, person: UserRowKey): Promise<void> =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
-    const found = await store.findMember(db, teamId, memberId)
+    const found = isUuid(memberId) && (await store.findMember(db, teamId, memberId))
     if (!found) throw notFound()
     if (found.role === 'owner') await requireAnotherOwner(db, teamId)
     await store.deleteMember(db, found.member_id)

@@ -1,9 +1,11 @@
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
 import * as operators from './operator-store.ts'
@@ -11,9 +13,10 @@ import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest,
 import { withdrawOpen } from './request-store.ts'
 import { lockTeam } from './store.ts'
 import { createEmptyTeam } from './team.ts'
-import { newTeamOf, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
+import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 
-const givenApp = oneApp.extend(oneTeam.shape)
+/** The team by its id, or by its name where no other has it. */
+const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 
 async function listTeams({ db }: Deps, filter: TeamFilter) {
   const { rows, next } = await operators.listTeams(db, filter)
@@ -32,17 +35,25 @@ const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Pro
 /** Its members see the app and change it from now on, and those of another team no longer. What that team has asked for is withdrawn. */
 const giveApp = (
   deps: Deps,
-  { app_key, team_id }: z.output<typeof givenApp>,
+  { app_key, team_id: given }: z.output<typeof givenApp>,
 ): Promise<{ app_key: string; team_id: string }> =>
   deps.db.tx(async (db) => {
     const inside = { ...deps, db }
     await showMicroApp(inside, app_key)
-    if (!(await lockTeam(db, team_id))) throw new InvalidInput([{ field: 'team_id', problem: 'is no team' }])
+    const team_id = await teamOf(db, given)
     await operators.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id }
   })
+
+/** The locked team. */
+async function teamOf(db: Db, given: string): Promise<string> {
+  const [team_id, another] = isUuid(given) ? [given] : await operators.teamsNamed(db, given)
+  if (another) throw new InvalidInput([{ field: 'team_id', problem: 'is the name of several teams: give the id' }])
+  if (team_id && (await lockTeam(db, team_id))) return team_id
+  throw new InvalidInput([{ field: 'team_id', problem: 'is no team' }])
+}
 
 /** What operators do with the teams of developers. */
 export const TEAM_ACTIONS = [

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
@@ -40,6 +41,8 @@ async function ask(
   if ((await store.insertRequest(db, { requestId, appKey, kind, basedOn }, asked, clock.now())) === 0) {
     throw new TeamRefusal('asked')
   }
+  // As part of the transaction: one mail, and none for what is not asked.
+  if (deps.config.OPERATORS_MAIL) await enqueue(db, 'send-request-mail', { requestId })
   await recordAudit(deps, { event: 'app_request_made', appKey, detail: { request_id: requestId, kind } })
 }
 
@@ -82,8 +85,15 @@ const withdrawRequest = (deps: Deps, appKey: string, person: UserRowKey): Promis
 /** The newest request of an app. */
 const latestRequest = ({ db }: Deps, appKey: string) => store.latestRequest(db, appKey)
 
+/** What operators are told by mail; undefined once it is decided, or withdrawn. */
+async function openRequest({ db }: Deps, requestId: string) {
+  const found = await store.findRequest(db, requestId)
+  return found?.state === 'open' ? { name: found.asked.name, kind: found.kind, at: found.asked_at } : undefined
+}
+
 /** What a team does about the approval of its app. */
 export const APP_REQUESTS = {
+  open: openRequest,
   latest: latestRequest,
   ask: requestApproval,
   change: requestChange,

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import type { SignedIn } from '../account/index.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { listInvitations } from './invitation-store.ts'
@@ -83,8 +84,11 @@ export const createEmptyTeam = (deps: Deps, name: string): Promise<string> => ma
 export const teamsOf = ({ db }: Deps, person: UserRowKey): Promise<Membership[]> => store.teamsOfPerson(db, person)
 
 /** The team, as this person is a member of it; undefined for whoever is none. */
-export const findMembership = ({ db }: Deps, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
-  store.findMembership(db, person, teamId)
+export const findMembership = async (
+  { db }: Deps,
+  person: UserRowKey,
+  teamId: string,
+): Promise<Membership | undefined> => (isUuid(teamId) ? store.findMembership(db, person, teamId) : undefined)
 
 export const peopleOfTeam = async (
   { db }: Deps,

@@ -14,8 +14,6 @@ export const newTeam = z.strictObject({ name: teamName })
 /** A team that operators make, and who is invited to own it. */
 export const newTeamOf = newTeam.extend({ mail: memberMail })
 
-export const oneTeam = z.strictObject({ team_id: z.uuid() })
-
 /** A team, as one of its members sees it. */
 export const membership = z.object({
   team_id: z.string(),

@@ -11,7 +11,7 @@ const AWAY = [
 ]
 const ERROR_ANSWER = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR'
 const BODY_ERROR = 'OAUTH_RESPONSE_BODY_ERROR'
-const UNKNOWN_KEY = 'OAUTH_KEY_SELECTION_FAILED'
+const UNKNOWN_KEY = ['OAUTH_KEY_SELECTION_FAILED', 'ERR_JWKS_NO_MATCHING_KEY']
 
 interface LibraryError extends Error {
   readonly code?: unknown
@@ -24,7 +24,7 @@ const chainOf = (error: unknown): LibraryError[] => (error instanceof Error ? [e
 const codeIn = (errors: readonly LibraryError[], codes: readonly string[]): boolean =>
   errors.some(({ code }) => typeof code === 'string' && codes.includes(code))
 
-export const isUnknownKey = (error: unknown): boolean => codeIn(chainOf(error), [UNKNOWN_KEY])
+export const isUnknownKey = (error: unknown): boolean => codeIn(chainOf(error), UNKNOWN_KEY)
 
 /** The name of an error, which came from outside. */
 const nameOf = (error: unknown): string =>

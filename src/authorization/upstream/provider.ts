@@ -1,4 +1,3 @@
-import { createRemoteJWKSet, customFetch, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
@@ -7,6 +6,7 @@ import { type Discovered, discover } from './discovery.ts'
 import { UpstreamFailure } from './failures.ts'
 import { boundedFetch } from './fetch.ts'
 import type { Flow, FlowProof } from './flow.ts'
+import { ProviderKeys } from './keys.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
 import { type EndedThere, readLogoutToken } from './logout-token.ts'
 
@@ -25,8 +25,6 @@ const SKEW_S = 60
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 interface Known extends Discovered {
-  /** For logout tokens; the library has its own for id_tokens. */
-  readonly keys: JWTVerifyGetKey
   readonly readAt: Date
 }
 
@@ -63,6 +61,8 @@ export class Provider {
   readonly #deps: Pick<OutboundDeps, 'config' | 'clock' | 'calls'>
   readonly #issuer: URL
   readonly #fetch: ReturnType<typeof boundedFetch>
+  /** For logout tokens; the library has its own for id_tokens. */
+  readonly #keys: ProviderKeys
   #known: Known | undefined
   #asking: Promise<Known> | undefined
   #askedAt: Date | undefined
@@ -72,6 +72,7 @@ export class Provider {
     this.#issuer = new URL(issuer)
     this.host = this.#issuer.host
     this.#fetch = boundedFetch(deps)
+    this.#keys = new ProviderKeys(deps.clock, this.#fetch)
   }
 
   /** Where the browser goes to sign in. Throws UpstreamFailure. */
@@ -133,11 +134,12 @@ export class Provider {
 
   /** What it says is over. Throws UpstreamFailure. */
   async endedThere(token: string): Promise<EndedThere> {
-    const { configuration, keys } = await this.#provider()
-    const { issuer } = configuration.serverMetadata()
+    const { configuration } = await this.#provider()
+    const { issuer, jwks_uri = '' } = configuration.serverMetadata()
     const { UPSTREAM_CLIENT_ID: audience = '' } = this.#deps.config
+    const expected = { issuer, audience, now: this.#deps.clock.now() }
     try {
-      return await readLogoutToken(token, keys, { issuer, audience, now: this.#deps.clock.now() })
+      return await this.#keys.verify(jwks_uri, (keys) => readLogoutToken(token, keys, expected))
     } catch (error) {
       throw failureOf(error)
     }
@@ -189,12 +191,7 @@ export class Provider {
   async #discover(): Promise<Known> {
     this.#askedAt = this.#deps.clock.now()
     const found = await discover(this.#issuer, this.#deps.config, this.#fetch)
-    const { jwks_uri = '' } = found.configuration.serverMetadata()
-    const fetch: FetchImplementation = (url, { headers, ...options }) =>
-      this.#fetch(url, { ...options, headers: Object.fromEntries(headers), body: undefined })
-    // Asked again for a key that it does not know, but no more than twice a minute.
-    const keys = createRemoteJWKSet(new URL(jwks_uri), { [customFetch]: fetch })
-    this.#known = { ...found, keys, readAt: this.#askedAt }
+    this.#known = { ...found, readAt: this.#askedAt }
     this.#askedAt = undefined
     return this.#known
   }

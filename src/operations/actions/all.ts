@@ -63,7 +63,7 @@ const DESCRIPTION = action({
 export const ALL_ACTIONS: readonly Action<ServiceDeps>[] = [...Object.values(ACTIONS).flat(), DESCRIPTION]
 
 export function actionOf(route: string): Action<ServiceDeps> {
-  const found = ALL_ACTIONS.find((action) => action.route === route)
-  if (!found) throw new Error(`no operation ${route}`)
-  return found
+  const match = ALL_ACTIONS.find((action) => action.route === route)
+  if (!match) throw new Error(`no operation ${route}`)
+  return match
 }

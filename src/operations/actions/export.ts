@@ -72,7 +72,7 @@ export async function* linesOf(
   pages: AsyncIterable<Values>,
 ): AsyncGenerator<string> {
   if (!list) return
-  const isTold = (name: string) => list.columns.some((one) => one.name === name && one.onTerminalOnly)
+  const isTold = (name: string) => list.columns.some((column) => column.name === name && column.onTerminalOnly)
   const columns = list.columns.filter(({ name, onPagesOnly }) => !(onPagesOnly && isTold(name)))
   if (format === 'csv') yield csvLine(columns.map(({ name }) => name))
   for await (const output of pages) {

@@ -54,11 +54,11 @@ export function actionRoutes<Deps>(
 
 /** For the answer; the log has their fields. */
 function warningsIn(request: FastifyRequest, { warnings }: Action, output: object): object {
-  const found = warnings?.of(output) ?? []
-  if (!warnings || found.length === 0) return {}
+  const warned = warnings?.of(output) ?? []
+  if (!warnings || warned.length === 0) return {}
   const { partner_id } = output as Readonly<Record<string, unknown>>
-  request.log.warn({ partnerId: String(partner_id), fields: found.map(({ field }) => field) }, warnings.log)
-  return { warnings: found }
+  request.log.warn({ partnerId: String(partner_id), fields: warned.map(({ field }) => field) }, warnings.log)
+  return { warnings: warned }
 }
 
 type Reply = Parameters<typeof answerLossless>[1]

@@ -23,7 +23,7 @@ export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string):
 export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
   const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}.hint`)
   const keys = [`action.${action.id}.${name}`, ...own]
-  const key = [...keys, ...(action.list ? [] : [`field.${name}.hint`])].find((one) => t.has(one))
+  const key = [...keys, ...(action.list ? [] : [`field.${name}.hint`])].find((candidate) => t.has(candidate))
   return key && t(key)
 }
 

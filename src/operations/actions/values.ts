@@ -12,9 +12,9 @@ export function tableOf(value: unknown): readonly Values[] | undefined {
   if (Array.isArray(value)) return isRecord(value[0]) ? value : undefined
   if (!isRecord(value)) return undefined
   const entries = Object.entries(value)
-  if (entries.length > 0 && entries.every(([, one]) => isRecord(one)))
+  if (entries.length > 0 && entries.every(([, value]) => isRecord(value)))
     return entries.map(([key, one]) => ({ key, ...(one as Values) }))
-  const areTexts = entries.length > 0 && entries.every(([, one]) => typeof one === 'string')
+  const areTexts = entries.length > 0 && entries.every(([, value]) => typeof value === 'string')
   return areTexts ? entries.map(([key, text]) => ({ key, value: text })) : undefined
 }
 

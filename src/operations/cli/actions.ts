@@ -51,7 +51,7 @@ function commandOf(program: Command, words: string): Command {
   const names = words.split(' ')
   const last = names.pop() ?? ''
   const group = names.reduce((parent, name, at) => {
-    const known = parent.commands.find((one) => one.name() === name)
+    const known = parent.commands.find((command) => command.name() === name)
     const key = names.slice(0, at + 1).join('_')
     return known ?? parent.command(name).description(t(`command.${key.replaceAll('-', '_')}`))
   }, program)

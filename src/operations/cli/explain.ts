@@ -4,7 +4,7 @@ import { storyText } from './order-text.ts'
 import { aligned, readable } from './text.ts'
 
 /** What `gatehouse explain` prints: a part for each kind of record. */
-export function explainedText(found: Values): string {
+export function explainedText(explained: Values): string {
   const {
     refusal,
     registered,
@@ -16,7 +16,7 @@ export function explainedText(found: Values): string {
     app,
     partner,
     people = [],
-  } = found as Explained
+  } = explained as Explained
   const parts = [
     refusal && section('refused request', refusalText(refusal)),
     registered && section('registered', fieldsOf(registered)),

@@ -21,16 +21,16 @@ import type { Terminal } from './terminal.ts'
 /** Standard output is for the commands' output, so the log goes to standard error. */
 async function withFound<T>(
   terminal: Terminal,
-  work: (found: FoundDatabase, config: Config, log: Log) => Promise<T>,
+  work: (database: FoundDatabase, config: Config, log: Log) => Promise<T>,
 ): Promise<T> {
   if (isElsewhere(terminal)) throw new OnlyOnTheMachine()
   const config = readConfig(terminal.env)
   const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
-  const found = await findDatabase(config, log)
+  const database = await findDatabase(config, log)
   try {
-    return await work(found, config, log)
+    return await work(database, config, log)
   } finally {
-    await found.stop()
+    await database.stop()
   }
 }
 

@@ -100,7 +100,7 @@ function misread(command: Command, times: ReadonlyMap<string, number>): Problem[
   return command.options.flatMap((option) => {
     const value: unknown = command.opts()[option.attributeName()]
     const field = option.long ?? option.flags
-    const swallowed = option.required ? [value].flat().find((one) => known.has(String(one))) : undefined
+    const swallowed = option.required ? [value].flat().find((word) => known.has(String(word))) : undefined
     if (swallowed !== undefined) return [{ field, problem: `needs a value; ${swallowed} is an option` }]
     if (option.required && !Array.isArray(value) && (times.get(option.name()) ?? 0) > 1) {
       return [{ field, problem: 'is given more than once' }]

@@ -32,7 +32,7 @@ function voucherText({ state, quantity, used_quantity: used, refunded_quantity: 
 function orderText(shown: OrderResult['order']): string {
   const { vouchers, refunds, voucher_additional, order_additional, additional_left_out, ...order } = shown
   const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])
-  const codes = vouchers.map((one) => ['voucher', `${one.voucher}  ${voucherText(one)}`])
+  const codes = vouchers.map((voucher) => ['voucher', `${voucher.voucher}  ${voucherText(voucher)}`])
   const backs = refunds.map(({ refund_id, state, refund_quantity, reason }) => [
     'refund',
     `${refund_id}  ${state}  × ${refund_quantity}${reason ? `  ${reason}` : ''}`,

@@ -59,10 +59,10 @@ export async function credentialsOf(context: CliContext, input: CallerInput): Pr
   const { partner, client_id, partner_id, url } = input
   if (partner !== undefined) {
     return context.withDeps(async (deps) => {
-      const found = await findPartner(deps, partner)
-      const secret = found?.secrets.find(({ signs }) => signs) ?? found?.secrets[0]
-      if (!found || !secret) throw new Error(`partner ${partner} does not exist`)
-      const { client_id: clientId, base_url: baseUrl } = found
+      const registered = await findPartner(deps, partner)
+      const secret = registered?.secrets.find(({ signs }) => signs) ?? registered?.secrets[0]
+      if (!registered || !secret) throw new Error(`partner ${partner} does not exist`)
+      const { client_id: clientId, base_url: baseUrl } = registered
       return {
         url: url ?? deps.config.PARTNER_URL,
         clientId,

@@ -8,9 +8,41 @@ import { callerFields, callerOptions, credentialsOf, oneCaller, typedCaller } fr
 import { SandboxClient } from './sandbox-client.ts'
 import { contactsCommand } from './sandbox-contacts.ts'
 import { type DemoPartner, runSandbox, sandboxRun } from './sandbox-run.ts'
-import { runTable, runText } from './sandbox-text.ts'
-import { runAnswer, runsAnswer } from './sandbox-wire.ts'
-import { collect, collectWords, numberIfOne } from './text.ts'
+import { runAnswer, runsAnswer, type ShownRun, type ShownSummary } from './sandbox-wire.ts'
+import { aligned, collect, collectWords, numberIfOne, readable } from './text.ts'
+
+function stateOf({ state, current_step }: ShownSummary): string {
+  if (state === 'under_way') return `at ${current_step}`
+  return { all_passed: 'all steps passed', accepted: 'passed', replaced: 'overwritten' }[state]
+}
+
+function runText({ steps, ...run }: ShownRun): string {
+  const rows = steps.map(({ id, name, state, running, current, attempts }, at) => [
+    current ? '>' : '',
+    String(at + 1),
+    id,
+    running ? 'running' : state,
+    String(attempts.length),
+    name,
+  ])
+  return [
+    `run ${run.number}  ${run.run_id}  ${stateOf(run)}  since ${run.created_at}`,
+    '',
+    aligned([['', '#', 'STEP', 'STATE', 'ATTEMPTS', 'NAME'], ...rows]),
+  ].join('\n')
+}
+
+function runTable(runs: readonly ShownSummary[]): string {
+  if (runs.length === 0) return 'no runs yet'
+  const rows = runs.map((run) => [
+    String(run.number),
+    run.run_id,
+    run.created_at,
+    readable(run.passed_at),
+    stateOf(run),
+  ])
+  return aligned([['#', 'RUN_ID', 'SINCE', 'PASSED', 'STATE'], ...rows])
+}
 
 const RESPONSE_TIMEOUT_MS = 30_000
 const FLAGS = { run_id: 'run_id', functions: '--function', products: '--product' }

@@ -52,6 +52,7 @@ export function formPage(places: Places, change: Placed): Action {
   return {
     path: formPath(change, list),
     operation: change.operation,
+    ...(change.upload ? { upload: change.upload } : {}),
     title: titleOf(change),
     ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
     exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
@@ -88,7 +89,9 @@ export function formPage(places: Places, change: Placed): Action {
         return change.respond.of(await carryOut(change, context, { ...typed, ...keys }), context.t)
       }
       const output = await perform(change, context, { ...typed, ...keys })
-      return resultOf(places, change, output, context) ?? madeIn(places, change, output)
+      const made = madeIn(places, change, output)
+      const once = resultOf(places, change, output, context)
+      return once ? { ...once, ...(made ? { back: made.address } : {}) } : made
     },
   }
 }

@@ -140,8 +140,8 @@ function tableOf(places: Places, page: Placed, output: Values, context: PageCont
   const { t, deps } = context
   const { rows: name = '', opens, first: isFirst = () => false } = page.list ?? {}
   const rows = rowsIn(output, name)
-  const found = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
-  const records = found.map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
+  const ordered = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
+  const records = ordered.map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
   const details = records.map((record) => detailOf(places, page, record))
   const shown = listTable(page, records, t, deps.clock.now())
   const table = {

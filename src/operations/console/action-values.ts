@@ -50,7 +50,7 @@ function inWords(value: unknown): string {
   const { before, after, ...others } = value
   const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after)) : []
   const rest = Object.entries(changed.length > 0 ? others : value)
-  return [...changed, ...rest.map(([name, one]) => `${name}: ${inWords(one)}`)].join('; ')
+  return [...changed, ...rest.map(([name, value]) => `${name}: ${inWords(value)}`)].join('; ')
 }
 
 const changesIn = (before: Values, after: Values): string[] =>
@@ -102,7 +102,7 @@ export function shownText({ kind, secret }: Field, value: unknown): string {
   if (Object(value) !== value) return String(value)
   return kind === 'pairs'
     ? Object.entries(value as Values)
-        .map(([name, one]) => `${name}=${String(one)}`)
+        .map(([name, value]) => `${name}=${String(value)}`)
         .join('\n')
     : stringifyLossless(value)
 }
@@ -143,7 +143,7 @@ function jsonOr(typed: string): unknown {
 export const given = (fields: readonly Field[], typed: Readonly<Record<string, string>>): Values =>
   Object.fromEntries(
     Object.entries(typed).map(([name, value]) => {
-      const field = fields.find((one) => one.name === name)
+      const field = fields.find((candidate) => candidate.name === name)
       return [name, field ? valueTyped(field, value) : value]
     }),
   )

@@ -58,17 +58,17 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
   const cookie = consoleCookie(deps.config)
   return async (request, reply) => {
     const session = cookie.read(request)
-    const found = await findConsoleSession(deps, session)
+    const operator = await findConsoleSession(deps, session)
     const isGet = request.method === 'GET'
-    if (!found) {
+    if (!operator) {
       const query = new URLSearchParams({ return_to: isGet ? request.url : HOME })
       if (session !== undefined || !isGet) query.set('ended', '1')
       return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
     }
-    request.consoleOperator = found
-    request.operator = found
-    noteForLog(request, { operator: found.name })
-    if (found.pending === pending) return
+    request.consoleOperator = operator
+    request.operator = operator
+    noteForLog(request, { operator: operator.name })
+    if (operator.pending === pending) return
     return reply.headers(NO_STORE_HEADERS).redirect(pending ? HOME : AUTHENTICATOR, isGet ? 302 : 303)
   }
 }

@@ -52,8 +52,8 @@ const totalOf = ({ spans }: Bars, of: (span: Bars['spans'][number]) => number): 
   count(spans.reduce((sum, span) => sum + of(span), 0))
 
 /** Spans in which there was nothing are empty bars. */
-const barsOf = (since: Date, spanS: number, many: number, found: readonly ActivitySpan[]): Bars => {
-  const known = new Map(found.map((one) => [one.span, one]))
+const barsOf = (since: Date, spanS: number, many: number, active: readonly ActivitySpan[]): Bars => {
+  const known = new Map(active.map((span) => [span.span, span]))
   const spans = Array.from({ length: many }, (_, place) => {
     const { total: all = 0, refused = 0, failed = 0 } = known.get(place) ?? {}
     return { all, refused, failed }
@@ -86,12 +86,12 @@ async function callBars(context: PageContext, span: Span): Promise<Bars> {
   const [spanS, many] = [5 * MINUTE_S, 12]
   // A call of this moment belongs to the last span; it must not open another one.
   const since = addSeconds(clock.now(), 1 - HOUR_S)
-  const found = await callsBySpan(db, since, spanS)
+  const active = await callsBySpan(db, since, spanS)
   return barsOf(
     since,
     spanS,
     many,
-    found.map(({ calls, ...one }) => ({ ...one, total: calls, refused: 0 })),
+    active.map(({ calls, ...one }) => ({ ...one, total: calls, refused: 0 })),
   )
 }
 
@@ -147,13 +147,13 @@ export async function worstOf(context: PageContext, span: Span): Promise<Table[]
   ])
   const table = async (
     [title, who]: readonly [string, string],
-    found: readonly RankedActivity[],
+    ranking: readonly RankedActivity[],
     linkTo: (id: string) => Promise<Cell>,
   ): Promise<Table> => ({
     title: t(title),
     head: [t(who), t('console.home.failed'), t('console.home.refused'), t('console.home.of')],
     rows: await Promise.all(
-      found.map(async ({ subject, total, refused, failed }) => [
+      ranking.map(async ({ subject, total, refused, failed }) => [
         await linkTo(subject),
         ...[failed, refused, total].map((value) => text(count(value))),
       ]),

@@ -113,8 +113,8 @@ const originOf = (url: string | null): string | undefined =>
 async function endingCertificates(context: PageContext): Promise<Cell[]> {
   const { deps, t } = context
   const now = deps.clock.now()
-  const found = await certificatesEndingSoon(deps, MAX_NAMED)
-  const cells = found.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
+  const certificates = await certificatesEndingSoon(deps, MAX_NAMED)
+  const cells = certificates.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
     const partner = await partnerIfAny(context, partner_id)
     if (!partner) return []
     const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)

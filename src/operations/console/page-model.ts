@@ -1,3 +1,4 @@
+import type { Upload } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Download } from '../../platform/lib/web/download.ts'
 import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
@@ -135,6 +136,8 @@ interface Confirmation {
 
 /** A result that is shown once and not again, such as a new secret or what a pull has brought. */
 export interface OneTimeResult {
+  /** The page of the record that was made. */
+  readonly back?: string
   readonly tone?: 'good' | 'bad'
   readonly note: string
   readonly values: readonly Fact[]
@@ -155,6 +158,8 @@ export interface Action extends Place {
   readonly exactly?: readonly string[]
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
+  /** Its form takes a file, and has no other fields. */
+  readonly upload?: Upload<ServiceDeps>
   readonly confirm: (context: PageContext) => Promise<Confirmation>
   readonly run: (context: PageContext) => Promise<OneTimeResult | Download | Made | undefined>
 }

@@ -41,7 +41,7 @@ export function placesOf(actions: readonly Action<ServiceDeps>[]): Places {
     lists: placed.filter(({ method, list }) => method === 'GET' && list),
     details: placed.filter(isRecord),
     changes: [
-      ...placed.filter((page) => (page.method !== 'GET' || isAsked(page)) && !page.hasNoForm),
+      ...placed.filter((page) => page.method !== 'GET' || isAsked(page)),
       ...placed.filter(isRecord).flatMap(askingFor),
     ],
   }
@@ -118,7 +118,7 @@ export const recordPageOf = ({ details }: Places, page: Placed): Placed | undefi
 export const below = (places: Places, detail: Placed): Placed[] => [
   ...places.lists.filter((list) => recordPageOf(places, list)?.route === detail.route),
   ...places.details.filter(
-    (other) => other !== detail && places.details.find((one) => isBeside(one, other)) === detail,
+    (other) => other !== detail && places.details.find((page) => isBeside(page, other)) === detail,
   ),
 ]
 

@@ -46,8 +46,8 @@ export const tablesOf = (places: Places, action: Placed, record: Values, context
 
 /** What may be done with a row: the page of the first one leads to the others. */
 function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
-  const [change, ...more] = offered.map((one) => linkTo(places, one, row, context))
-  const titles = [change, ...more].map((one) => one?.text).join(' / ')
+  const [change, ...more] = offered.map((action) => linkTo(places, action, row, context))
+  const titles = [change, ...more].map((action) => action?.text).join(' / ')
   return change ? link(titles, change.href) : text('–')
 }
 

@@ -19,6 +19,7 @@ import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Sect
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
+import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
 interface ShownProblem extends Problem {
@@ -69,15 +70,19 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
   )
 
   app.get('/search', async (request, reply) => {
-    const found = await searchFor(contextOf(request))
-    if (found.href) return reply.headers(NO_STORE_HEADERS).redirect(found.href, 302)
-    return sendConsolePage(request, reply, 'console/search', found)
+    const result = await searchFor(contextOf(request))
+    if (result.href) return reply.headers(NO_STORE_HEADERS).redirect(result.href, 302)
+    return sendConsolePage(request, reply, 'console/search', result)
   })
 
   for (const section of SECTIONS) {
     for (const page of section.lists ?? []) listRoute(app, contextOf, section, page)
     for (const page of section.details ?? []) detailRoute(app, contextOf, section, page)
-    for (const action of section.actions ?? []) actionRoutes(app, deps, contextOf, section, action)
+    for (const action of section.actions ?? []) {
+      const { upload } = action
+      if (upload) await app.register(uploadRoutes, { deps, contextOf, section: section.id, action, upload })
+      else actionRoutes(app, deps, contextOf, section, action)
+    }
   }
 }
 
@@ -87,7 +92,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
     const asked = contextOf(request)
     const { export: format, ...fields } = asked.fields
     const context = { ...asked, fields }
-    const { problems, file, ...found } = await readList(page, context, format)
+    const { problems, file, ...list } = await readList(page, context, format)
     if (file) return sendDownload(reply, file)
     const { after, ...others } = fields
     const filters = page
@@ -99,8 +104,8 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       path: HOME + page.path,
       filters,
       problems,
-      ...found,
-      next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
+      ...list,
+      next: list.next === null ? null : `?${new URLSearchParams({ ...others, after: list.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
       exports: mayExport(page, context)
         ? EXPORT_FORMATS.map((kind) => [kind, `?${new URLSearchParams({ ...others, export: kind })}`])
@@ -178,7 +183,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       if (once && 'address' in once) return doneAt(reply, once.address)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', tables: [], texts: [], ...once, title: context.t(action.title), back }
+        const shown = { tone: 'plain', tables: [], texts: [], back, ...once, title: context.t(action.title) }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return doneAt(reply, back)

@@ -2,6 +2,7 @@ import { listUsers } from '../../authorization/account/index.ts'
 import { listMicroApps } from '../../authorization/registry/index.ts'
 import { isBigint } from '../../platform/db/page.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { listOrders, showOrder } from '../../ticketing/orders/index.ts'
 import { listPartners } from '../../ticketing/partners/index.ts'
@@ -25,7 +26,6 @@ export interface Found {
   readonly tables: readonly Table[]
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const MAX_FOUND = 5
 const LONGEST = 128
 
@@ -82,7 +82,7 @@ const peopleBy =
   }
 
 const request: Finder = async (context, query) => {
-  if (!UUID.test(query) || !(await knownRequest(context, query))) return []
+  if (!isUuid(query) || !(await knownRequest(context, query))) return []
   return [{ kind: context.t('console.search.request'), link: link(query, at('requests', query)) }]
 }
 
@@ -117,7 +117,7 @@ export async function searchFor(context: PageContext): Promise<Found> {
 
 /** Not for a request or an order: their own pages show the same. */
 async function explainedFor({ deps, role }: PageContext, query: string): Promise<Explained> {
-  if (UUID.test(query) || !mayDo(role, 'GET /explain')) return {}
+  if (isUuid(query) || !mayDo(role, 'GET /explain')) return {}
   return explain(deps, query).catch((error: unknown) => {
     if (error instanceof RescodeError) return {}
     throw error

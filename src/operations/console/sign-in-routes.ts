@@ -131,9 +131,9 @@ const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: 
   sendConsolePage(request, reply, 'console/recovery-codes', { codes }, { scripts: true })
 
 async function operatorOf(deps: Deps, cookie: string | undefined): Promise<SignedInOperator> {
-  const found = await findOperatorSession(deps, cookie)
-  if (!found) throw new OperatorSignInRefused()
-  return found
+  const session = await findOperatorSession(deps, cookie)
+  if (!session) throw new OperatorSignInRefused()
+  return session
 }
 
 /** For an operator without an authenticator: makes one, which counts once a code of it was given. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findUsers, routingKeyOf } from '../../authorization/account/index.ts'
-import { listGrants, tokensWithPrefix } from '../../authorization/oauth/index.ts'
+import { ACCESS_TOKENS, listGrants } from '../../authorization/oauth/index.ts'
 import {
   findRefused,
   parseTokenPrefix,
@@ -18,6 +18,7 @@ import { isBigint } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
 import { findNotice } from '../../ticketing/mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
@@ -34,7 +35,6 @@ export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).rege
 const MAX_ROWS = 20
 /** After a refusal: in how many seconds what follows is looked for. */
 const FOLLOWS_S = 600
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** A refused request of area A, with what it was refused for. */
 export interface ExplainedRefusal extends RefusedRow {
@@ -66,7 +66,7 @@ export interface Explained extends ExplainedRequest {
     readonly kind: string
     readonly expires_at: Date
     /** Tokens that end in the same second, mostly one. */
-    readonly issued: Readonly<OutputOf<typeof tokensWithPrefix>>
+    readonly issued: Readonly<OutputOf<typeof ACCESS_TOKENS.withPrefix>>
     readonly refusals: readonly ExplainedRefusal[]
   }
   readonly app?: {
@@ -105,9 +105,9 @@ const explained = (row: RefusedRow): ExplainedRefusal => ({
 
 /** Everything known of a request by its id; throws 20007 (404) where nothing is. */
 export async function explainRequest(deps: Deps, requestId: string): Promise<ExplainedRequest> {
-  const found = await requestOf(deps, requestId)
-  if (Object.keys(found).length === 0) throw nothingKnown(`request ${requestId}`)
-  return found
+  const parts = await requestOf(deps, requestId)
+  if (Object.keys(parts).length === 0) throw nothingKnown(`request ${requestId}`)
+  return parts
 }
 
 /** By which parameter: what an app has registered for it. */
@@ -147,12 +147,12 @@ async function requestOf(deps: Deps, id: string): Promise<ExplainedRequest> {
  */
 export async function explain(deps: Deps, about: string): Promise<Explained> {
   const token = parseTokenPrefix(about)
-  const found = UUID.test(about)
+  const parts = isUuid(about)
     ? await requestOf(deps, about)
     : token
       ? { token: await tokenOf(deps, token) }
       : Object.assign({}, ...(await Promise.all([orderOf, appOf, partnerOf, usersOf].map((look) => look(deps, about)))))
-  if (Object.keys(found).length > 0) return found
+  if (Object.keys(parts).length > 0) return parts
   if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
   throw nothingKnown('it')
 }
@@ -162,7 +162,7 @@ async function tokenOf(
   { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof parseTokenPrefix>>,
 ) {
   const [issued, refusals] = await Promise.all([
-    tokensWithPrefix(db, kind, routingKey, expiresAt),
+    ACCESS_TOKENS.withPrefix(db, kind, routingKey, expiresAt),
     refusedWithToken(db, begins, MAX_ROWS),
   ])
   return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
@@ -199,8 +199,8 @@ async function partnerOf(deps: Deps, about: string): Promise<Explained> {
 }
 
 async function usersOf(deps: Deps, about: string): Promise<Explained> {
-  const found = await findUsers(deps, about, MAX_ROWS)
-  const people = found.map(async (person) => {
+  const users = await findUsers(deps, about, MAX_ROWS)
+  const people = users.map(async (person) => {
     const { cid, user_id } = person
     const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     const [grants, refusals] = await Promise.all([
@@ -209,5 +209,5 @@ async function usersOf(deps: Deps, about: string): Promise<Explained> {
     ])
     return { ...person, grants: grants.grants, refusals: refusals.map(explained) }
   })
-  return found.length > 0 ? { people: await Promise.all(people) } : {}
+  return users.length > 0 ? { people: await Promise.all(people) } : {}
 }

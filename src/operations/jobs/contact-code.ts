@@ -5,9 +5,9 @@ import type { Task } from './task.ts'
 
 /** A code goes to the new address or number of a person, while nothing newer was asked for. */
 export const sendContactCodeTask: Task = async (deps, payload) => {
-  const found = await ACCOUNT_MESSAGES.contactCode(deps, ACCOUNT_MESSAGES.contactCode.input.parse(payload))
-  if (!found) return
-  const { id, kind, way, value, code, at, expiresAt, cid, userId } = found
+  const change = await ACCOUNT_MESSAGES.contactCode(deps, ACCOUNT_MESSAGES.contactCode.input.parse(payload))
+  if (!change) return
+  const { id, kind, way, value, code, at, expiresAt, cid, userId } = change
   if (way === 'hook') {
     const to = kind === 'phone' ? { phone_number: value } : { mail: value }
     const data = { cid, user_id: userId, ...to, code, expires_at: expiresAt }

@@ -34,9 +34,9 @@ export async function listJobs(
   deps: Deps,
   { limit, after, ...filter }: JobFilter,
 ): Promise<{ jobs: Job[]; next: string | null }> {
-  const found = await readJobs(deps.db, { ...filter, before: after?.[0], limit: limit + 1 })
+  const page = await readJobs(deps.db, { ...filter, before: after?.[0], limit: limit + 1 })
   const { rows, next } = pageOf(
-    found.map((job) => ({ ...job, cursor: JSON.stringify([job.job_id]) })),
+    page.map((job) => ({ ...job, cursor: JSON.stringify([job.job_id]) })),
     limit,
   )
   return { jobs: rows, next }

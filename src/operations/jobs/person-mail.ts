@@ -38,6 +38,6 @@ export async function mailPerson(deps: Deps, told: PersonMessage): Promise<void>
 }
 
 export const sendPersonMailTask: Task = async (deps, payload) => {
-  const found = await ACCOUNT_MESSAGES.told(deps, ACCOUNT_MESSAGES.told.input.parse(payload))
-  if (found) await mailPerson(deps, found)
+  const message = await ACCOUNT_MESSAGES.told(deps, ACCOUNT_MESSAGES.told.input.parse(payload))
+  if (message) await mailPerson(deps, message)
 }

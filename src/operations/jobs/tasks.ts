@@ -14,6 +14,7 @@ import { sendContactCodeTask } from './contact-code.ts'
 import { forgottenPasswordTask } from './forgotten-password.ts'
 import { sendPersonMailTask } from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
+import { sendRequestMailTask } from './request-mail.ts'
 import { GiveUp, type Task } from './task.ts'
 import { sendTeamMailTask } from './team-mail.ts'
 
@@ -105,6 +106,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-notification': sendNotificationTask,
   'send-member-mail': sendMemberMailTask,
   'send-team-mail': sendTeamMailTask,
+  'send-request-mail': sendRequestMailTask,
   'member-password': memberPasswordTask,
   'send-person-mail': sendPersonMailTask,
   'forgotten-password': forgottenPasswordTask,

@@ -10,9 +10,9 @@ const ofLink = z.object({ linkId: z.string() })
 /** Somebody is invited to a team of developers; nothing when the mail is sent, or its link can no longer be used. */
 export const sendTeamMailTask: Task = async (deps, payload) => {
   const { linkId } = ofLink.parse(payload)
-  const found = await findTeamMail(deps, linkId)
-  if (!found) return
-  const { mail, team, expiresAt, token } = found
+  const invitation = await findTeamMail(deps, linkId)
+  if (!invitation) return
+  const { mail, team, expiresAt, token } = invitation
   const url = `${deps.config.PUBLIC_URL}/developer/join?token=${token}`
   const message = messageTo(deps, {
     id: linkId,

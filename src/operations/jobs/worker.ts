@@ -7,6 +7,7 @@ import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import type { ServiceDeps } from './deps.ts'
+import { openQueuePool } from './queue-pool.ts'
 import { CRON_TASKS, TASKS } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
 import { unlockDeadWorkers } from './worker-lease-store.ts'
@@ -36,7 +37,7 @@ interface ActiveWorker {
 export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
-  const pool = openPool({ ...connection, size: CONCURRENCY + 1 }, log)
+  const pool = openQueuePool(connection, CONCURRENCY + 1, log)
   // The lease has a connection of its own: it is renewed however busy the others are.
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()

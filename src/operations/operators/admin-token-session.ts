@@ -78,9 +78,9 @@ async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Pr
   const read = parseToken(keys, PREFIX.adminTokenSession, cookie ?? '')
   if (!read || read.expiresAt <= now || config.ADMIN_TOKEN === undefined) return null
   const wanted = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
-  const found = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
-  if (!found) return null
-  if (found.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchAdminTokenSession(db, read.hash, now)
+  const known = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  if (!known) return null
+  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchAdminTokenSession(db, read.hash, now)
   return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
 }
 

@@ -50,15 +50,15 @@ export const createFirstOperator = operation(newOperator, async (deps: Deps, inp
 )
 
 const existing = async (db: Db, name: string): Promise<OperatorRow> => {
-  const found = await store.lockOperator(db, name)
-  if (!found) throw noSuchOperator()
-  return found
+  const operator = await store.lockOperator(db, name)
+  if (!operator) throw noSuchOperator()
+  return operator
 }
 
 async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
-  const found = (await listOperators(deps)).find((one) => one.name.toLowerCase() === name.toLowerCase())
-  if (!found) throw noSuchOperator()
-  return found
+  const operator = (await listOperators(deps)).find((candidate) => candidate.name.toLowerCase() === name.toLowerCase())
+  if (!operator) throw noSuchOperator()
+  return operator
 }
 
 /** Throws 20007 (404) for an unknown name, as all below. */

@@ -45,10 +45,10 @@ export async function findOperatorSession(deps: Deps, cookie: string | undefined
   const now = clock.now()
   const read = parseToken(keys, PREFIX.operatorSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
-  const found = await store.findSession(db, read.hash, now, addSeconds(now, -config.OPERATOR_IDLE_S))
-  if (!found) return null
-  if (found.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
-  const { operator_id: operatorId, name, role, pending, created_at: signedInAt } = found
+  const known = await store.findSession(db, read.hash, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  if (!known) return null
+  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
+  const { operator_id: operatorId, name, role, pending, created_at: signedInAt } = known
   return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
 }
 

@@ -47,13 +47,13 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
     if (until) throw new OperatorSignInRefused(until)
   }
   await refuseExhausted()
-  const found = await store.findCredential(deps.db, name)
-  const credential = found?.status === 'active' ? found : undefined
+  const operator = await store.findCredential(deps.db, name)
+  const credential = operator?.status === 'active' ? operator : undefined
   const right = await verifyPassword(credential?.password_hash ?? undefined, input.password)
   const pending = credential?.totp_confirmed_at === null
   if (!credential || !right || !(pending || (await spendCode(deps, credential, input.code)))) {
     const until = await limits.failed()
-    await recordFailure(deps, found?.name, (until ?? (await limits.exhausted())) !== undefined)
+    await recordFailure(deps, operator?.name, (until ?? (await limits.exhausted())) !== undefined)
     throw new OperatorSignInRefused(until)
   }
   await refuseExhausted()
@@ -86,11 +86,11 @@ export const setOperatorPassword = operation(
     await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return deps.db.tx(async (db) => {
-      const found = await store.lockOperator(db, name)
-      if (!found) throw noSuchOperator()
-      await store.setPassword(db, found.operator_id, passwordHash)
-      await recordAudit({ ...deps, db }, { event: 'operator_password_set', target: `operator:${found.name}` })
-      return { name: found.name }
+      const operator = await store.lockOperator(db, name)
+      if (!operator) throw noSuchOperator()
+      await store.setPassword(db, operator.operator_id, passwordHash)
+      await recordAudit({ ...deps, db }, { event: 'operator_password_set', target: `operator:${operator.name}` })
+      return { name: operator.name }
     })
   },
 )

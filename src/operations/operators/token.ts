@@ -47,11 +47,11 @@ export async function findOperator({ config, db, keys, clock }: Deps, bearer: st
   const now = clock.now()
   const token = parseToken(keys, PREFIX.operatorToken, bearer)
   if (!token || token.expiresAt <= now) return undefined
-  const found = await findToken(db, token.hash, now)
-  if (!found) return undefined
+  const held = await findToken(db, token.hash, now)
+  if (!held) return undefined
   const stale = addSeconds(now, -TOUCH_EVERY_S)
-  if (found.lastUsedAt === null || found.lastUsedAt < stale) await touchToken(db, token.hash, now, stale)
-  return { name: found.name, role: lower(found.operatorRole, found.tokenRole) }
+  if (held.lastUsedAt === null || held.lastUsedAt < stale) await touchToken(db, token.hash, now, stale)
+  return { name: held.name, role: lower(held.operatorRole, held.tokenRole) }
 }
 
 interface Wanted {
@@ -83,10 +83,10 @@ export const newOperatorToken = operation(
   newToken,
   (deps: Deps, { name, role, ...wanted }: NewToken): Promise<IssuedOperatorToken> =>
     deps.db.tx(async (db) => {
-      const found = await lockOperator(db, name)
-      if (!found) throw noSuchOperator()
-      if (role && !allows(found.role, role)) throw roleAboveOperator(found.role)
-      return issueOperatorToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
+      const operator = await lockOperator(db, name)
+      if (!operator) throw noSuchOperator()
+      if (role && !allows(operator.role, role)) throw roleAboveOperator(operator.role)
+      return issueOperatorToken({ ...deps, db }, operator, { ...wanted, role: role ?? operator.role })
     }),
 )
 
@@ -96,10 +96,10 @@ export const revokeOperatorToken = operation(
   (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
     deps.db.tx((db) =>
       refuseWithoutAdmin(deps, db, async () => {
-        const found = await lockOperator(db, name)
-        if (!found) throw noSuchOperator()
-        if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
-        const target = `operator:${found.name}`
+        const operator = await lockOperator(db, name)
+        if (!operator) throw noSuchOperator()
+        if ((await revokeToken(db, operator.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
+        const target = `operator:${operator.name}`
         await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
         return { token_id }
       }),

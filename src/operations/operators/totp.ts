@@ -53,13 +53,13 @@ export interface ConfirmedTotp {
  */
 export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
   if (!session.pending) throw new OperatorSignInRefused()
-  const found = await checkCode(deps, session, typed)
+  const operator = await checkCode(deps, session, typed)
   return deps.db.tx(async (db) => {
     const inside = { ...deps, db }
     await deleteSession(db, session.sessionHash)
-    await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${found.name}` })
-    const codes = await setRecoveryCodes(inside, found)
-    return { session: await startOperatorSession(inside, found, false), codes }
+    await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
+    const codes = await setRecoveryCodes(inside, operator)
+    return { session: await startOperatorSession(inside, operator, false), codes }
   })
 }
 
@@ -69,10 +69,10 @@ export async function renewRecoveryCodes(
   session: SignedInOperator,
   typed: TypedCode,
 ): Promise<readonly string[]> {
-  const found = await checkCode(deps, session, typed)
+  const operator = await checkCode(deps, session, typed)
   return deps.db.tx(async (db) => {
-    await recordAudit({ ...deps, db }, { event: 'operator_recovery_codes_made', target: `operator:${found.name}` })
-    return setRecoveryCodes({ ...deps, db }, found)
+    await recordAudit({ ...deps, db }, { event: 'operator_recovery_codes_made', target: `operator:${operator.name}` })
+    return setRecoveryCodes({ ...deps, db }, operator)
   })
 }
 
@@ -91,10 +91,10 @@ async function checkCode(
   const limits = await signInLimits(deps, { kind: 'operator', name: name.toLowerCase(), address })
   const until = await limits.exhausted()
   if (until) throw new OperatorSignInRefused(until)
-  const found = await store.findCredential(deps.db, name)
-  if (!found || !(await spendCode(deps, found, code))) throw new OperatorSignInRefused(await limits.failed())
+  const operator = await store.findCredential(deps.db, name)
+  if (!operator || !(await spendCode(deps, operator, code))) throw new OperatorSignInRefused(await limits.failed())
   await limits.forget()
-  return found
+  return operator
 }
 
 /**
@@ -119,12 +119,12 @@ export const resetTotp = operation(
   oneOperator,
   (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
     deps.db.tx(async (db) => {
-      const found = await store.lockOperator(db, name)
-      if (!found) throw noSuchOperator()
-      await store.removeTotp(db, found.operator_id)
-      await store.removeRecoveryCodes(db, found.operator_id)
-      await store.setStatus(db, found.operator_id, found.status) // ends their sessions
-      await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
-      return { name: found.name }
+      const operator = await store.lockOperator(db, name)
+      if (!operator) throw noSuchOperator()
+      await store.removeTotp(db, operator.operator_id)
+      await store.removeRecoveryCodes(db, operator.operator_id)
+      await store.setStatus(db, operator.operator_id, operator.status) // ends their sessions
+      await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${operator.name}` })
+      return { name: operator.name }
     }),
 )

@@ -5,31 +5,29 @@ export const loadSettings = {
   MAX_CONNECTIONS: whole(10, 1_000_000)
     .default(5_000)
     .describe(
-      'connections that one process keeps open; shortly before there are so many, those that have waited longest for a request are closed, first those that have sent none',
+      'connections that one process keeps open; shortly before, those that have waited longest for a request are closed, first those that have sent none',
     ),
   HEALTH_PORT: whole(1, 65_535)
     .optional()
     .describe(
-      'port of a listener of its own for `/healthz` and `/readyz`, on `HOST`: they answer there in time also when more callers wait at `PORT` than can be accepted (default: at `PORT` alone)',
+      'port of a listener for `/healthz` and `/readyz` alone, on `HOST`: it answers in time also when more callers wait at `PORT` than can be accepted (default: `PORT` alone)',
     ),
-  MAX_REQUESTS: whole(1, 100_000)
-    .default(500)
-    .describe('requests that one process handles at once; further ones get 503'),
+  MAX_REQUESTS: whole(1, 100_000).default(500).describe('requests that one process handles at once, before 503'),
   SIGN_IN_QUEUE: whole(1, 10_000)
     .default(50)
-    .describe('sign-ins that may wait in one process while two passwords are checked; further ones get 503'),
+    .describe('sign-ins that may wait in one process while two passwords are checked, before 503'),
   QUEUE_LENGTH: whole(1, 100_000)
     .default(1_000)
-    .describe('requests that may wait for the database in one process, of each kind and of each room, before 503'),
+    .describe('requests that may wait for the database in one process, of each kind and room, before 503'),
   QUEUE_WAIT_MS: whole(100, 60_000)
     .default(3_000)
     .describe(
-      'milliseconds that a request may wait there, and a sign-in for its turn; after that it gets 503 and is not carried out',
+      'milliseconds that a request may wait there, or for a database that is away, and a sign-in for its turn, before 503; it is not carried out',
     ),
   BODY_MEMORY_MB: whole(4, 4_096)
     .default(64)
     .describe(
-      'memory for request bodies in one process, MiB; each partner, and all unknown callers together, may use a quarter of it, then 503',
+      'memory for request bodies in one process, MiB; each partner, and all unknown callers together, may use a quarter, then 503',
     ),
   BODY_TIMEOUT_S: whole(1, 300).default(10).describe('seconds that the body of a signed call may take to arrive'),
 }

@@ -7,12 +7,12 @@ export const logSettings = {
     .enum(['failures', 'all', 'off'], 'must be failures, all or off')
     .default('failures')
     .describe(
-      '`failures` logs each request that was refused, failed or took longer than `SLOW_MS` (ten lines a second for each caller, a hundred in all, the rest counted) and a summary a minute; `all` logs every request, without a limit; `off` none, and no summary',
+      '`failures` logs each request that was refused, failed or took longer than `SLOW_MS` (ten lines a second for each caller, a hundred in all) and a summary a minute; `all` every request, without a limit; `off` none, no summary',
     ),
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl
     .optional()
     .describe(
-      'receiver of traces (OTLP over HTTP, below it `/v1/traces`); without it nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS` is read too',
+      'receiver of traces (OTLP over HTTP, `/v1/traces` below it), with `OTEL_EXPORTER_OTLP_HEADERS`; without it nothing is traced',
     ),
   OTEL_SERVICE_NAME: z.string().min(1).default('gatehouse').describe('name of this service in traces'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
@@ -20,6 +20,6 @@ export const logSettings = {
     .min(0, 'must be a number from 0 to 1')
     .max(1, 'must be a number from 0 to 1')
     .default(1)
-    .describe('part of the requests that are traced, from 0 to 1; what a caller says about that does not count'),
+    .describe('part of the requests that are traced, from 0 to 1; what a caller says does not count'),
   SLOW_MS: whole(1, 600_000).default(1_000).describe('milliseconds after which a request counts as slow in the log'),
 }

@@ -1,9 +1,24 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { action } from '../lib/action.ts'
+import { ROOT } from '../lib/root.ts'
 import type { Translate } from '../lib/web/locale.ts'
-import { meaningOf } from './described.ts'
 import { isChanged, type SettingInForce, settingsInForce } from './in-force.ts'
 import type { Config } from './index.ts'
+import { settings } from './schema.ts'
+
+/** What settings mean, for pages. Their English is in the schema. */
+
+const CHINESE: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('views/locales/settings.zh-CN.json', ROOT), 'utf8'),
+)
+
+/** Without the marks of Markdown, which the document has. */
+function meaningOf(name: string, { locale }: Translate): string {
+  const schema = settings.shape[name as keyof typeof settings.shape]
+  const meaning = (locale === 'zh-CN' ? CHINESE[name] : schema?.description) ?? ''
+  return meaning.replaceAll('`', '')
+}
 
 const shown = ({ value, secret }: SettingInForce, t: Translate): string => {
   if (secret) return t('console.settings.secret')

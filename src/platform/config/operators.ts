@@ -8,21 +8,19 @@ export const operatorSettings = {
     .min(24, 'must have at least 24 characters; generate one with: openssl rand -base64 32')
     .optional()
     .describe(
-      'bearer token of the first operator at `/admin/v1`, an `admin` who is called `ADMIN_TOKEN` in the audit log; without it only tokens of operators (`gatehouse operator create`) are accepted (default: none; with the demo on this machine alone, the one in the README)',
+      'bearer token of the first operator, an `admin` called `ADMIN_TOKEN` in the audit log (default: none; with the demo on this machine alone, the one in the README)',
     ),
   ADMIN_PORT: whole(1, 65_535)
     .optional()
     .describe(
-      'port of a listener for operators alone: `/admin/v1` and the like answer there and no longer on `PORT` (default: `PORT` answers everything)',
+      'port of a listener for operators alone: `/admin/v1` and the like no longer answer on `PORT` (default: `PORT` answers everything)',
     ),
   ADMIN_HOST: z
     .string()
     .min(1)
     .default('127.0.0.1')
     .describe('address that `ADMIN_PORT` listens on; `0.0.0.0` for every interface'),
-  OPERATOR_SESSION_S: whole(300, 604_800)
-    .default(43_200)
-    .describe('life of the session of an operator who signs in with a password, seconds'),
+  OPERATOR_SESSION_S: whole(300, 604_800).default(43_200).describe('life of the session of an operator, seconds'),
   OPERATOR_IDLE_S: whole(60, 86_400)
     .default(1_800)
     .describe('seconds without a request after which such a session ends'),
@@ -30,14 +28,12 @@ export const operatorSettings = {
     .enum(['off', 'request', 'after-14-days'], 'must be off, request or after-14-days')
     .default('request')
     .describe(
-      'what people can do about their account at `/account/data`: nothing (`off`), ask for its deletion, which an operator confirms by erasing them (`request`), or have it deleted 14 days after they asked (`after-14-days`)',
+      'what people can do at `/account/data`: nothing (`off`), ask for deletion, which an operator confirms by erasing them (`request`), or be deleted 14 days after they asked (`after-14-days`)',
     ),
-  ACCESS_LEDGER_DAYS: whole(1, 36_500)
-    .default(365)
-    .describe('days for which it is kept which app has read whose profile or phone number'),
+  ACCESS_LEDGER_DAYS: whole(1, 36_500).default(365).describe('days for which it is kept which app has read whose data'),
   AUDIT_DAYS: whole(0, 36_500)
     .default(1_095)
     .describe(
-      'days for which the audit log is kept; 0 keeps it for good. It stays also where the database role may not delete it',
+      'days for which the audit log is kept, also where the database role may not delete it; 0 keeps it for good',
     ),
 }

@@ -14,12 +14,12 @@ export const peopleSettings = {
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
     .default(5)
     .describe(
-      'failed sign-ins of one passport, or of one clientId or member in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
+      'failed sign-ins of one passport, clientId or member from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
     ),
   SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
     .default(50)
     .describe(
-      'failed sign-ins of one passport, clientId or member from all networks together in 15 minutes before only browsers that have signed in before may try',
+      'failed sign-ins of one passport, clientId or member from all networks in 15 minutes before only browsers that have signed in before may try',
     ),
   SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
     .default(50)
@@ -30,18 +30,18 @@ export const peopleSettings = {
     .enum(['off', 'offered', 'required'], 'must be off, offered or required')
     .default('offered')
     .describe(
-      'authenticator apps of people: `offered` lets a person add one, whose codes are then needed after the password; `required` has everybody add one at the next sign-in; `off` neither offers nor asks for them',
+      'authenticator apps: `offered` lets a person add one, whose codes are then needed after the password; `required` has everybody add one at the next sign-in; `off` neither offers nor asks',
     ),
   PASSKEYS: onOff
     .default(true)
     .describe(
-      '`off` offers no passkeys and accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine, and belong to that name: under another, those that people have are of no use',
+      '`off` offers and accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine, and work under that name alone',
     ),
   PASSWORD_RESET: z
     .enum(['off', 'mail', 'hook'], 'must be off, mail or hook')
     .default('off')
     .describe(
-      'whether the sign-in page helps people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it to them; `off`: an operator makes a link',
+      'people who have forgotten the password: `mail` sends a link that works once, for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`, which sends it; `off`: an operator makes a link',
     ),
   PROFILE_OWNED: list
     .refine(
@@ -51,19 +51,26 @@ export const peopleSettings = {
     .transform((fields) => fields as ProfileField[])
     .default([])
     .describe(
-      'what of a profile other systems of the platform keep, so that people only read it here: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+      'what of a profile people only read here, since another system keeps it: `name`, `avatar`, `gender`, `phone`, `mail`, separated by commas. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
     ),
   DEVELOPERS: z
     .enum(['open', 'invited', 'off'], 'must be open, invited or off')
     .default('open')
     .describe(
-      'who may register micro-apps at `/developer`: `open` everybody who has an account and accepts the terms there; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody, and those pages do not exist. Their apps take only test users of their own until an operator approves them',
+      'who may register micro-apps at `/developer`: `open` everybody with an account who accepts the terms; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody: no such pages. Apps take only test users of their own until an operator approves them',
+    ),
+  OPERATORS_MAIL: z
+    .email('must be one mail address')
+    .max(254)
+    .optional()
+    .describe(
+      'mail address of operators that is told when a team asks for approval of its app, or of a change: one mail a request (default: none, they look at `/console/app-requests`)',
     ),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()
     .describe(
-      'https address that gets the links of `PASSWORD_RESET=hook`, as Standard Webhooks (`user.password_forgotten` with cid, user_id, url, expires_at), and codes for new phone numbers (`user.contact_code` with cid, user_id, phone_number or mail, code, expires_at). A private address has to be in `PARTNER_ADDRESS_ALLOW`; one that is there may be http',
+      'https address (private ones: `PARTNER_ADDRESS_ALLOW`, also http) that gets, as Standard Webhooks, the links of `PASSWORD_RESET=hook` (`user.password_forgotten` with cid, user_id, url, expires_at) and codes (`user.contact_code` with cid, user_id, phone_number or mail, code, expires_at)',
     ),
   PASSWORD_RESET_HOOK_SECRET: z
     .string()

@@ -4,7 +4,7 @@ import { logSettings } from './log.ts'
 import { operatorSettings } from './operators.ts'
 import { partnerSettings } from './partner.ts'
 import { peopleSettings } from './people.ts'
-import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, whole } from './setting.ts'
+import { contactUris, databaseUrl, isNetwork, list, oldKeys, onOff, originUrl, processes, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 import { upstreamSettings } from './upstream.ts'
 
@@ -14,34 +14,34 @@ export const settings = z.object({
     .enum(['development', 'production', 'test'], 'must be development, production or test')
     .default('development')
     .describe(
-      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners only on the usual ports, logs JSON, does not start the demo, and refuses a database that contains it',
+      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners only on the usual ports, logs JSON, and refuses to run with the demo',
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
   PUBLIC_URL: originUrl
     .optional()
     .describe(
-      'address at which browsers reach the service: scheme, host and port (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to use only https',
+      'address at which browsers reach the service: scheme, host and port (default: `http://localhost:PORT`; required in production); `https://` binds cookies to this host and tells browsers to use only https',
     ),
   API_URL: originUrl
     .optional()
     .describe(
-      'address under which servers of micro-apps reach A2–A6, where it is another than `PUBLIC_URL`; every address is served alike',
+      "address at which micro-apps' servers reach A2–A6, if it is another than `PUBLIC_URL`; every address is served alike",
     ),
   PARTNER_URL: originUrl
     .optional()
     .describe(
-      "address under which partners' programs reach the notices and `/sandbox/api`, where it is another than `PUBLIC_URL`; the sandbox's pages tell it",
+      "address at which partners' programs reach the notices and `/sandbox/api`, if it is another than `PUBLIC_URL`; the sandbox's pages tell it",
     ),
   PUBLIC_URL_HTTP: onOff
     .default(false)
     .describe(
-      '`on` lets production run under `http://` addresses (`PUBLIC_URL`, `API_URL`, `PARTNER_URL`): passwords, sessions and codes then travel unencrypted',
+      '`on` lets production run under `http://` addresses: passwords, sessions and codes then travel unencrypted',
     ),
   SECURITY_CONTACT: contactUris
     .default([])
     .describe(
-      'where to report a vulnerability, published at `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it that path does not exist',
+      'where to report a vulnerability, for `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it there is none',
     ),
   TRUST_PROXY: list
     .refine(
@@ -49,29 +49,29 @@ export const settings = z.object({
       'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
     )
     .default([])
-    .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is trusted, separated by commas'),
+    .describe('addresses or networks of proxies whose `X-Forwarded-For` is trusted, separated by commas'),
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'PostgreSQL to use, `postgres://user:password@host:port/database`, with special characters in user and password percent-encoded (`/` is `%2F`, `#` is `%23`); without it the service runs its own in `DATA_DIR`',
+      'PostgreSQL to use, `postgres://user:password@host:port/database`, special characters percent-encoded (`/` is `%2F`, `#` is `%23`); without it the service runs its own in `DATA_DIR`',
     ),
   DATABASE_WAIT_S: whole(0, 3_600)
     .default(60)
-    .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),
+    .describe('seconds that a start waits for a database that does not answer yet; 0 tries once'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('most connections of one process to PostgreSQL'),
   DATABASE_PLANNING: z
     .enum(['forced', 'server'])
     .default('forced')
     .describe(
-      '`server` plans statements as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy); `forced` gives each statement one generic plan',
+      '`forced` gives each statement one generic plan; `server` plans as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy)',
     ),
   BATCH_ITEMS: whole(1, 1_000)
     .default(200)
-    .describe('most simultaneous requests that share one database statement; 1 sends each by itself'),
+    .describe('most requests that share one database statement; 1 sends each by itself'),
   BATCHES_AT_ONCE: whole(1, 100)
     .default(2)
     .describe(
-      'shared statements of one kind that run at once; later requests wait and share the next. More helps only if PostgreSQL has idle cores',
+      'shared statements of one kind that run at once; later requests share the next. More helps only if PostgreSQL has idle cores',
     ),
   ...loadSettings,
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
@@ -81,47 +81,45 @@ export const settings = z.object({
     .min(32, 'must have at least 32 characters; generate one with: openssl rand -base64 48')
     .optional()
     .describe(
-      'key from which all others are derived; required with `DATABASE_URL` and in production, otherwise kept in `DATA_DIR`',
+      'key from which all others are derived; required with `DATABASE_URL` and in production, otherwise in `DATA_DIR`',
     ),
   SECRET_KEYS_OLD: oldKeys
     .default([])
     .describe(
-      'keys that `SECRET_KEY` has replaced, separated by commas (or a JSON list), five at most: what was made with them still works. Only during a rotation, see OPERATIONS',
+      'keys that `SECRET_KEY` has replaced, separated by commas (or a JSON list), five at most; only during a rotation, see OPERATIONS',
     ),
   ...operatorSettings,
   ENVELOPE_HTTP_STATUS: z
     .enum(['200', 'native'], 'must be 200 or native')
     .default('200')
-    .describe('`native` answers a mistake of the caller with the HTTP status of the error table'),
+    .describe("`native` answers a caller's mistake with the HTTP status of the error table"),
   ACCESS_TOKEN_LIFETIME_S: whole(60, 31_536_000).default(604_800).describe('life of an access token, seconds'),
   ACCESS_TOKENS_PER_GRANT: whole(1, 10_000)
     .default(100)
     .describe(
-      'live access tokens that one grant keeps; older ones are ended after about 128 refreshes in one process. Enough for a hundred servers of one app that hold one each',
+      'live access tokens of one grant; older ones are ended after about 128 refreshes in one process. Enough for a hundred servers that hold one each',
     ),
   REFRESHES_PER_MINUTE: whole(1, 10_000_000).default(60_000).describe('refreshes of one app per minute before 20003'),
   CODE_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
     .describe(
-      'a used code that its app sends again within this many seconds is only refused; after that its grant is revoked too',
+      'seconds within which a used code that its app sends again is only refused; later its grant is revoked too',
     ),
   REFRESH_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
-    .describe('a rotated refresh token sent again within this many seconds gets the same answer again'),
+    .describe('seconds within which a rotated refresh token sent again gets the same answer'),
   SIGNING_KEY_LEAD_S: whole(0, 604_800)
     .default(3_600)
-    .describe(
-      'seconds for which a new signing key is published before it signs id_tokens, so that clients know it in time',
-    ),
+    .describe('seconds for which a new signing key is published before it signs id_tokens'),
   PUSHED_REQUESTS_PER_MINUTE: whole(1, 1_000_000)
     .default(600)
-    .describe('authorization requests that one app, or a public one from one network, may push per minute before 429'),
+    .describe('requests that one app, or one network for a public app, may push per minute before 429'),
   PUSHED_BYTES_PER_MINUTE: whole(16_384, 1_000_000_000)
     .default(8_388_608)
     .describe('bytes of pushed requests of one app per minute before 429; of one network for public apps a sixteenth'),
   PHONE_COUNTRY_CODE: whole(1, 999)
     .default(86)
-    .describe('country code that OpenID Connect puts before phone numbers which are kept without one'),
+    .describe('country code that OpenID Connect puts before phone numbers without one'),
   CLIENT_FAILURES: whole(1, 100_000)
     .default(20)
     .describe('failed authentications of one app from one address in 5 minutes before 20003'),
@@ -131,7 +129,7 @@ export const settings = z.object({
   PAGES_PER_MINUTE: whole(1, 1_000_000)
     .default(1_200)
     .describe(
-      'pages (home, sign-in, sandbox, paths that do not exist) that one address may request per minute before 20003; people behind one NAT count as one address',
+      'pages (home, sign-in, sandbox, paths that do not exist) of one address per minute before 20003; people behind one NAT count as one',
     ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
@@ -141,12 +139,8 @@ export const settings = z.object({
   ...partnerSettings,
   ...peopleSettings,
   ...upstreamSettings,
-  HTTP_PROCESSES: whole(1, 64)
-    .default(1)
-    .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),
-  SANDBOX_WAIT_S: whole(5, 3_600)
-    .default(300)
-    .describe("seconds that a step of the sandbox waits for the partner's notice"),
+  HTTP_PROCESSES: processes.default(1).describe('processes that answer requests, all on `PORT`; `auto`: one a core'),
+  SANDBOX_WAIT_S: whole(5, 3_600).default(300).describe('seconds that a step of the sandbox waits for a notice'),
   SMTP_URL: z
     .string()
     .refine(
@@ -171,15 +165,13 @@ export const settings = z.object({
   SHUTDOWN_DELAY_S: whole(0, 120)
     .optional()
     .describe(
-      'seconds at shutdown in which requests are still served while `/readyz` returns 503, so that load balancers send new ones elsewhere (default: 3 in production, otherwise 0)',
+      'seconds at shutdown in which requests are still served while `/readyz` returns 503, for load balancers to notice (default: 3 in production, otherwise 0)',
     ),
-  SHUTDOWN_GRACE_S: whole(0, 600)
-    .default(10)
-    .describe('seconds that requests in progress get to finish at shutdown, after the service has stopped listening'),
+  SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in progress get to finish at shutdown'),
   DEMO: onOff
     .optional()
     .describe(
-      'the demo users, apps, micro-app and partner, whose passwords are public (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
+      'the demo, whose passwords are public (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
     ),
   DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
   DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),

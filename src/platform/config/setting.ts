@@ -1,16 +1,21 @@
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
 /** Kinds of settings, with the message about an invalid value. */
 
-export const whole = (from: number, to: number) =>
-  z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(from, `must be at least ${from}`)
-    .max(to, `must be at most ${to}`)
+export const whole = (from: number, to: number, otherwise = 'must be a whole number') =>
+  z.coerce.number(otherwise).int(otherwise).min(from, `must be at least ${from}`).max(to, `must be at most ${to}`)
+
+const MOST_PROCESSES = 64
+
+/** How many processes: a number, or `auto`, one for each core. */
+export const processes = z.preprocess(
+  (given) => (given === 'auto' ? Math.min(availableParallelism(), MOST_PROCESSES) : given),
+  whole(1, MOST_PROCESSES, 'must be a whole number, or auto'),
+)
 
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
 

@@ -12,7 +12,7 @@ export const upstreamSettings = {
     .refine((text) => !/[?#]|:\/\/[^/]*@/.test(text), 'must not have a query, a fragment or a user name')
     .optional()
     .describe(
-      'issuer of an OpenID provider at which people sign in; none of them has a password, a passkey or an authenticator here then. As the provider itself writes it; `http://` only on this machine or in development',
+      'issuer of an OpenID provider at which people sign in, as it writes it; passwords, passkeys and authenticators here are off then. `http://` only on this machine or in development',
     ),
   UPSTREAM_CLIENT_ID: z.string().min(1).max(512).optional().describe('what the provider calls this service'),
   UPSTREAM_CLIENT_SECRET: z
@@ -32,8 +32,8 @@ export const upstreamSettings = {
       message: 'must be the name of a claim, or a whole number up to 2147483647',
     })
     .optional()
-    .describe('claim of the provider that is the cid of a person; a whole number: the cid of everybody'),
-  UPSTREAM_USER_ID: claimName.default('sub').describe('claim of the provider that is the user_id of a person'),
+    .describe('claim that is the cid of a person; a whole number: the cid of everybody'),
+  UPSTREAM_USER_ID: claimName.default('sub').describe('claim that is the user_id of a person'),
 }
 
 type UpstreamSettings = { [Name in keyof typeof upstreamSettings]?: string | undefined }

@@ -49,8 +49,8 @@ async function tryOnce(connectionString: string): Promise<Diagnosis | undefined>
   client.on('error', () => {}) // the try reports it
   try {
     await client.connect()
-    await client.query('select 1')
-    return undefined
+    const { rows } = await client.query('select pg_is_in_recovery() as standby')
+    return rows[0].standby ? { message: 'it is a standby, which takes no writes', isTransient: true } : undefined
   } catch (error) {
     return diagnosisOf(error as Error & { code?: string })
   } finally {

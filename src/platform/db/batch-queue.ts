@@ -19,7 +19,7 @@ export interface BatchLimits extends QueueLimits {
   readonly items: number
   /** Batches of one statement that run at the same time at most. */
   readonly batches: number
-  /** Called with each batch that is sent, and how many requests share it. */
+  /** Called with each batch that is sent, and how many requests wait for it; those with one key too. */
   readonly onBatch?: (kind: 'read' | 'write', requests: number) => void
 }
 
@@ -120,7 +120,7 @@ export class BatchQueue<Item, Outcome> {
     if (batch.length === 0) return
     this.#running++
     const reads = this.#policy.duplicates === 'share'
-    this.#limits.onBatch?.(reads ? 'read' : 'write', batch.length)
+    this.#limits.onBatch?.(reads ? 'read' : 'write', batch.flat().length)
     if (reads) this.#runningReads.add(batch)
     const until = batch.reduce((soonest, [first]) => Math.min(soonest, first.until), Number.POSITIVE_INFINITY)
     await settle(this.#perform, batch, until)

@@ -17,6 +17,7 @@ const PRIORITIES = {
   'send-notification': 0,
   'send-member-mail': 0,
   'send-team-mail': 0,
+  'send-request-mail': 0,
   'member-password': 0,
   'send-person-mail': 0,
   'forgotten-password': 0,

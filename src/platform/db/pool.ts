@@ -80,6 +80,14 @@ export async function prepareSession(client: ClientBase, settings: ConnectionSet
   await makeSettings(client, requestedSettings(settings))
 }
 
+/** As PostgreSQL says of a write there. What a standby shows may be long past: nothing is read from it either. */
+const STANDBY = Object.assign(new Error('the database is a standby, which takes no writes'), { code: '25006' })
+
+async function refuseStandby(client: ClientBase): Promise<void> {
+  const { rows } = await client.query('select pg_is_in_recovery() as standby')
+  if (rows[0].standby) throw STANDBY
+}
+
 /** A pool that gives up on a missing database within two seconds, so a caller gets its 503 instead of waiting. */
 export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool {
   const pool = new Pool({
@@ -89,7 +97,7 @@ export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool 
     // Statements of a transaction that do not wait for one another go out together.
     pipeline: true,
     // The pool waits for it, whatever its type says.
-    onConnect: (client) => prepareSession(client, connection),
+    onConnect: (client) => Promise.all([prepareSession(client, connection), refuseStandby(client)]),
   })
   // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
   pool.on('error', (error) => {

@@ -1,7 +1,7 @@
 import type { Pool, QueryResult } from 'pg'
 import type { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
-import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
+import { keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import {
   BATCH_LIMITS,
@@ -13,6 +13,7 @@ import {
   type RunBatchWork,
   workOneByOne,
 } from './batch.ts'
+import { connected, send } from './pause.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
@@ -58,6 +59,7 @@ export const withShareOf = <Given extends { readonly db: Db }>(given: Given, gro
   db: given.db.withShareOf(group),
 })
 
+/** `until`, on performance's clock: how long a database that is away is waited for. */
 type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
@@ -82,22 +84,6 @@ function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
 
 const byItself: Batching = (run, tx) => ({ batch: oneByOne(run), batchWork: workOneByOne(tx) })
 
-/** Whether it may change something, so that a lost answer leaves the outcome unknown. */
-const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)
-
-/** Each statement in a transaction of its own, committed before it is answered. */
-const runByItself =
-  (pool: Pool): Run =>
-  (statement) =>
-    pool
-      .query(statement)
-      .catch((error) => {
-        if (!isStalePlan(error)) throw error
-        // Nothing was done. Sent again without a name, it is planned anew on any connection.
-        return pool.query({ text: statement.text, values: statement.values ?? [] })
-      })
-      .catch((error) => rethrowUnavailable(error, writes(statement)))
-
 /** Each statement as a span, where traces are sent. Its text has no values in it. */
 const traced = (run: Run, tracing?: Tracing): Run =>
   tracing ? (statement, until) => tracing.statement(statement.text, () => run(statement, until)) : run
@@ -108,8 +94,8 @@ const MARGIN_MS = 2_000
 /** `seconds`: statement_timeout of this transaction, if not the usual one. */
 const inTxOf =
   (pool: Pool, tracing?: Tracing) =>
-  async <T>(work: (db: Db) => Promise<T>, seconds?: number): Promise<T> => {
-    const client = await pool.connect().catch((error) => rethrowUnavailable(error))
+  async <T>(work: (db: Db) => Promise<T>, until: number, seconds?: number): Promise<T> => {
+    const client = await connected(pool, until)
     let broken: Error | undefined
     let committing = false
     const timeoutMs = seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS
@@ -146,7 +132,7 @@ export function dbOf(
   shares: Shares = connectionShares(pool.options.max, limits),
   tracing?: Tracing,
 ): Db {
-  const run = traced(runByItself(pool), tracing)
+  const run = traced((statement, until = performance.now()) => send(pool, statement, until), tracing)
   const inTx = inTxOf(pool, tracing)
   const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
   const groups = new Map<ConnectionGroup, Db>()
@@ -156,14 +142,19 @@ export function dbOf(
       groups.set(name, known)
       return known
     },
-    reserved: () => viewBy(shares.reserved),
+    reserved: () => viewBy(shares.reserved, 0), // is asked whether the database is away
   }
-  const viewBy = (limit: ConcurrencyLimit): Db =>
-    dbOver(
-      (statement, until) => limit.run(() => run(statement), until),
-      (work, until) => limit.run(() => inTx(work), until),
+  const viewBy = (limit: ConcurrencyLimit, waitMs = limits.waitMs): Db => {
+    const within = <T>(until: number | undefined, work: (until: number) => Promise<T>): Promise<T> => {
+      const end = until ?? performance.now() + waitMs
+      return limit.run(() => work(end), until)
+    }
+    return dbOver(
+      (statement, until) => within(until, (end) => run(statement, end)),
+      (work, until) => within(until, (end) => inTx(work, end)),
       batching,
-      { ...views, slowTx: (seconds, work) => limit.run(() => inTx(work, seconds)) },
+      { ...views, slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, seconds)) },
     )
+  }
   return viewBy(shares.all)
 }

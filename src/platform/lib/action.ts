@@ -56,8 +56,6 @@ interface Facts {
   readonly each?: { readonly name: string; readonly values: readonly string[] }
   /** The path of its page below /console, and what that is about in its query, where the route's path does not say it. */
   readonly page?: { readonly path: string; readonly about: readonly string[] }
-  /** What it takes is no form: the console does not offer it. */
-  readonly hasNoForm?: true
   /** It ends something that cannot be brought back: the console shows it apart. */
   readonly dangerous?: true
   /** The audit log records each look, or each with a reason, so HEAD is not answered. */
@@ -115,8 +113,26 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** What else is known about the record of this page. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
+  /** What it takes is too long for a form: the console asks for a file. */
+  readonly upload?: Upload<Deps>
   /** Its answer is a file or another text, not the envelope; the console has a form that asks for it. */
   readonly respond?: Respond<Output>
+}
+
+/** A file of many records. */
+export interface Upload<Deps> {
+  /** The key of the text that says what the file holds. */
+  readonly hint: string
+  /** Bytes of the file. */
+  readonly bytes: number
+  /** Throws InvalidInput for what is no such file. */
+  run(deps: Deps, file: Buffer, how: { readonly dryRun: boolean }): Promise<Uploaded>
+}
+
+/** What was done with a file (`created`) or would be (`new`), and what was left out. */
+interface Uploaded {
+  readonly counts: Readonly<Record<'new' | 'created' | 'identical' | 'refused', number>>
+  readonly problems: readonly { readonly line: number; readonly problem: string }[]
 }
 
 interface Respond<Output> {
@@ -170,6 +186,7 @@ export interface Action<Deps = never> extends Facts {
   form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
   readonly respond?: Respond<object>
+  readonly upload?: Upload<Deps>
 }
 
 /** `job_give_up` of the command `job give-up`, or of the route where there is none. */

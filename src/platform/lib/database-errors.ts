@@ -27,13 +27,18 @@ const SQLSTATES = /^(08...|53...|57P0[1-5]|25P0[34]|25006)$/
  * connection is as before.
  */
 const TOOK_TOO_LONG = new Set(['57014', '55P03', '40P01'])
-/** The server reports this before it has done anything. A crash of another session (57P02) may come at any moment. */
-const SAYS_NOTHING_OF_OUTCOME = new Set(['57P02'])
+/**
+ * The server reports the others before it has done anything. A crash of another session (57P02) may come at any moment, and
+ * a pooler that has lost the server says so with a code of class 08.
+ */
+const SAYS_NOTHING_OF_OUTCOME = /^(57P02|08...)$/
 const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
 const SYSTEM_CODES = new Set([...NEVER_SENT_CODES, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'])
 const NEVER_SENT_MESSAGES =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 const LOST_MESSAGES = /^(Connection terminated|Query read timeout)/
+/** Of `SQLSTATES` those that may pass in a moment: no resources but connections, which sessions that end give back. */
+const AWAY = /^(08...|53300|57P0[1-5]|25P0[34]|25006)$/
 /** Columns of a statement have changed while it was prepared on this connection. The message is in the server's language. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
@@ -57,11 +62,24 @@ function isUnavailable(error: unknown): boolean {
   )
 }
 
+/** Whether the database, or the way to it, is gone and may be back in a moment. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isAway)
+  if (!isUnavailable(error)) return false
+  const code = codeOf(error)
+  if (isSqlState(code)) return AWAY.test(code)
+  return !/^(Query read timeout|Cannot use a pool)/.test((error as Error).message)
+}
+
+/** Whether a statement was not even sent, or refused by a server that takes no writes: certain, whatever it would do. */
+export const wasRefused = (error: unknown): boolean =>
+  codeOf(error) === '25006' || (error instanceof Error && NEVER_SENT_MESSAGES.test(error.message) && isAway(error))
+
 /** Whether what was sent may have been done although the answer is this error. */
 function mayHaveBeenDone(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(mayHaveBeenDone)
   const code = codeOf(error)
-  if (isSqlState(code)) return SAYS_NOTHING_OF_OUTCOME.has(code)
+  if (isSqlState(code)) return SAYS_NOTHING_OF_OUTCOME.test(code)
   return !NEVER_SENT_CODES.has(code) && !NEVER_SENT_MESSAGES.test((error as Error).message)
 }
 

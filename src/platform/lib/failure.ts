@@ -64,6 +64,9 @@ export class NamedFailure extends Refusal {
   }
 }
 
+/** The same failure to the caller, by another name for those who read why. */
+export const renamed = ({ row, facts }: NamedFailure, name: string): NamedFailure => new NamedFailure(name, row, facts)
+
 /** For a table of failures: makes the failure of a name, to be thrown. */
 export const failureFactory =
   <Name extends string>(table: Readonly<Record<Name, FailureRow>>) =>

@@ -6,6 +6,9 @@ const LONGEST_SIDE = 4_096
 const SIDE = 512
 const QUALITY = 82
 
+/** An honest picture takes a tenth of it. */
+const DECODED_WITHIN_S = 3
+
 const FORMATS: readonly string[] = ['png', 'jpeg', 'webp']
 
 /** How many uploads a process decodes at once, and how many wait. */
@@ -37,6 +40,7 @@ export async function madeAnew(upload: Buffer): Promise<Buffer | undefined> {
       .flatten({ background: 'white' })
       .toColourspace('srgb')
       .jpeg({ quality: QUALITY })
+      .timeout({ seconds: DECODED_WITHIN_S })
       .toBuffer()
   } catch {
     return undefined // whatever is wrong with a file, it is not accepted

@@ -95,7 +95,7 @@ function unfinished(bytes: Buffer): number {
 }
 
 /** Passes the bytes on in whole characters; throws NotUtf8 before the first piece that is no UTF-8. */
-export async function* checkedUtf8(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* checkedUtf8(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   let place = START
   let began = false

@@ -42,6 +42,7 @@ type ThrottleKind =
   | 'contact-network'
   | 'contact-target'
   | 'own-change'
+  | 'session-change'
   | 'passkey-failed'
   | 'session'
 

@@ -6,13 +6,20 @@ import { countWithin } from './attempts.ts'
 const HOUR_S = 3_600
 /** More than anybody does by hand; each is a row of the audit log, kept for years. */
 const CHANGES_PER_HOUR = 300
+/** What each session may do once those are used up: whoever has stolen one keeps the person from nothing. */
+const MORE_PER_SESSION = 20
+
+interface Changing {
+  readonly cid: number
+  readonly userId: string
+  readonly sessionHash: Buffer
+}
 
 /** Counts a change that a person makes to their own account, over all processes; throws 20003 when there were too many. */
-export async function countOwnChange(
-  deps: Deps,
-  { cid, userId }: { readonly cid: number; readonly userId: string },
-): Promise<void> {
-  const bound = { kind: 'own-change', name: `${cid}:${userId}`, most: CHANGES_PER_HOUR } as const
-  const until = await countWithin(deps, HOUR_S, [bound])
+export async function countOwnChange(deps: Deps, { cid, userId, sessionHash }: Changing): Promise<void> {
+  const ofPerson = { kind: 'own-change', name: `${cid}:${userId}`, most: CHANGES_PER_HOUR } as const
+  if (!(await countWithin(deps, HOUR_S, [ofPerson]))) return
+  const ofSession = { kind: 'session-change', name: sessionHash.toString('hex'), most: MORE_PER_SESSION } as const
+  const until = await countWithin(deps, HOUR_S, [ofSession])
   if (until) throw tooManyRequests(secondsUntil(until, deps.clock.now()))
 }

@@ -20,6 +20,8 @@ export interface SignInAttempt extends Account {
   readonly address: string
   /** The browser's device cookie. */
   readonly device?: string | undefined
+  /** Somebody who is signed in shows once more that they know the password: a session has a budget of its own. */
+  readonly session?: Buffer | undefined
 }
 
 export interface SignInLimits {
@@ -49,11 +51,11 @@ function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignIn
 export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<SignInLimits> {
   const { config, db, clock, keys } = deps
   const exhaustedOf = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
-  const device = knownDevice(deps, attempt, attempt.device)
+  const device = attempt.session?.toString('hex') ?? knownDevice(deps, attempt, attempt.device)
   const own: Limit | undefined = device
     ? { subject: throttleKey(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
     : undefined
-  const isTrusted = own !== undefined && (await exhaustedOf([own])) === undefined
+  const isTrusted = own !== undefined && (attempt.session !== undefined || (await exhaustedOf([own])) === undefined)
   const limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
   return {
     exhausted: () => exhaustedOf(limits),

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { type MemberRole, mailKeyOf } from '../../platform/lib/member.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { deleteOtherLinks } from './link-store.ts'
@@ -73,7 +74,7 @@ async function requireAnotherOwner(
 /** Makes a member, or somebody who is invited, owner or developer. */
 export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, role: MemberRole): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const member = await store.findMember(work.db, partnerId, memberId)
+    const member = isUuid(memberId) && (await store.findMember(work.db, partnerId, memberId))
     if (!member) throw noSuchMember()
     if (member.role === role) return
     await requireAnotherOwner(work, deps, partnerId, member)
@@ -84,7 +85,7 @@ export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, r
 /** Removes a member, whose sessions end at once, or withdraws an invitation. */
 export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
-    const member = await store.findMember(work.db, partnerId, memberId)
+    const member = isUuid(memberId) && (await store.findMember(work.db, partnerId, memberId))
     if (!member) throw noSuchMember()
     if (member.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, member)
     await remove(work, member)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { MAX_INVITATIONS, MAX_MEMBERS, mailKeyOf, type NewMember, newMember } from '../../platform/lib/member.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { mayInvite } from '../../platform/throttle/index.ts'
 import { changeMembers } from './change.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
@@ -32,7 +33,7 @@ export const inviteMember = operation(
 /** Sends a new invitation to somebody who has not joined; the former one can no longer be used. */
 export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
   changeMembers(deps, partnerId, async ({ db, now, record }) => {
-    const member = await store.findMember(db, partnerId, memberId)
+    const member = isUuid(memberId) && (await store.findMember(db, partnerId, memberId))
     if (!member) throw noSuchMember()
     if (member.joined_at !== null) throw new MemberRefusal('joined')
     await deleteOtherLinks(db, memberId, null)

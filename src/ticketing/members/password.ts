@@ -2,7 +2,7 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
-import { countWithin, networkOf, siteOf } from '../../platform/throttle/index.ts'
+import { countWithin, networkOf, siteOf, subnetOf } from '../../platform/throttle/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { sendLink } from './link.ts'
@@ -12,6 +12,8 @@ const HOUR_S = 3_600
 const DAY_S = 24 * HOUR_S
 const ASKED_PER_MEMBER = 5
 const ASKED_PER_MEMBER_AND_DAY = 10
+/** In a day, beyond what strangers have used up, and one for a network. */
+const MORE_PER_MEMBER = 10
 const ASKED_PER_NETWORK = 30
 const SITE_FACTOR = 16
 
@@ -45,7 +47,8 @@ export interface ForgottenPassword {
 /**
  * Somebody has forgotten a password. What is done and how long it takes does not depend on whether there is such a member:
  * a job looks for that (`sendPasswordLink`). Returns the end of the window when too many have asked, for this member in an
- * hour or a day, or from this network. The mails are counted here, and not when they are sent, so that whoever asks is told
+ * hour or a day, or from this network. Strangers who ask without end do not lock the member out: each network gets one a day
+ * beyond what others have used up. The mails are counted here, and not when they are sent, so that whoever asks is told
  * that none will come.
  */
 export async function askForPassword(
@@ -55,16 +58,23 @@ export async function askForPassword(
 ): Promise<Date | undefined> {
   const site = siteOf(address)
   const member = `${clientId}\n${mailKeyOf(mail)}`
-  const until = await countWithin(deps, HOUR_S, [
-    { kind: 'forgotten', name: member, most: ASKED_PER_MEMBER },
+  const near = `${subnetOf(address)}\n${member}`
+  const late = await countWithin(deps, HOUR_S, [
+    { kind: 'forgotten', name: near, most: ASKED_PER_MEMBER },
     { kind: 'forgotten-network', name: networkOf(address), most: ASKED_PER_NETWORK },
     ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * ASKED_PER_NETWORK } as const] : []),
   ])
-  if (until) return until
-  const tomorrow = await countWithin(deps, DAY_S, [
-    { kind: 'forgotten-day', name: member, most: ASKED_PER_MEMBER_AND_DAY },
-  ])
+  const tomorrow =
+    late ?? (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: near, most: ASKED_PER_MEMBER_AND_DAY }]))
   if (tomorrow) return tomorrow
+  const usedUp =
+    (await countWithin(deps, HOUR_S, [{ kind: 'forgotten', name: member, most: ASKED_PER_MEMBER }])) ??
+    (await countWithin(deps, DAY_S, [{ kind: 'forgotten-day', name: member, most: ASKED_PER_MEMBER_AND_DAY }]))
+  const more = [
+    { kind: 'forgotten-day', name: `more\n${near}`, most: 1 } as const,
+    { kind: 'forgotten-day', name: `more\n${member}`, most: MORE_PER_MEMBER } as const,
+  ]
+  if (usedUp && (await countWithin(deps, DAY_S, more))) return usedUp
   await enqueue(deps.db, 'member-password', { clientId, mail })
   return undefined
 }

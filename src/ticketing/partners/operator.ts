@@ -2,6 +2,8 @@ import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import type { UnchangedSince } from '../../platform/lib/json/input.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
+import type { Problem } from '../../platform/lib/web/rescode.ts'
+import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { rotateWebhookSecret, setContact } from './contact.ts'
 import { noSuchPartner } from './errors.ts'
 import { changes, type OnePartner, ofPartner, type PartnerRecord, secretActions } from './operator-secrets.ts'
@@ -15,7 +17,6 @@ import {
   updatePartner,
 } from './partner.ts'
 import type { TestCallWith } from './secret.ts'
-import { urlWarnings } from './url-warnings.ts'
 import {
   CONTACT_ROLES,
   type ContactOfRole,
@@ -25,6 +26,31 @@ import {
   onePartner,
   type Partner,
 } from './wire.ts'
+
+const PLAIN =
+  'is plain http: what is sent there, orders and visitors included, can be read and changed on the way; use https'
+
+/** Warnings about URLs of a partner that are called over a network without TLS. Such URLs are accepted. */
+function urlWarnings({
+  base_url,
+  interface_urls,
+  contacts,
+}: Pick<Partner, 'base_url' | 'interface_urls' | 'contacts'>): Problem[] {
+  const urls: [string, string | null | undefined][] = [
+    ['base_url', base_url],
+    ...Object.entries(interface_urls).map(([name, url]): [string, string] => [`interface_urls.${name}`, url]),
+    ...Object.entries(contacts).map(([role, who]): [string, string | null] => [
+      `contacts.${role}.webhook_url`,
+      who?.webhook_url ?? null,
+    ]),
+  ]
+  return urls.flatMap(([field, url]) => (url && isPlain(url) ? [{ field, problem: PLAIN }] : []))
+}
+
+const isPlain = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url?.protocol === 'http:' && !isLoopbackHost(url.hostname)
+}
 
 const warnings = { of: urlWarnings, log: 'partner URLs without TLS' } as const
 

@@ -8,11 +8,13 @@ import { freePort } from '../../../src/platform/lib/web/listen.ts'
 import { startOptions } from '../../start-options.ts'
 
 export const CONTESTANTS = ['gatehouse', 'plain', 'checked', 'bare', 'oidc-provider'] as const
+/** Only where `--contestants` names it: Gatehouse with a process for each core, beside the one of `gatehouse`. */
+export const ALL_PROCESSES = 'gatehouse-all'
 /**
  * `gatehouse-10k` is Gatehouse again, on a database with ten thousand tokens, beside one with more (--tokens). `wrong`
  * answers wrongly: a test sees a run with it fail. `gatehouse-a5` is Gatehouse, asked for A5 between turns of another work.
  */
-export type Name = (typeof CONTESTANTS)[number] | 'gatehouse-10k' | 'gatehouse-a5' | 'wrong'
+export type Name = (typeof CONTESTANTS)[number] | typeof ALL_PROCESSES | 'gatehouse-10k' | 'gatehouse-a5' | 'wrong'
 
 export interface Contestant {
   readonly name: Name
@@ -67,7 +69,7 @@ export async function startModule(name: Name, { databaseUrl, secretKey }: Connec
 }
 
 export interface GatehouseOptions extends Connection {
-  readonly name: 'gatehouse' | 'gatehouse-10k'
+  readonly name: 'gatehouse' | 'gatehouse-10k' | typeof ALL_PROCESSES
   /** Where its output goes, as it would go to a terminal or a file. */
   readonly folder: string
   /** Settings to try, on top of the defaults. */

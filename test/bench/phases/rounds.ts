@@ -1,4 +1,5 @@
-import type { Contestant, Name } from '../contestants/contestant.ts'
+import { availableParallelism } from 'node:os'
+import { ALL_PROCESSES, type Contestant, type Name } from '../contestants/contestant.ts'
 import type { Options } from '../options.ts'
 import { spreadOf } from '../statistics.ts'
 import type { Round, RunTurn } from '../turn-runner.ts'
@@ -6,7 +7,7 @@ import { WORKS, type Work, type WorkName } from '../works.ts'
 
 export type Rounds = { readonly [work in WorkName]?: { readonly [name in Name]?: readonly Round[] } }
 
-/** A contestant's code for a work is not compiled yet when it meets it first. */
+/** A contestant's code for a work is not compiled yet when it meets it first, and each of its processes compiles it. */
 const FIRST_WARM_UP = 3
 
 /** Every work in turn; within a work the contestants take turns, each round beginning with the next of them. */
@@ -25,7 +26,8 @@ export async function runRounds(
     for (let round = 0; round < options.rounds; round++) {
       for (let at = 0; at < turns.length; at++) {
         const { label, contestant, work: asked } = turns[(round + at) % turns.length] as Turn
-        const warmUpS = options.warmUpS * (round === 0 ? FIRST_WARM_UP : 1)
+        const processes = contestant.name === ALL_PROCESSES ? availableParallelism() : 1
+        const warmUpS = options.warmUpS * (round === 0 ? FIRST_WARM_UP * processes : 1)
         const plan = { work: asked, contestant, seconds: options.seconds, warmUpS, connections: options.connections }
         const perSecond = work.halfOf && (await peak(rounds[work.halfOf]?.[contestant.name], run, plan)) / 2
         const measured = await run(perSecond === undefined ? plan : { ...plan, perSecond })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/platform/config/index.ts'
 import { nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
-import { demoHelp } from '../../../src/sandbox/portal/pages/demo-help.ts'
+import { demoHelp } from '../../../src/sandbox/portal/pages/waiting.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { EVERYTHING, makeStep } from '../walk.ts'

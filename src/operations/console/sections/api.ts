@@ -55,7 +55,7 @@ const partOf = ({ route }: Asked): string => route.split(/[/.]/)[1] ?? ''
 const written = ({ route }: Asked): string => route.replace(' ', ' /admin/v1')
 
 function fieldFor(asked: Asked, name: string, context: PageContext): Field[] {
-  const field = fieldsOf(asked).find((one) => one.name === name)
+  const field = fieldsOf(asked).find((candidate) => candidate.name === name)
   if (!field) return []
   const { t } = context
   const [label, hint] = [labelOf(t, asked, name), hintOf(t, asked, name)]

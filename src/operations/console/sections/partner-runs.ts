@@ -38,7 +38,7 @@ const runCell = (progress: RunProgress, { t }: PageContext): Cell => {
 export async function runTable(context: PageContext): Promise<readonly Table[]> {
   const { deps, t } = context
   const partner = idOf(context)
-  const found = await listRuns(deps, partner)
+  const runs = await listRuns(deps, partner)
   const table = {
     title: t('console.runs.title'),
     head: [
@@ -48,7 +48,7 @@ export async function runTable(context: PageContext): Promise<readonly Table[]> 
       t('console.field.created'),
       t('console.runs.accepted_at'),
     ],
-    rows: found.map((standing) => [
+    rows: runs.map((standing) => [
       link(
         t('console.runs.one', { number: String(standing.run.number) }),
         pageOf(partner, 'runs', standing.run.run_id),
@@ -104,7 +104,7 @@ export const runPage: DetailPage = {
             t('console.field.attempts'),
             t('console.runs.last_attempt'),
           ],
-          rows: steps.map((one) => stepRow(one, context)),
+          rows: steps.map((step) => stepRow(step, context)),
           none: t('console.home.none'),
         },
       ],

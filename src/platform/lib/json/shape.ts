@@ -72,19 +72,20 @@ export const problemText = ({ path, problem }: ShapeProblem): LocalizedText =>
  * compared with this one by a test.
  */
 export const LIST_LIMITS = {
-  deals: { most: 1_000, about: 'entries of a product change notice, and product ids of a request' },
-  vouchers: { most: 1_000, about: 'vouchers, their pictures and the documents that go with them; tickets of an order' },
+  deals: { most: 1_000, about: 'entries of a product change notice, product ids of a request' },
+  vouchers: { most: 1_000, about: 'vouchers, their pictures and documents, tickets of an order' },
   visitors: { most: 1_000, about: 'visitors of an order' },
-  products: { most: 1_000, about: 'products, and balances of products, in one answer' },
+  products: { most: 1_000, about: 'products or their balances in one answer' },
   pois: { most: 1_000, about: 'places in one answer' },
-  prices: { most: 10_000, about: 'days, or sessions and kinds of tickets on days, of a price calendar' },
+  prices: { most: 10_000, about: 'days, sessions and kinds of tickets of a price calendar' },
   levelPrices: { most: 40, about: 'entries of a level price notice' },
   levels: { most: 1_000, about: 'kinds of tickets of one session or order' },
   details: { most: 100, about: 'phones, addresses, refund rules and voucher loaders of a product' },
   images: { most: 5, about: 'pictures of a product' },
   times: { most: 3, about: '`voucherTimes` of a product' },
   functions: { most: 100, about: 'functions and steps of a test run' },
-  replays: { most: 10, about: 'entries of Traffic that one form replays: each may take the partner 15 seconds' },
+  // Each may take the partner 15 seconds.
+  replays: { most: 10, about: 'entries of Traffic that one form replays' },
   orders: { most: 1_000, about: 'orders that a report names as evidence' },
   users: { most: 500, about: 'users of one request of an import' },
   registered: {

@@ -41,9 +41,11 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
     if (error.outcomeUnknown) request.log.warn('a request got 503, and it is unknown whether it was carried out')
     return unavailable()
   }
-  const status = (error as FastifyError | undefined)?.statusCode ?? 500
-  if (status >= 400 && status < 500)
-    return invalidRequest('the request cannot be read', { detail: String((error as Error).message) })
+  const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
+  if (status >= 400 && status < 500) {
+    const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: 'body_of_another_type' } : {}
+    return invalidRequest('the request cannot be read', { ...name, detail: String((error as Error).message) })
+  }
   logFailure(request, error, 'unexpected failure')
   return serverError()
 }

@@ -60,6 +60,8 @@ export interface ReportedRefusal {
   readonly status: number
   readonly address: string
   readonly note: LogNote
+  /** The header, which may hold a secret or a token. */
+  readonly authorization: string | undefined
   /** As it was read, where it was; it may hold secrets. */
   readonly body: unknown
 }
@@ -162,6 +164,7 @@ const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusa
   status,
   address: request.ip,
   note: request.logNote ?? {},
+  authorization: request.headers.authorization,
   body: request.body,
 })
 

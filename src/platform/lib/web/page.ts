@@ -143,6 +143,12 @@ export function busyPage(app: FastifyInstance) {
   }
 }
 
+const FAILURES = '/developer/failures'
+
+/** Where developers read why a request of their app was refused; nowhere if this service has no such pages. */
+export const failurePage = ({ id, url, server }: FastifyRequest): string | null =>
+  /^\/oauth2?\//.test(url) && server.allowedMethods(FAILURES).length > 0 ? `${FAILURES}?request_id=${id}` : null
+
 /** A failure: as a page for a browser, as the envelope for everybody else. */
 export async function sendErrorPage(
   request: FastifyRequest,
@@ -163,11 +169,12 @@ export async function sendErrorPage(
     message: error.message,
     retry,
     busy: error.failure.status === 503,
-    inDevelopment: error.failure.name === 'app_in_development',
+    failure: error.failure.name,
+    failurePage: failurePage(request),
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
   }
   // Who cannot go on as they are find a form there, to sign out.
-  const signsOut = data.inDevelopment || error.rescode === 20016
+  const signsOut = data.failure === 'app_in_development' || error.rescode === 20016
   return sendPage(request, reply, 'error', data, { formsEndOutside: signsOut })
 }

@@ -129,7 +129,7 @@ export const invalidRequest = (what: string, failure: Failure = {}): RescodeErro
 export const noSuchPath = (): RescodeError => invalidRequest('no such path', { status: 404 })
 
 export const methodNotAllowed = (allowed: readonly string[]): RescodeError =>
-  new RescodeError(20010, { status: 405, headers: { Allow: allowed.join(', ') } })
+  new RescodeError(20010, { name: 'method_not_allowed', status: 405, headers: { Allow: allowed.join(', ') } })
 
 export const tooManyRequests = (seconds: number): RescodeError =>
   new RescodeError(20003, {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { maybe, numericText } from '../../../platform/lib/json/fields.ts'
+import { isUuid } from '../../../platform/lib/uuid.ts'
 import { choice, conditions } from '../../test-plan/index.ts'
 import { contactsGiven } from '../contacts.ts'
 
@@ -18,12 +19,10 @@ export const newContacts = z.looseObject({ partnerId: maybe(numericText()), body
 /** POST /sandbox/api/runs/{run_id}/conditions: all of them; what is left out is as usual. */
 export const newConditions = z.looseObject({ partnerId: maybe(numericText()), body: conditions })
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 /** Stands for the id of the present run in addresses: a script may not know the id. */
 export const PRESENT = 'present'
 
-export const isRunId = (text: string): boolean => UUID.test(text)
+export const isRunId = isUuid
 
 const MAX_WAIT_S = 30
 

@@ -3,8 +3,8 @@ import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { detailText } from '../texts.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
+import type { TrafficKind } from '../traffic/store.ts'
 import type { ShownText } from '../traffic/text.ts'
-import type { TrafficKind } from '../traffic-store.ts'
 
 /** A request or an answer as the log shows it. */
 interface Message {

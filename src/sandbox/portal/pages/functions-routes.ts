@@ -1,22 +1,63 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../../platform/deps.ts'
 import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { MemberRefusal } from '../../../ticketing/members/index.ts'
-import type { RunDeps } from '../../certification/index.ts'
-import { changeConditions, currentRun, type Run, RunRefusal } from '../../certification/index.ts'
+import {
+  changeConditions,
+  currentRun,
+  progressOfRun,
+  type Run,
+  type RunDeps,
+  RunRefusal,
+  showRun,
+} from '../../certification/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { refusalText } from '../texts.ts'
-import { parseConditions } from './conditions-form.ts'
+import { conditionFields, parseConditions } from './conditions-form.ts'
 import { parseContacts } from './contacts-form.ts'
 import { freshForm, settledForm } from './fresh-form.ts'
 import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
-import { overwritePage } from './overwrite-page.ts'
 import { type RunStart, startRunFromForm } from './start-run-from-form.ts'
 import { functionsForm } from './wire.ts'
+
+/** Asks whether a run may be overwritten; carries the form along. */
+interface OverwritePage {
+  readonly runId: string
+  readonly number: number
+  readonly passed: number
+  readonly steps: number
+  readonly isPassed: boolean
+  /** The form's fields, to be sent again. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+}
+
+async function overwritePage(deps: Deps, run: Run, form: FormTexts): Promise<OverwritePage> {
+  const { passed, steps } = progressOfRun(await showRun(deps, run.partner_id, run.run_id))
+  return {
+    runId: run.run_id,
+    number: run.number,
+    passed,
+    steps,
+    isPassed: run.passed_at !== null,
+    fields: [
+      ...form.functions.map((id) => ['functions', id] as const),
+      ...Object.entries(form.products),
+      ['travel_date', form.travel_date],
+      ['unit_price', form.unit_price],
+      ['buy_price', form.buy_price],
+      ['quantity', form.quantity],
+      ['base_url', form.base_url],
+      ...conditionFields(form.conditions),
+      ...Object.entries(form.contacts),
+      ...Object.entries(form.interface_urls).map(([name, url]) => [`url.${name}`, url] as const),
+    ],
+  }
+}
 
 type Wanted = Pick<RunStart, 'requested' | 'contacts'>
 

@@ -3,14 +3,37 @@ import type { Deps } from '../../../platform/deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../../platform/lib/clock.ts'
 import { prettyJson } from '../../../platform/lib/json/lossless.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
-import { findPartner } from '../../../ticketing/partners/index.ts'
-import type { RunEvent } from '../../certification/index.ts'
+import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
+import type { RunEvent, Waiting } from '../../certification/index.ts'
+import { demoActionFor, isDemo } from '../demo-partner.ts'
 import { docsLink } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
 import { noticeCurl, noticeUrls } from '../notice-curl.ts'
-import { type DemoHelp, demoHelp } from './demo-help.ts'
 import type { LogLine } from './log-line.ts'
 import type { ShownLog } from './shown-log.ts'
+
+/** How to do the demo partner's part of a step: in its back office, or by a command. */
+interface DemoHelp {
+  /** Its back office. */
+  readonly office: string
+  /** A call of its control API that makes it send the notice. */
+  readonly curl: string
+}
+
+/**
+ * Null for every other partner, and where a seller tries a program of their own as the demo partner: those have to send
+ * the notice themselves.
+ */
+export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting): DemoHelp | null {
+  const action = demoActionFor(waiting)
+  if (!isDemo(deps, partner) || partner.base_url === null || !action) return null
+  const { hostname, port } = new URL(partner.base_url)
+  if (hostname !== '127.0.0.1' || port !== String(deps.config.DEMO_PARTNER_PORT)) return null
+  const office = `http://localhost:${port}`
+  const body = JSON.stringify(action.input).replaceAll("'", "'\\''")
+  const curl = `curl -X POST ${office}/control/${action.name} -H 'Content-Type: application/json' -d '${body}'`
+  return { office, curl }
+}
 
 /** What a step waits for: the partner's call. */
 export interface ShownWaiting {

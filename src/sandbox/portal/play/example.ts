@@ -11,7 +11,7 @@ import { findNamedOrder, newOrderId, trialOrders } from '../../../ticketing/orde
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { findCurrentRun } from '../../certification/index.ts'
 import { fieldReference } from '../docs/reference.ts'
-import { lastBodySent } from '../traffic-entry-store.ts'
+import { lastBodySent } from '../traffic/entry-store.ts'
 import { bodyToSend, isSelling } from './guard.ts'
 
 /** Cache: the request of each interface with every field, the same in every language. */

@@ -21,7 +21,7 @@ import {
   verdictOf,
 } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import { findCall } from '../traffic-entry-store.ts'
+import { findCall } from '../traffic/entry-store.ts'
 import type { BodyProblem } from './body.ts'
 import { bodyToSend } from './guard.ts'
 import type { ExpectedOutcome, PlaySigning } from './wire.ts'

@@ -1,4 +1,4 @@
-import type { TrafficSummary } from '../traffic-store.ts'
+import type { TrafficSummary } from './store.ts'
 
 /**
  * How a call ended, as its seller sees it. `refused-rightly`: a call that had to be refused; `not-refused`: one that was

@@ -8,9 +8,9 @@ import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry, notReplayable } from '../errors.ts'
-import { findCall, findKeptNotice, findRejected, type KeptCall } from '../traffic-entry-store.ts'
-import type { TrafficKind } from '../traffic-store.ts'
+import { findCall, findKeptNotice, findRejected, type KeptCall } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice } from './replayable.ts'
+import type { TrafficKind } from './store.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 
 /** The outcome of a replay, and the entry that shows it. */

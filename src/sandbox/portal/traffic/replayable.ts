@@ -3,8 +3,8 @@ import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { noticeEndpoint } from '../../../ticketing/mtp/index.ts'
 import { isKeptWhole } from '../../../ticketing/mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
-import type { KeptReceived } from '../traffic-entry-store.ts'
-import type { TrafficSummary } from '../traffic-store.ts'
+import type { KeptReceived } from './entry-store.ts'
+import type { TrafficSummary } from './store.ts'
 
 /** Interfaces that only read: asking twice changes nothing at the partner. */
 const READING: readonly string[] = [

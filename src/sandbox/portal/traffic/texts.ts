@@ -6,9 +6,9 @@ import type { NotReplayable } from '../errors.ts'
 import { messageName } from '../interface-title.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import { detailText, recordStateText, stepName } from '../texts.ts'
-import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
+import type { TrafficKind, TrafficSummary } from './store.ts'
 import type { ReplayedOne } from './wire.ts'
 
 const KINDS = {

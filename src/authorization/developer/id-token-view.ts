@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import type { StandardRequests } from '../oidc/index.ts'
+
+type Examined = NonNullable<Awaited<ReturnType<StandardRequests['examineIdToken']>>>
+
+/** Claims that hold a moment; seconds since 1970. */
+const MOMENTS = ['exp', 'iat', 'auth_time', 'nbf']
+const moment = z.number().min(0).max(253_402_300_799)
+/** How far the clock of another machine may be ahead, seconds. */
+const SKEW_S = 60
+const MAX_CLAIMS = 40
+const LONGEST = 300
+
+interface Finding {
+  readonly isGood: boolean
+  readonly text: string
+}
+
+/** What an id_token says, in words; `ownApps`: app_keys of the reader's teams. */
+export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: readonly string[], t: Translate) {
+  const { header, claims, signature } = token
+  const now = clock.now()
+  const at = (name: string) => moment.safeParse(claims[name]).data
+  const [exp, iat] = [at('exp'), at('iat')]
+  const finding = (isGood: boolean, good: string, bad: string): Finding => ({ isGood, text: t(isGood ? good : bad) })
+  const audiences = [claims.aud].flat().map(String)
+  const findings: Finding[] = [
+    { isGood: signature === 'right', text: t(SIGNATURES[signature]) },
+    finding(claims.iss === config.PUBLIC_URL, 'developer.id_token.iss_ours', 'developer.id_token.iss_other'),
+    finding(
+      audiences.some((one) => ownApps.includes(one)),
+      'developer.id_token.aud_own',
+      'developer.id_token.aud_other',
+    ),
+    finding(
+      exp !== undefined && fromEpochSeconds(exp) > now,
+      'developer.id_token.in_time',
+      'developer.id_token.expired',
+    ),
+    ...(iat !== undefined && fromEpochSeconds(iat) > addSeconds(now, SKEW_S)
+      ? [{ isGood: false, text: t('developer.id_token.clock') }]
+      : []),
+    ...(claims.nonce === undefined ? [] : [{ isGood: true, text: t('developer.id_token.nonce') }]),
+  ]
+  return {
+    header: [header.alg, header.kid].filter((part) => part !== undefined).join(' · '),
+    findings,
+    claims: Object.entries(claims)
+      .slice(0, MAX_CLAIMS)
+      .map(([name, value]) => {
+        const seconds = MOMENTS.includes(name) ? at(name) : undefined
+        return {
+          name: name.slice(0, LONGEST),
+          value: (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, LONGEST),
+          at: seconds === undefined ? null : fromEpochSeconds(seconds).toISOString(),
+          meaning: MEANINGS[name] ? t(MEANINGS[name]) : '',
+        }
+      }),
+  }
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  iss: 'developer.claim.iss',
+  sub: 'developer.claim.sub',
+  aud: 'developer.claim.aud',
+  exp: 'developer.claim.exp',
+  iat: 'developer.claim.iat',
+  auth_time: 'developer.claim.auth_time',
+  nonce: 'developer.claim.nonce',
+  at_hash: 'developer.claim.at_hash',
+  sid: 'developer.claim.sid',
+  acr: 'developer.claim.acr',
+  amr: 'developer.claim.amr',
+}
+
+const SIGNATURES = {
+  right: 'developer.id_token.signature_right',
+  wrong: 'developer.id_token.signature_wrong',
+  foreign: 'developer.id_token.signature_foreign',
+} as const

@@ -1,0 +1,178 @@
+import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
+import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { foundInBody, foundInQuery } from '../../platform/lib/web/misplaced.ts'
+import { parseQuery, pathAsSent, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
+import { type FailureAnswer, invalidRequest, methodNotAllowed, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { CONTRACT_REQUESTS } from '../oauth/index.ts'
+import type { StandardRequests } from '../oidc/index.ts'
+import type { PersonRequest } from '../people/index.ts'
+import { namedApps, refusalOf } from '../refusals/index.ts'
+import { showMicroApp } from '../registry/index.ts'
+import { findAppAccess } from '../teams/index.ts'
+import { reasonOf } from './failure-view.ts'
+import { isForm, type PastedRequest, parsePasted } from './pasted.ts'
+import { OPERATIONS } from './reference.ts'
+
+/** What would come of a request that a developer has pasted. The checks are those of the endpoints themselves. */
+
+type Judged = 'contract_authorize' | 'contract_token' | 'authorize' | 'authorize_form' | 'token'
+const JUDGED: readonly string[] = ['contract_authorize', 'contract_token', 'authorize', 'authorize_form', 'token']
+
+/** Endpoints whose requests are judged. */
+export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.includes(id))
+
+const FORM_MISSING = 'body_of_another_type'
+const NOTHING = parseQuery('')
+
+/** Parameters whose values are shown again: registered, or known to all. Whatever else is hidden may be a secret. */
+const SHOWN =
+  'app_key client_id response_type response_mode grant_type scope prompt max_age code_challenge_method'.split(' ')
+const LONGEST_SHOWN = 200
+
+interface SentParameter {
+  readonly name: string
+  /** Null where it may be a secret. */
+  readonly value: string | null
+  readonly length: number
+  readonly place: 'query' | 'form'
+  /** Whether the endpoint reads a parameter of this name there. */
+  readonly isRead: boolean
+}
+
+export async function judge(given: PersonRequest, requests: StandardRequests, text: string, t: Translate) {
+  const pasted = parsePasted(text)
+  if (!pasted) return { verdict: 'unreadable' } as const
+  const path = pathAsSent(pasted.url)
+  const there = ENDPOINTS.filter((one) => one.path === path)
+  const [first] = there
+  if (!first) return { verdict: 'elsewhere', path: path.slice(0, LONGEST_SHOWN) } as const
+  const operation = there.find(({ method }) => method.toUpperCase() === pasted.method) ?? first
+  const sent = sentIn(pasted)
+  const request = {
+    title: t(`api.${operation.id}.title`),
+    method: pasted.method,
+    path,
+    hosts: otherHost(given, operation, pasted),
+    parameters: parametersOf(operation, sent),
+  }
+  const owned = await ownAppOf(given, pasted, sent)
+  if (owned === 'of others') return { verdict: 'not-yours', request } as const
+  const refusal = await refusalOfPasted(given, requests, { operation, pasted, sent, there })
+  if (!refusal) return { verdict: 'accepted', request } as const
+  return { verdict: 'refused', request, reason: reasonOf(refusal, owned, t) } as const
+}
+
+interface Sent {
+  readonly query: Query
+  readonly form: Query
+}
+
+const sentIn = (pasted: PastedRequest): Sent => ({
+  query: parseQuery(queryOf(pasted.url)),
+  form: pasted.body !== null && isForm(pasted) ? parseQuery(pasted.body) : NOTHING,
+})
+
+/** Where the request goes to, and where it should, if they differ. */
+function otherHost({ deps: { config } }: PersonRequest, { at }: ApiOperation, { origin }: PastedRequest) {
+  const ours = new URL(config[at]).origin
+  return origin === null || ours === origin || ours.endsWith(origin) ? null : { sent: origin, ours }
+}
+
+function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): SentParameter[] {
+  const read = (messages: typeof query) => messages.flatMap((message) => Object.keys(message.shape))
+  const places = [
+    ['query', sent.query, read(query)],
+    ['form', sent.form, read(form)],
+  ] as const
+  return places.flatMap(([place, { values }, names]) =>
+    [...values].map(([name, value]) => ({
+      name: name.slice(0, LONGEST_SHOWN),
+      value: SHOWN.includes(name)
+        ? value.slice(0, LONGEST_SHOWN)
+        : name === 'redirect_uri'
+          ? withoutQuery(value)
+          : null,
+      length: value.length,
+      place,
+      isRead: names.includes(name),
+    })),
+  )
+}
+
+const withoutQuery = (uri: string): string => uri.replace(/[?#].*$/s, '…').slice(0, LONGEST_SHOWN)
+
+/** The app that the request names, if it is of the person's teams. Nothing is compared with what others have registered. */
+async function ownAppOf({ deps, person }: PersonRequest, { headers }: PastedRequest, { query, form }: Sent) {
+  const values = new Map([...query.values, ...form.values])
+  const named = [...new Set([query, form].flatMap((one) => namedApps(one.values, headers.authorization)))]
+  const owned = await Promise.all(named.map((appKey) => findAppAccess(deps, person, appKey)))
+  if (owned.some((one) => one === undefined)) return 'of others'
+  const [appKey] = namedApps(values, headers.authorization)
+  return appKey === undefined ? undefined : showMicroApp(deps, appKey)
+}
+
+interface Asked {
+  readonly operation: ApiOperation
+  readonly pasted: PastedRequest
+  readonly sent: Sent
+  /** What there is at the path. */
+  readonly there: readonly ApiOperation[]
+}
+
+/** As it would be kept among the failed requests; undefined where nothing is wrong. */
+async function refusalOfPasted(given: PersonRequest, requests: StandardRequests, asked: Asked) {
+  const { pasted, sent } = asked
+  const answer = await failureOf(() => send(given, requests, asked), asked)
+  if (!answer) return undefined
+  const { rescode: code, failure } = answer
+  const note = { code, ...(failure.name ? { failure: failure.name } : {}), detail: failure.detail ?? '' }
+  const { url, method, headers } = pasted
+  const { id, ip: address } = given.request
+  const body = { form: sent.form }
+  const reported = {
+    id,
+    url,
+    method: method ?? '',
+    status: 0,
+    address,
+    note,
+    authorization: headers.authorization,
+    body,
+  }
+  const { parameters: _, routing_key: __, ...refused } = refusalOf(reported, given.deps.clock.now())
+  return { ...refused, detail: failure.detail ?? null, parameters: [] }
+}
+
+async function failureOf(work: () => Promise<unknown>, { operation, pasted }: Asked) {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    const { url, body } = pasted
+    const method = pasted.method ?? operation.method.toUpperCase()
+    const named =
+      operation.dialect === 'contract' ? foundInBody(error, body !== null) : foundInQuery(error, { url, method })
+    if (named instanceof NamedFailure) return contractAnswer(named)
+    if (named instanceof RescodeError) return named satisfies FailureAnswer
+    throw named
+  }
+}
+
+function send({ deps, request }: PersonRequest, requests: StandardRequests, { operation, pasted, sent, there }: Asked) {
+  const { method, url, headers, body } = pasted
+  const methods = there.map((one) => one.method.toUpperCase())
+  if (method !== null && !methods.includes(method)) throw methodNotAllowed(methods)
+  const call = { authorization: headers.authorization, address: request.ip }
+  if (operation.form && body !== null && !isForm(pasted)) {
+    throw invalidRequest('the request cannot be read', { name: FORM_MISSING })
+  }
+  const ways: Readonly<Record<Judged, () => Promise<unknown>>> = {
+    contract_authorize: () => CONTRACT_REQUESTS.checkAuthorization(deps, url),
+    contract_token: () => CONTRACT_REQUESTS.rehearseTokenCall(deps, { ...call, url, hasBody: body !== null }),
+    authorize: () => requests.checkAuthorization(sent.query),
+    authorize_form: () => requests.checkAuthorization(sent.form),
+    token: () => requests.rehearseTokenCall({ ...call, form: sent.form }),
+  }
+  return ways[operation.id as Judged]()
+}

@@ -1,0 +1,128 @@
+import multipart from '@fastify/multipart'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Upload } from '../../platform/lib/action.ts'
+import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { hasBody } from '../../platform/lib/web/read-body.ts'
+import { queryOf } from '../../platform/lib/web/request-target.ts'
+import { invalidRequest, type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
+import type { ServiceDeps } from '../jobs/index.ts'
+import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
+import type { Action, PageContext, Table } from './page-model.ts'
+import { count, text } from './texts.ts'
+
+/** Lines with problems that the page shows. */
+const SHOWN = 50
+/** What the page adds to a file: it comes back sealed, in base64, with the names of the fields. */
+const AROUND = 4_096
+
+const sentForm = z.object({
+  file: z.instanceof(Buffer).optional(),
+  sealed: z.string().optional(),
+})
+
+const tooLarge = () => invalidRequest('the file is too large', { status: 413 })
+const isTooLarge = (error: unknown): boolean => (error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE'
+
+const refusedTable = (
+  problems: readonly { readonly line: number; readonly problem: string }[],
+  t: Translate,
+): Table => ({
+  title: t('console.upload.refused'),
+  head: [t('console.upload.line'), t('field.problem')],
+  rows: problems.slice(0, SHOWN).map(({ line, problem }) => [text(count(line)), { text: problem, isEnglish: true }]),
+  none: '',
+  ...(problems.length > SHOWN ? { note: t('console.upload.first', { shown: String(SHOWN) }) } : {}),
+})
+
+const COUNTS = {
+  new: 'console.upload.new',
+  created: 'console.upload.created',
+  identical: 'console.upload.identical',
+  refused: 'console.upload.left_out',
+} as const
+
+interface Options {
+  readonly deps: ServiceDeps
+  readonly contextOf: (request: FastifyRequest) => PageContext
+  readonly section: string
+  readonly action: Action
+  readonly upload: Upload<ServiceDeps>
+}
+
+/**
+ * A form that takes a file: it is looked at first, and what would be done is shown. Then the file comes back from that page, sealed
+ * for the session: it may hold passwords, and nobody has to choose it twice.
+ */
+export async function uploadRoutes(
+  app: FastifyInstance,
+  { deps, contextOf, section, action, upload }: Options,
+): Promise<void> {
+  const onRequest = rolesOnly(action.operation)
+  const longest = Math.ceil((upload.bytes * 4) / 3) + AROUND
+  await app.register(multipart, {
+    attachFieldsToBody: 'keyValues',
+    limits: { fileSize: upload.bytes, fieldSize: longest, files: 1, fields: 3, parts: 4, headerPairs: 20 },
+  })
+  app.addHook('preParsing', async (request) => {
+    if (!hasBody(request)) return
+    const length = Number(request.headers['content-length'] ?? Number.NaN)
+    if (!(length <= longest + AROUND)) throw tooLarge()
+    if (!request.heldBody?.add(length)) throw unavailable()
+  })
+  app.setErrorHandler((error, request, reply) =>
+    sendConsoleError(request, reply, isTooLarge(error) ? tooLarge() : error),
+  )
+
+  const contextOfSeal = (request: FastifyRequest) =>
+    `${action.path} ${whoIs(request).sessionHash.toString('base64url')}`
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: object = {}) => {
+    const { t } = contextOf(request)
+    const page = {
+      ...{ title: t(action.title), hint: t(upload.hint) },
+      ...{ action: request.url, mark: formMark(deps, whoIs(request)), back: `/console/${section}` },
+      ...{ problems: [], counts: [], refused: null, sealed: '', done: false },
+      ...shown,
+    }
+    return sendConsolePage(request, reply, 'console/upload', page, { section, query: queryOf(request.url) })
+  }
+
+  app.get(action.path, { onRequest }, (request, reply) => show(request, reply))
+
+  app.post(action.path, { onRequest }, async (request, reply) => {
+    const { deps: acting, t } = contextOf(request)
+    const refuse = (problems: readonly Problem[]) => show(request, reply.code(400), { problems })
+    const { file, sealed } = sentForm.catch({}).parse(request.body)
+    const given = file ?? opened(sealed)
+    if (!given) return refuse([{ field: 'file', problem: 'is required' }])
+    try {
+      const { counts, problems } = await upload.run(acting, given, { dryRun: file !== undefined })
+      const told = (Object.entries(COUNTS) as [keyof typeof COUNTS, string][]).filter(
+        ([name]) => counts[name] > 0 || name === (file ? 'new' : 'created'),
+      )
+      return await show(request, reply, {
+        done: file === undefined,
+        counts: told.map(([name, key]) => ({ name: t(key), cells: [text(count(counts[name]))] })),
+        refused: problems.length > 0 ? refusedTable(problems, t) : null,
+        sealed:
+          file && counts.new > 0
+            ? encryptSecret(deps.keys, file.toString(), contextOfSeal(request)).toString('base64')
+            : '',
+      })
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error
+      return refuse(error.problems)
+    }
+
+    function opened(text = ''): Buffer | undefined {
+      try {
+        return Buffer.from(decryptSecret(deps.keys, Buffer.from(text, 'base64'), contextOfSeal(request)))
+      } catch {
+        return undefined // of another session, or not from our page
+      }
+    }
+  })
+}

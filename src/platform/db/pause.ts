@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool, PoolClient, QueryResult } from 'pg'
+import { isAway, isStalePlan, keepsConnection, rethrowUnavailable, wasRefused } from '../lib/database-errors.ts'
+import type { Statement } from './statement.ts'
+
+/**
+ * A database that is away for a moment (it restarts, another node takes over) is waited for, as long as nothing can be
+ * done twice: until there is a connection. After that reads are sent again, and a write once, if the server has refused it
+ * because it takes none: the connection was left to a former primary.
+ */
+
+const TRY_AGAIN_AFTER_MS = 100
+
+/** `until`: on performance's clock. */
+async function repeat<T>(
+  attempt: (first: boolean) => Promise<T>,
+  mayRepeat: (error: unknown) => boolean,
+  until: number,
+): Promise<T> {
+  for (let first = true; ; first = false) {
+    try {
+      return await attempt(first)
+    } catch (error) {
+      if (!mayRepeat(error) || performance.now() + TRY_AGAIN_AFTER_MS > until) throw error
+      await sleep(TRY_AGAIN_AFTER_MS)
+    }
+  }
+}
+
+/** A connection that comes too late goes back to the pool. */
+function connectionInTime(pool: Pool, until: number): Promise<PoolClient> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error('timeout exceeded when trying to connect'))
+    const timer = setTimeout(giveUp, until - performance.now())
+    pool.connect((error, client, release) => {
+      clearTimeout(timer)
+      if (!client) return reject(error)
+      if (performance.now() < until) return resolve(client)
+      release()
+      giveUp()
+    })
+  })
+}
+
+/** A connection of the pool. Nothing was sent for whoever waits for it, so it is tried again, whatever the reason. */
+export const connected = (pool: Pool, until: number): Promise<PoolClient> =>
+  repeat(
+    (first) => (first ? pool.connect() : connectionInTime(pool, until)),
+    (error) => !pool.ending && isAway(error),
+    until,
+  ).catch((error) => rethrowUnavailable(error))
+
+/** Whether it may change something, so that a lost answer leaves the outcome unknown. */
+const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)
+
+/** `last`: it is not sent again, whatever happens. */
+async function sendOnce(pool: Pool, statement: Statement, until: number, last = false): Promise<QueryResult> {
+  const client = await connected(pool, until)
+  try {
+    const result = await client.query(statement)
+    client.release()
+    return result
+  } catch (error) {
+    client.release(keepsConnection(error) ? undefined : (error as Error))
+    if (last || !(isStalePlan(error) || wasRefused(error))) throw error
+    // Nothing was done. Without a name it is planned anew on any connection.
+    return sendOnce(pool, { text: statement.text, values: statement.values ?? [] }, until, true)
+  }
+}
+
+/** Sends a statement that is a transaction of its own, committed before it is answered. */
+export const send = (pool: Pool, statement: Statement, until: number): Promise<QueryResult> =>
+  repeat(
+    () => sendOnce(pool, statement, until),
+    (error) => isAway(error) && !writes(statement),
+    until,
+  ).catch((error) => rethrowUnavailable(error, writes(statement)))

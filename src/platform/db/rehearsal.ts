@@ -1,0 +1,30 @@
+import type { Deps } from '../deps.ts'
+import { openMetrics } from '../lib/metrics.ts'
+
+class Undone extends Error {
+  override readonly name = 'Undone'
+}
+
+/** Counts for nobody. */
+const UNCOUNTED = openMetrics()
+
+/**
+ * Does what a request would do, and undoes it: whatever comes of it, nothing is written, spent or counted. For operations
+ * that touch nothing but the database; throws what they throw.
+ */
+export async function rehearse<Given extends Deps, Done>(
+  deps: Given,
+  work: (inside: Given) => Promise<Done>,
+): Promise<Done> {
+  const done: Done[] = []
+  const rateLimiter = { count: () => ({ uses: 0, exceeded: false, endsInMs: 0 }), close: async () => {} }
+  try {
+    await deps.db.tx(async (db) => {
+      done.push(await work({ ...deps, db, rateLimiter, metrics: UNCOUNTED }))
+      throw new Undone()
+    })
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error
+  }
+  return done[0] as Done
+}

@@ -1,0 +1,110 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { PARTNER_LIMITS } from '../../../platform/config/call-limits.ts'
+import type { Config } from '../../../platform/config/index.ts'
+import { MOUNT, mountsOf } from '../../../platform/config/mounts.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import type { Locale } from '../../../platform/lib/web/locale.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { parseQuery, queryOf } from '../../../platform/lib/web/request-target.ts'
+import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
+import { ASK_AGAIN_IN_S } from '../../../ticketing/orders/index.ts'
+import { BREAKER } from '../../../ticketing/partner-reach/index.ts'
+import { ANSWER_SLOW_MS } from '../../checks/index.ts'
+import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import { sendSandboxPage } from '../guard.ts'
+import { INTERFACE_OF } from '../pages/function-groups.ts'
+import { findPartnerSession, sessionCookie } from '../session.ts'
+import { ENCRYPTION_SNIPPETS } from '../snippets.ts'
+import type { NoticeName } from './anchor.ts'
+import { fieldReference } from './reference.ts'
+import { searchReference } from './search.ts'
+import { stateMachinesOf } from './states.ts'
+import { docsTexts } from './texts.ts'
+
+const SECOND_MS = 1_000
+const MEBIBYTE = 1_048_576
+
+/** The limits that the reference names, as text: times are seconds. */
+function docsLimits({ MTP_CLOCK_SKEW_S }: Pick<Config, 'MTP_CLOCK_SKEW_S'>): Readonly<Record<string, string>> {
+  const { connectMs, headersMs, totalMs, bytes } = PARTNER_LIMITS
+  return {
+    connect: String(connectMs / SECOND_MS),
+    headers: String(headersMs / SECOND_MS),
+    total: String(totalMs / SECOND_MS),
+    slow: String(ANSWER_SLOW_MS / SECOND_MS),
+    mebibytes: String(bytes / MEBIBYTE),
+    failures: String(BREAKER.failures),
+    rest: String(BREAKER.openS),
+    ask: String(ASK_AGAIN_IN_S),
+    skew: String(MTP_CLOCK_SKEW_S),
+  }
+}
+
+/** The notices that belong to a function, besides its interface. */
+const NOTICES_OF: Readonly<Partial<Record<FunctionId, readonly NoticeName[]>>> = {
+  'product-change': ['deal-change'],
+  'level-price-calendar': ['level-prices'],
+  'pay-later': ['pay'],
+  consumption: ['consume'],
+  'refund-after-review': ['refund'],
+  'order-reschedule': ['reschedule'],
+}
+
+/** The interfaces that a function tests once more. */
+const TESTED_BY: Readonly<Partial<Record<FunctionId, readonly InterfaceName[]>>> = {
+  robustness: ['order-create', 'order-pay', 'order-query', 'order-refund'],
+}
+
+/** A function that a seller's system can have, and the sections of this page that it is about. */
+interface DocumentedFunction {
+  readonly id: FunctionId
+  readonly isRequired: boolean
+  readonly sections: readonly string[]
+}
+
+export const DOCUMENTED_FUNCTIONS: readonly DocumentedFunction[] = FUNCTION_IDS.map((id) => ({
+  id,
+  isRequired: REQUIRED_FUNCTIONS.includes(id),
+  sections: [INTERFACE_OF[id] ?? [], NOTICES_OF[id] ?? [], TESTED_BY[id] ?? []].flat(),
+}))
+
+const makeReference = (locale: Locale) => ({
+  ...fieldReference(locale),
+  texts: docsTexts(locale),
+  machines: stateMachinesOf(locale),
+})
+
+/** Cache: what a locale has is never another. */
+const references = new Map<Locale, ReturnType<typeof makeReference>>()
+
+/** Made when it is first read, which takes 30 ms that a start need not wait for; it never changes. */
+function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
+  const kept = references.get(locale)
+  if (kept) return kept
+  const made = makeReference(locale)
+  references.set(locale, made)
+  return made
+}
+
+/**
+ * The field reference. Anybody may read it: people who decide whether to integrate have no credentials yet. A signed-in
+ * partner keeps the navigation.
+ */
+export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const limits = docsLimits(deps.config)
+  const cookie = sessionCookie(deps.config)
+  app.addHook('onRequest', async (request) => {
+    request.partner = await findPartnerSession(deps, cookie.read(request))
+  })
+  app.get('/docs', (request, reply) => {
+    const { MTP_PATH_PREFIXES, MTP_CLOCK_SKEW_S: skew } = deps.config
+    const mounts = mountsOf(MTP_PATH_PREFIXES).filter((mount) => mount !== MOUNT)
+    const reference = referenceIn(localeOfRequest(request))
+    const { notices, interfaces, texts } = reference
+    const query = parseQuery(queryOf(request.url)).values.get('q') ?? ''
+    const search = searchReference([...notices, ...interfaces], ({ name }) => texts.title(name), query)
+    const functions = DOCUMENTED_FUNCTIONS
+    const shown = { ...reference, mounts, skew, limits, functions, search, snippets: ENCRYPTION_SNIPPETS }
+    return sendSandboxPage(request, reply, 'sandbox/docs', shown, { section: 'docs', scripts: ['sandbox-copy.js'] })
+  })
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { cursorOf, withCursor } from '../../../platform/db/page.ts'
+import { type Db, type Fragment, sql } from '../../../platform/db/sql.ts'
+import { matches, type TrafficSearch, type TrafficView, WINDOW } from './search-store.ts'
+import { SUMMARY, summary } from './store.ts'
+
+/** Calls in both directions of all partners, for operators. */
+
+const VIEWS = ['sandbox_outgoing', 'sandbox_accepted', 'sandbox_refused'] as const satisfies readonly TrafficView[]
+
+/** A row is placed by its time, as text so that no microsecond is lost, and its id. */
+export type CursorOfAll = readonly [at: string, id: string]
+
+export interface AllTrafficFilter {
+  /** Left out: of all. */
+  readonly partnerId: bigint | undefined
+  readonly searches: readonly TrafficSearch[]
+  readonly from: Date | undefined
+  readonly to: Date | undefined
+}
+
+/** What comes after a cursor, newest first. Rows without a partner named a clientId that was unknown then. */
+function within({ partnerId, from, to }: AllTrafficFilter, after: CursorOfAll | undefined): Fragment {
+  return sql.part`${partnerId === undefined ? sql.part`partner_id is not null` : sql.part`partner_id = ${partnerId}`}
+    and ${from ? sql.part`at >= ${from}` : sql.part`true`} and ${to ? sql.part`at < ${to}` : sql.part`true`}
+    and ${after ? sql.part`at <= ${after[0]}::timestamptz and (at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : sql.part`true`}`
+}
+
+const CURSOR = cursorOf(sql.part`at, id`)
+const ofPartner = withCursor(summary.extend({ partner_id: z.coerce.bigint() }))
+export type SummaryOfAll = z.output<typeof ofPartner>
+
+/** Newest first; each view is read no further than the list is long, or to the end of the window. */
+export function listOfAll(
+  db: Db,
+  filter: AllTrafficFilter,
+  after: CursorOfAll | undefined,
+  until: CursorOfAll | undefined,
+  limit: number,
+): Promise<SummaryOfAll[]> {
+  const end = until ? sql.part`(at, id) >= (${until[0]}::timestamptz, ${until[1]}::uuid)` : sql.part`true`
+  const [first, ...others] = VIEWS.map((view) => {
+    const found = filter.searches.map((search) => sql.part`${matches(search, view)} and `)
+    return sql.part`(select ${SUMMARY}, partner_id, ${CURSOR} from ${sql.identifier(view)}
+      where ${found[0] ?? sql.part``}${found[1] ?? sql.part``}${within(filter, after)} and ${end}
+      order by at desc, id desc limit ${limit})`
+  })
+  return db.listWithCustomPlan(
+    ofPartner,
+    sql`${first ?? sql.part``} union all ${others[0] ?? sql.part``} union all ${others[1] ?? sql.part``}
+        order by at desc, id desc limit ${limit}`,
+  )
+}
+
+const placed = z.object({ cursor: z.string() })
+
+/** The cursor of the last of the next thousand calls, whatever they are; undefined where there are fewer. */
+export async function windowOfAll(
+  db: Db,
+  filter: AllTrafficFilter,
+  after: CursorOfAll | undefined,
+): Promise<string | undefined> {
+  const from = (view: TrafficView) =>
+    sql.part`(select at, id from ${sql.identifier(view)} where ${within(filter, after)}
+      order by at desc, id desc limit ${WINDOW})`
+  const [last] = await db.listWithCustomPlan(
+    placed,
+    sql`select ${CURSOR} from (
+          ${from('sandbox_outgoing')} union all ${from('sandbox_accepted')} union all ${from('sandbox_refused')}
+          order by at desc, id desc offset ${WINDOW - 1} limit 1) last_one`,
+  )
+  return last?.cursor
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { type Db, sql } from '../../../platform/db/sql.ts'
+import { storedDetail } from '../../../platform/lib/localized-text.ts'
+import { caused, judged, warnings } from './store.ts'
+
+/** Single entries of the traffic. */
+
+const headers = z.record(z.string(), z.string())
+
+const call = z.object({
+  id: z.string(),
+  at: z.date(),
+  interface: z.string(),
+  order_id: z.string().nullable(),
+  duration_ms: z.number(),
+  url: z.string(),
+  request_headers: headers,
+  request_body: z.string(),
+  http_status: z.number().nullable(),
+  response_headers: headers.nullable(),
+  response_body: z.string().nullable(),
+  code: z.number().nullable(),
+  failure: z.string().nullable(),
+  failure_detail: storedDetail.nullable(),
+  ...judged,
+  ...caused,
+  cause: caused.cause.unwrap(),
+})
+export type KeptCall = z.output<typeof call>
+
+/** One of our calls to this partner. */
+export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCall | undefined> =>
+  db.maybe(
+    call,
+    sql`select id, at, name as interface, order_id, duration_ms, url, request_headers, request_body, status as http_status,
+          response_headers, response_body, code, failure, detail as failure_detail, forged, verdict, cause, cause_ref
+        from sandbox_outgoing where partner_id = ${partnerId} and id = ${id}`,
+  )
+
+const received = z.object({
+  id: z.string(),
+  at: z.date(),
+  path: z.string(),
+  /** Null for a notice that was accepted: its headers are not kept. */
+  headers: headers.nullable(),
+  body: z.string(),
+  answer: z.string(),
+  code: z.number(),
+  /** Null means 200. */
+  status: z.number().nullable(),
+  /** As the body names it. */
+  order_id: z.string().nullable(),
+  reason: storedDetail.nullable(),
+  /** Whether it is known that this partner sent it. */
+  verified: z.boolean(),
+  left_out: z.number().nullable(),
+  warnings,
+  /** Null means POST. */
+  method: z.string().nullable(),
+})
+export type KeptReceived = z.output<typeof received>
+
+const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings, method`
+
+/** A notice of this partner that was accepted. */
+export const findKeptNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
+  db.maybe(received, sql`select ${RECEIVED} from sandbox_accepted where partner_id = ${partnerId} and id = ${id}`)
+
+/** A call that names this partner and was refused. */
+export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
+  db.maybe(received, sql`select ${RECEIVED} from sandbox_refused where partner_id = ${partnerId} and id = ${id}`)
+
+const entryOwner = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
+
+/** Whose entry this is, and of which kind; each view finds it by a unique index. */
+export const findEntryOwner = (db: Db, id: string): Promise<z.output<typeof entryOwner> | undefined> =>
+  db.maybe(
+    entryOwner,
+    sql`select partner_id, kind from sandbox_outgoing where id = ${id}::uuid
+        union all select partner_id, kind from sandbox_accepted where id = ${id}::uuid
+        union all select partner_id, kind from sandbox_refused where id = ${id}::uuid and partner_id is not null
+        limit 1`,
+  )
+
+/** Calls among which the last body is looked for. */
+const LOOKED_THROUGH = 1_000
+
+const sent = z.object({ request_body: z.string() })
+
+/** The body that was last sent to an interface, among the newest calls to the partner. */
+export const lastBodySent = async (db: Db, partnerId: bigint, name: string): Promise<string | undefined> => {
+  const row = await db.maybe(
+    sent,
+    sql`select request_body from (
+          select id, at, name, request_body from sandbox_outgoing
+          where partner_id = ${partnerId} order by at desc, id desc limit ${LOOKED_THROUGH}) newest
+        where name = ${name} order by at desc, id desc limit 1`,
+  )
+  return row?.request_body
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Role } from '../../src/platform/lib/web/admin-auth.ts'
+import { openWorld, type World } from '../harness.ts'
+import { adminTokenHolder, COOKIE, type Person, signedIn } from './person.ts'
+
+/** Users of a file, imported in the console: looked at first, then done. */
+
+let world: World
+let admin: Person
+beforeAll(async () => {
+  world = await openWorld()
+  admin = await adminTokenHolder(world)
+})
+afterAll(() => world?.close())
+
+const PAGE = '/console/users/import'
+const PASSWORD = 'seven green turtles walk'
+let serial = 0
+const line = (more: object = {}) => {
+  const id = `imported-${++serial}`
+  const big_avatar_url = 'https://pictures.example.com/a.png'
+  return { cid: 7, user_id: id, passport: id, name: `Person ${serial}`, big_avatar_url, password: PASSWORD, ...more }
+}
+const ndjson = (...lines: object[]) => lines.map((one) => JSON.stringify(one)).join('\n')
+
+interface Sent {
+  readonly file?: string | Buffer
+  readonly sealed?: string
+  readonly mark?: string
+  readonly site?: string
+}
+async function send({ file, sealed, mark, site = 'same-origin' }: Sent, by = admin) {
+  const form = new FormData()
+  form.append('form_mark', mark ?? (await by.mark('/console/users/import')))
+  if (sealed !== undefined) form.append('sealed', sealed)
+  if (file !== undefined) form.append('file', new Blob([new Uint8Array(Buffer.from(file))]), 'users.csv')
+  const sent = new Response(form)
+  const answer = await world.app.inject({
+    method: 'POST',
+    url: PAGE,
+    headers: {
+      cookie: `${COOKIE}=${by.cookie}`,
+      accept: 'text/html',
+      'accept-language': 'en',
+      'sec-fetch-site': site,
+      'content-type': sent.headers.get('content-type') ?? '',
+    },
+    payload: Buffer.from(await sent.arrayBuffer()),
+  })
+  const text = answer.body.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+  return {
+    status: answer.statusCode,
+    body: answer.body,
+    text,
+    sealed: /name="sealed" value="([^"]+)"/.exec(answer.body)?.[1],
+  }
+}
+const people = async () => Number((await world.pool.query('select count(*) from user_profile')).rows[0].count)
+async function operator(role: Role): Promise<Person> {
+  return (await signedIn(world, role)).person
+}
+
+describe('a file of users', () => {
+  it('is looked at first, and changes nothing; then it is imported, without what has problems', async () => {
+    const [one, two] = [line(), line()]
+    const file = ndjson(one, { ...line(), name: '' }, two, { ...line(), passport: one.passport }, line({ user_id: '' }))
+    const before = await people()
+    const looked = await send({ file })
+    expect(looked.status).toBe(200)
+    expect(looked.text).toContain('Nothing has been changed yet')
+    expect(looked.text).toContain('Would be created 2')
+    expect(looked.text).toContain('Left out because of problems 3')
+    expect(looked.text).toMatch(/4 passport is that of line 1/)
+    expect(looked.body).not.toContain(PASSWORD)
+    expect(await people()).toBe(before)
+    const done = await send({ sealed: looked.sealed ?? '' })
+    expect(done.text).toContain('Created 2')
+    expect(await people()).toBe(before + 2)
+    const again = await send({ sealed: looked.sealed ?? '' })
+    expect(again.text).toContain('There already 2')
+    expect(await people()).toBe(before + 2)
+    const answer = await world.app.inject({
+      ...{ method: 'POST', url: '/sign-in', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      payload: new URLSearchParams({ passport: two.passport, password: PASSWORD }).toString(),
+    })
+    expect(answer.statusCode).toBe(303)
+    const { rows } = await world.pool.query("select actor, detail from audit_event where event = 'users_imported'")
+    expect(rows).toHaveLength(1)
+    expect(world.logged()).not.toContain(PASSWORD)
+  })
+
+  it('may be CSV, and may have nothing to create', async () => {
+    const { cid, user_id, passport, name, big_avatar_url, password } = line()
+    const head = 'cid,user_id,passport,name,big_avatar_url,password\n'
+    const csv = `\uFEFF${head}${[cid, user_id, passport, name, big_avatar_url, password].join(',')}\n`
+    const looked = await send({ file: csv })
+    expect(looked.text).toContain('Would be created 1')
+    await send({ sealed: looked.sealed ?? '' })
+    const again = await send({ file: csv })
+    expect(again.text).toContain('There already 1')
+    expect(again.sealed).toBeUndefined()
+  })
+
+  it.each<[string, () => string | Buffer, number, string]>([
+    ['that is none', () => Buffer.from([0xff, 0xfe, 0x00, 0xd8]), 400, 'not UTF-8'],
+    ['without a line', () => '', 400, 'has no users'],
+    [
+      'of more users than a page takes',
+      () => ndjson(...Array.from({ length: 1_001 }, () => line({ password: undefined, password_hash: HASH }))),
+      400,
+      '1000',
+    ],
+    ['with more passwords than a page hashes', () => ndjson(...Array.from({ length: 201 }, () => line())), 400, '200'],
+    ['that is too large', () => 'x'.repeat(600_000), 413, 'too large'],
+  ])('%s is refused', async (_name, file, status, said) => {
+    const before = await people()
+    const answer = await send({ file: file() })
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(said)])
+    expect(answer.sealed).toBeUndefined()
+    expect(await people()).toBe(before)
+  })
+})
+
+const HASH = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$RdescudvJCsgt3ub+b4dWRWJTmaaJObG1u4PzWvDrIc'
+
+describe('who may', () => {
+  it('is an editor or an administrator', async () => {
+    for (const role of ['viewer', 'support'] as const) {
+      const person = await operator(role)
+      expect((await person.get(PAGE)).status).toBe(403)
+      expect((await send({ file: ndjson(line()) }, person)).status).toBe(403)
+      expect((await person.get('/console/users')).text).not.toContain(PAGE)
+    }
+    const editor = await operator('editor')
+    expect((await editor.get('/console/users')).text).toContain(`href="${PAGE}"`)
+    expect((await editor.get(PAGE)).text).toContain('type="file"')
+    expect((await send({ file: ndjson(line()) }, editor)).sealed).toBeDefined()
+  })
+
+  it('is nobody with a form of another site, of another session, or made up', async () => {
+    const file = ndjson(line())
+    const before = await people()
+    expect((await send({ file, site: 'cross-site' })).status).toBe(403)
+    expect((await send({ file, mark: 'x' })).status).toBe(403)
+    const other = await operator('editor')
+    expect((await send({ file, mark: await other.mark(PAGE) })).status).toBe(403)
+    const { sealed = '' } = await send({ file }, other)
+    for (const taken of [sealed, `A${sealed.slice(1)}`, 'x', '']) {
+      expect((await send({ sealed: taken })).status).toBe(400)
+    }
+    expect((await admin.post(PAGE, { form_mark: await admin.mark(PAGE), file: 'x' })).status).toBe(400)
+    expect(await people()).toBe(before)
+  })
+})

@@ -1,0 +1,212 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { awaitDatabase } from '../../src/platform/db/await-database.ts'
+import { BATCH_LIMITS, type Batched } from '../../src/platform/db/batch.ts'
+import { openPool } from '../../src/platform/db/pool.ts'
+import { type Db, dbOf, sql } from '../../src/platform/db/sql.ts'
+import { DatabaseUnavailable } from '../../src/platform/lib/database-errors.ts'
+import { openLog } from '../../src/platform/lib/log.ts'
+import { Forwarder } from '../forwarder.ts'
+import { type EmbeddedServer, startPostgres } from '../own-postgres.ts'
+import { until } from '../until.ts'
+
+/** A database that is away for a moment is waited for, and nothing is done twice: a real PostgreSQL, restarted. */
+
+const log = openLog({ level: 'silent', pretty: false })
+const forwarder = new Forwarder()
+let folder: string
+let server: EmbeddedServer
+
+const start = async () => {
+  server = await startPostgres(folder)
+  forwarder.target = Number(new URL(server.databaseUrl).port)
+}
+const stop = async () => {
+  forwarder.target = null
+  await server.stop()
+}
+/** Asks the server itself, past the forwarder. */
+async function ask(text: string): Promise<pg.QueryResult['rows']> {
+  const client = new pg.Client({ connectionString: server.databaseUrl })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+    .query(text)
+    .then(({ rows }) => rows)
+    .finally(() => client.end())
+}
+const marks = async () => (await ask('select name from mark order by name')).map(({ name }) => name)
+
+function connect({ waitMs = 20_000, size = 4 } = {}): { db: Db; pool: pg.Pool } {
+  const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size }, log)
+  onTestFinished(() => pool.end())
+  return { pool, db: dbOf(pool, { ...BATCH_LIMITS, waitMs }) }
+}
+
+const Name = z.object({ name: z.string() })
+const mark = (db: Db, name: string) => db.exec(sql`insert into mark (name) values (${name})`)
+const batched: Batched<string, { name: string }> = {
+  key: (name) => name,
+  duplicates: 'serialize',
+  row: Name,
+  statement: (names) => sql`with asked as (select * from unnest(${names}::text[]) with ordinality as a (name, ordinal)),
+    made as (insert into mark (name) select name from asked returning name)
+    select name, ordinal from made join asked using (name)`,
+}
+const pid = (db: Db) => db.one(z.object({ pid: z.number() }), sql`select pg_backend_pid() as pid`)
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error) => error,
+  )
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-pause-'))
+  chmodSync(folder, 0o755)
+  await forwarder.open()
+  await start()
+  await ask('create table mark (name text)')
+})
+beforeEach(() => ask('truncate mark'))
+afterAll(async () => {
+  await server?.stop()
+  forwarder.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('while PostgreSQL restarts', () => {
+  it('what is asked waits and is then done, once', async () => {
+    const { db } = connect()
+    await pid(db)
+    await stop()
+    const asked = [
+      mark(db, 'alone'),
+      db.tx((inside) => mark(inside, 'in a transaction')),
+      db.batch(batched, 'in a batch'),
+      db.many(Name, sql`select name from mark where false`),
+      db.listWithCustomPlan(Name, sql`select name from mark where false`),
+    ]
+    await sleep(300)
+    await start()
+    await Promise.all(asked)
+    expect(await marks()).toEqual(['alone', 'in a batch', 'in a transaction'])
+  })
+
+  it('it is waited for no longer than a request may wait, and /readyz does not wait', async () => {
+    const { db } = connect({ waitMs: 500 })
+    await pid(db)
+    await stop()
+    const took = async (work: Promise<unknown>) => {
+      const began = performance.now()
+      expect(await failureOf(work)).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+      return performance.now() - began
+    }
+    expect(await took(mark(db, 'late'))).toBeGreaterThan(350)
+    expect(await took(pid(db.reserved()))).toBeLessThan(350)
+    await start()
+    expect(await marks()).toEqual([])
+  })
+
+  it('who finds no free connection, again and again, is refused too', async () => {
+    const { db, pool } = connect({ waitMs: 4_500, size: 1 })
+    const held = await pool.connect()
+    expect(await failureOf(mark(db, 'late'))).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    held.release()
+    expect(await mark(db, 'in time')).toBe(1)
+  })
+
+  it('no connection is sought after the end of the pool', async () => {
+    const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size: 4 }, log)
+    await stop()
+    const asked = failureOf(pid(dbOf(pool)))
+    await pool.end()
+    const began = performance.now()
+    expect(await asked).toBeInstanceOf(DatabaseUnavailable)
+    expect(performance.now() - began).toBeLessThan(1_500)
+    await start()
+  })
+})
+
+describe('a connection that is lost in the middle', () => {
+  const atWork = (statement: string) => `pg_stat_activity where state = 'active' and query like '${statement}%'`
+  const terminate = (statement: string) =>
+    until(async () => (await ask(`select pg_terminate_backend(pid) from ${atWork(statement)}`)).length > 0)
+
+  it('has a read sent again', async () => {
+    const { db } = connect()
+    const reading = db.one(Name, sql`select 'read' as name from pg_sleep(1)`)
+    await terminate(`select ''read''`)
+    expect(await reading).toEqual({ name: 'read' })
+  })
+
+  it('has nothing sent again that may have been done', async () => {
+    const { db } = connect()
+    const writing = failureOf(db.exec(sql`insert into mark (name) select 'once' from pg_sleep(1)`))
+    await until(async () => (await ask(`select from ${atWork('insert into mark')}`)).length > 0)
+    forwarder.cut()
+    expect(await writing).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
+  })
+
+  it('has no transaction done again whose statements have begun', async () => {
+    const { db } = connect()
+    let times = 0
+    const writing = failureOf(
+      db.tx(async (inside) => {
+        times++
+        await inside.exec(sql`select from pg_sleep(20)`)
+      }),
+    )
+    await terminate('select from pg_sleep(20)')
+    expect(await writing).toBeInstanceOf(DatabaseUnavailable)
+    expect(times).toBe(1)
+  })
+})
+
+describe('a server that takes no writes', () => {
+  it('refuses one on a connection that was left to it: another connection does it, once', async () => {
+    const { db, pool } = connect({ size: 1 })
+    const { pid: before } = await pid(db)
+    await pool.query('set session characteristics as transaction read only')
+    await mark(db, 'alone')
+    expect(await marks()).toEqual(['alone'])
+    expect(await pid(db)).not.toEqual({ pid: before })
+  })
+
+  it('is not read from while it is a standby, and is waited for until it is promoted', async () => {
+    await stop()
+    const cluster = realpathSync(join(folder, 'postgres'))
+    writeFileSync(join(cluster, 'standby.signal'), '')
+    const started = startPostgres(folder) // until it takes writes
+    const file = join(cluster, 'postmaster.pid')
+    forwarder.target = await until(() => existsSync(file) && Number(readFileSync(file, 'utf8').split('\n')[3]))
+    const url = forwarder.through(server.databaseUrl)
+    const client = await until(async () => {
+      const one = new pg.Client(url)
+      one.on('error', () => {})
+      return one.connect().then(
+        () => one,
+        () => undefined,
+      )
+    })
+    expect(await failureOf(pid(connect().db.reserved()))).toMatchObject({
+      name: 'DatabaseUnavailable',
+      cause: { code: '25006' },
+    })
+    const asked = [
+      mark(connect().db, 'after the promotion'),
+      pid(connect().db),
+      awaitDatabase(url, { seconds: 60, log }),
+    ]
+    await sleep(300)
+    await client.query('select pg_promote()')
+    await client.end()
+    server = await started
+    await Promise.all(asked)
+    expect(await marks()).toEqual(['after the promotion'])
+  })
+})

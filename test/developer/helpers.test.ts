@@ -1,0 +1,310 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parsePasted } from '../../src/authorization/developer/pasted.ts'
+import { jsTicket } from '../../src/authorization/resource/index.ts'
+import { epochSeconds } from '../../src/platform/lib/clock.ts'
+import { translator } from '../../src/platform/lib/web/locale.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type Client, dataOf, type Parameters, pkcePair, tokenSetOf } from '../acceptance/client.ts'
+import { consentForm, visibleText } from '../acceptance/form.ts'
+import { header, queryOf } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { basicOf, bodyOf, FORM } from '../oidc/app.ts'
+import { clientOf, type Developer, founder, registered, tester, withAuthenticator } from '../teams/people.ts'
+
+/** What developers paste into the helpers, and what they are told: the checks of the endpoints, and nothing done by them. */
+
+const CALLBACK = 'http://localhost:8000/callback'
+const t = translator('en')
+
+let world: World
+let client: Client
+let owner: Developer & { team: string }
+let app: { app_key: string; app_secret: string; redirect_uri: string }
+let person: Browser
+beforeAll(async () => {
+  world = await openWorld({ LOG_REQUESTS: 'all' })
+  client = clientOf(world)
+  owner = await founder(world)
+  await withAuthenticator(world, owner)
+  const app_key = await registered(owner)
+  const secret = await owner.browser.send('POST', `/developer/apps/${app_key}/secret`, { replaces: '' })
+  const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(secret.text)?.[1] ?? ''
+  app = { app_key, app_secret, redirect_uri: CALLBACK }
+  person = await tester(world, owner, app_key)
+})
+afterAll(() => world?.close())
+
+const helper = async (name: string, form: Record<string, string>, { browser }: Pick<Developer, 'browser'> = owner) =>
+  (await browser.send('POST', `/developer/helpers/${name}`, form)).text
+const toldIn = (html: string) =>
+  visibleText(
+    /<div role="status"[\s\S]*?<form|<p class="alert" role="status"[\s\S]*?<form/.exec(html)?.[0] ?? html,
+  ).replace(/\s+/g, ' ')
+const told = async (request: string, by?: Pick<Developer, 'browser'>) =>
+  toldIn(await helper('request', { request }, by))
+
+const home = () => world.deps.config.PUBLIC_URL
+const { verifier, challenge } = pkcePair()
+const contractUrl = (changes: Parameters = {}) =>
+  `${home()}${client.authorizePath(client.request(app, { scope: 'USER_INFO', ...changes }))}`
+const standardUrl = (changes: Parameters = {}) =>
+  `${home()}/oauth2/authorize?${queryOf({
+    ...{ client_id: app.app_key, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid profile', state: 's' },
+    ...{ code_challenge: challenge, code_challenge_method: 'S256', ...changes },
+  })}`
+const contractToken = (changes: Parameters = {}) =>
+  `curl -i -X POST '${home()}/oauth/v2/api/token?${queryOf(client.exchangeParameters(app, { code: 'x', state: 'x' }, changes))}'`
+const tokenForm = (changes: Parameters = {}) =>
+  queryOf({
+    ...{ client_id: app.app_key, client_secret: app.app_secret, grant_type: 'authorization_code', code: 'x' },
+    ...{ redirect_uri: CALLBACK, code_verifier: verifier, ...changes },
+  })
+const standardToken = (changes: Parameters = {}, headers = `Content-Type: ${FORM}`) =>
+  `POST /oauth2/token HTTP/1.1\r\nHost: ${new URL(home()).host}\r\n${headers}\r\n\r\n${tokenForm(changes)}`
+async function standardCode(): Promise<string> {
+  const page = await person.open(new URL(standardUrl()).pathname + new URL(standardUrl()).search)
+  const form = consentForm(page.text)
+  const answer = form ? await person.submit(form, { decision: 'approve' }) : page
+  return new URL(header(answer, 'location')).searchParams.get('code') ?? ''
+}
+
+describe('a request that is pasted', () => {
+  const right = 'Nothing is wrong with it.'
+  const mend = (id: string, values = {}) => t(`developer.mend.${id}`, values)
+  it.each<[string, () => string, string]>([
+    ['an address of the contract', () => contractUrl(), right],
+    ['an address of OAuth 2.0', () => standardUrl(), right],
+    ['another redirect URI', () => contractUrl({ redirect_uri: 'http://localhost:8000/x' }), mend('redirect_uri')],
+    ['another redirect URI, OAuth 2.0', () => standardUrl({ redirect_uri: `${CALLBACK}/` }), mend('redirect_uri')],
+    ['a scope that it does not hold', () => standardUrl({ scope: 'openid phone' }), mend('scope_not_held')],
+    ['no state', () => contractUrl({ state: undefined }), mend('missing', { name: 'state' })],
+    ['no PKCE', () => standardUrl({ code_challenge: undefined, code_challenge_method: undefined }), mend('challenge')],
+    ['an app that is not here', () => contractUrl({ app_key: 'demo-of-elsewhere' }), mend('unknown_app')],
+    ['a wrong secret', () => contractToken({ app_secret: 'wrong' }), mend('credentials')],
+    ['another grant type', () => contractToken({ grant_type: 'password' }), mend('grant_type')],
+    ['a code that is none', () => contractToken(), mend('code')],
+    ['a code that is none, OAuth 2.0', () => standardToken(), mend('code')],
+    [
+      'two ways at once',
+      () => standardToken({}, `Content-Type: ${FORM}\r\nAuthorization: ${basicOf(app.app_key, 'x')}`),
+      mend('two_ways'),
+    ],
+    ['a GET', () => `curl -G ${home()}/oauth2/token -d client_id=${app.app_key}`, mend('method')],
+    [
+      'JSON',
+      () => `curl ${home()}/oauth2/token -H 'Content-Type: application/json' -u ${app.app_key}:x -d '{"code":"x"}'`,
+      mend('media_type'),
+    ],
+    ['a query in place of the form', () => `POST ${home()}/oauth2/token?${tokenForm()}`, mend('query')],
+    [
+      'a form in place of the query',
+      () =>
+        `curl '${home()}/oauth/v2/api/token?app_key=${app.app_key}&app_secret=${app.app_secret}' -d grant_type=authorization_code`,
+      mend('body'),
+    ],
+    ['another service', () => contractUrl().replace(home(), 'https://gate.example'), t('developer.helpers.other_host')],
+    ['another path', () => `${home()}/oauth/token?client_id=x`, t('developer.helpers.elsewhere')],
+    ['no request', () => 'Why does it not work?', t('developer.helpers.unreadable')],
+  ])('%s', async (_name, request, expected) => {
+    expect(await told(request())).toContain(expected)
+  })
+
+  it('is not carried out: a code that is right can still be exchanged, in both dialects', async () => {
+    const count = async () =>
+      (await world.pool.query('select (select count(*) from access_token) + (select count(*) from audit_event) as n'))
+        .rows[0].n
+    const { code: inContract, state } = await client.getCode(person, app, { scope: 'USER_INFO' })
+    const [consented, code] = [{ code: inContract, state }, await standardCode()]
+    await client.call('POST', '/oauth2/token', { 'content-type': FORM }, tokenForm({ code: await standardCode() })) // makes the first key
+    const before = [await count(), { ...world.deps.metrics.tokensIssued }]
+    for (let n = 0; n < 5; n++) {
+      expect(await told(contractToken(consented))).toContain(right)
+      expect(await told(standardToken({ code }))).toContain(right)
+      expect(await told(contractToken({ ...consented, state: 'other' }))).toContain(mend('state_same'))
+      expect(await told(standardToken({ code, code_verifier: 'v'.repeat(43) }))).toContain(mend('verifier'))
+    }
+    expect([await count(), world.deps.metrics.tokensIssued]).toEqual(before)
+    const tokens = tokenSetOf(await client.exchange(app, consented))
+    const answer = await client.call('POST', '/oauth2/token', { 'content-type': FORM }, tokenForm({ code }))
+    expect(bodyOf(answer)).toHaveProperty('id_token')
+    // And a refresh token is neither replaced nor, as one of before, the end of its grant.
+    const refresh = `curl -X POST '${home()}/oauth/v2/api/token?${queryOf(client.refreshParameters(app, tokens.refresh_token))}'`
+    expect(await told(refresh)).toContain(right)
+    expect(dataOf(await client.refresh(app, tokens.refresh_token))).toHaveProperty('access_token')
+    expect(await told(contractToken(consented))).toContain(mend('code_used'))
+    expect(dataOf(await client.userInfo(tokens.access_token))).toHaveProperty('uinfo')
+  })
+
+  it('counts as no failure, and is not among the failed requests', async () => {
+    const kept = async () =>
+      (await world.pool.query('select 1 from failed_attempt union all select 1 from refused_request')).rowCount
+    const before = await kept()
+    for (let n = 0; n < 3; n++) await told(contractToken({ app_secret: `wrong-${n}` }))
+    expect(await kept()).toBe(before)
+  })
+
+  it('of another team says nothing of the app, whatever it sends', async () => {
+    const other = await founder(world)
+    const answers = [
+      await told(contractToken(), other),
+      await told(contractToken({ app_secret: 'wrong' }), other),
+      await told(contractUrl({ redirect_uri: 'https://x.example/' }), other),
+      // With an app of their own beside it.
+      await told(
+        standardToken(
+          { client_id: await registered(other), client_secret: undefined },
+          `Content-Type: ${FORM}\r\nAuthorization: ${basicOf(app.app_key, app.app_secret)}`,
+        ),
+        other,
+      ),
+    ]
+    for (const answer of answers) {
+      expect(answer).toContain(t('developer.helpers.not_yours'))
+      expect(answer).not.toContain(t('developer.failures.registered'))
+      expect(answer).not.toContain(t('developer.failures.mend'))
+    }
+  })
+
+  it('shows no secret again, keeps none and logs none', async () => {
+    const html = await helper('request', {
+      request: standardToken({ code: 'ghac_abcdefghijklmnop', x_typo: 'surprise' }),
+    })
+    expect(toldIn(html)).toContain('x_typo in the form 8 characters, not shown not read here')
+    expect(toldIn(html)).toContain(`client_id in the form ${app.app_key}`)
+    const secrets = [app.app_secret, 'ghac_abcdefghijklmnop', verifier, 'surprise']
+    for (const secret of secrets) {
+      expect(html).not.toContain(secret)
+      expect(world.logged()).not.toContain(secret)
+    }
+  })
+
+  it('may have 16 KiB; what is longer is refused', async () => {
+    expect(await told(`${home()}/oauth2/authorize?x=${'a'.repeat(20_000)}`)).toContain(
+      t('developer.helpers.unreadable'),
+    )
+    const flood = await owner.browser.send('POST', '/developer/helpers/request', { request: 'a'.repeat(200_000) })
+    expect(flood.status).toBe(400)
+  })
+})
+
+describe('what is pasted', () => {
+  it.each([
+    [
+      'curl with quotes, escapes and several lines',
+      `curl -i -X POST 'https://a.example/t?a=1' \\\n  -H "X-A: \\"b\\"" \\\n  --data-urlencode 'c=d e&f'`,
+      { method: 'POST', origin: 'https://a.example', url: '/t?a=1', body: 'c=d%20e%26f' },
+    ],
+    [
+      'curl with -u and -d',
+      `curl -u id:se:cret https://a.example/t -d a=1 -d b=2`,
+      {
+        method: 'POST',
+        body: 'a=1&b=2',
+        headers: { 'content-type': FORM, authorization: `Basic ${btoa('id:se:cret')}` },
+      },
+    ],
+    ['curl with -G', `curl -G https://a.example/t?x=1 -d a=1`, { method: 'GET', url: '/t?x=1&a=1', body: null }],
+    ['an address', 'https://A.example:1/p?q=1#f', { method: null, origin: 'https://a.example:1', url: '/p?q=1' }],
+    ['a path', '/p?q=1', { method: null, origin: null, url: '/p?q=1' }],
+    [
+      'HTTP',
+      'POST /t HTTP/1.1\nHost: A.example\nContent-Type: x\n\na=1',
+      { method: 'POST', origin: '//a.example', body: 'a=1', headers: { host: 'A.example', 'content-type': 'x' } },
+    ],
+  ])('is read: %s', (_name, text, expected) => {
+    expect(parsePasted(text)).toMatchObject(expected)
+  })
+  it.each(['', 'curl', 'hello there', 'ftp://a.example/', 'POST', 'curl --url'])('is no request: %j', (text) => {
+    expect(parsePasted(text)).toBeUndefined()
+  })
+})
+
+describe('an id_token', () => {
+  const read = async (id_token: string) => toldIn(await helper('id-token', { id_token }))
+  const issued = async () => {
+    const answer = await client.call(
+      'POST',
+      '/oauth2/token',
+      { 'content-type': FORM },
+      tokenForm({ code: await standardCode() }),
+    )
+    return String(bodyOf(answer).id_token)
+  }
+
+  it('is verified, and each claim told in words', async () => {
+    const shown = await read(await issued())
+    for (const id of ['signature_right', 'iss_ours', 'aud_own', 'in_time'])
+      expect(shown).toContain(t(`developer.id_token.${id}`))
+    expect(shown).toContain(`aud ${t('developer.claim.aud')} ${app.app_key}`)
+    expect(shown).not.toContain('Wrong')
+  })
+
+  it('that is late, changed, or of somebody else is told as such', async () => {
+    const token = await issued()
+    const [head, , signature] = token.split('.')
+    const changed = Buffer.from(JSON.stringify({ iss: 'https://x.example', aud: 'x' })).toString('base64url')
+    const shown = await read(`${head}.${changed}.${signature}`)
+    for (const id of ['signature_wrong', 'iss_other', 'aud_other', 'expired'])
+      expect(shown).toContain(t(`developer.id_token.${id}`))
+    const { privateKey, publicKey } = await generateKeyPair('RS256')
+    expect(await exportJWK(publicKey)).toBeDefined()
+    const foreign = new SignJWT({ iat: epochSeconds(world.clock.now()) + 600 }).setProtectedHeader({
+      alg: 'RS256',
+      kid: 'x',
+    })
+    const told = await read(await foreign.sign(privateKey))
+    for (const id of ['signature_foreign', 'clock']) expect(told).toContain(t(`developer.id_token.${id}`))
+    world.clock.advance(3_601)
+    expect(await read(token)).toContain(t('developer.id_token.expired'))
+  })
+
+  it.each(['', 'ghat_x', 'a.b.c', `${'a'.repeat(9_000)}.b.c`, '..'])('is none: %.20s', async (text) => {
+    expect(await read(text)).toContain(t('developer.id_token.none'))
+  })
+})
+
+describe('a jsTicket', () => {
+  const token = `ghat_${'x'.repeat(70)}`
+  const md5 = async (text: string) => (await import('node:crypto')).createHash('md5').update(text).digest('hex')
+  const base64 = btoa(token)
+  it('is made, and a mistake of a program named', async () => {
+    const right = jsTicket(token)
+    const made: Record<string, string> = {
+      right,
+      upper_case: right.toUpperCase(),
+      no_base64: await md5(token),
+      newline: await md5(`${base64}\n`),
+      newline_before: jsTicket(`${token}\n`),
+      wrapped: await md5(`${base64.slice(0, 76)}\n${base64.slice(76)}`),
+      digest_base64: Buffer.from(right, 'hex').toString('base64'),
+      base64_only: base64,
+      unknown: 'x',
+    }
+    for (const [id, own] of Object.entries(made)) {
+      const shown = toldIn(await helper('js-ticket', { access_token: token, own }))
+      expect(shown).toContain(t(`developer.js_ticket.${id}`))
+      expect(shown).toContain(right)
+    }
+    expect(await helper('js-ticket', { access_token: token })).not.toContain(token)
+  })
+
+  it('of something else is told to be none of an access token', async () => {
+    expect(toldIn(await helper('js-ticket', { access_token: 'ghrt_x' }))).toContain(t('developer.js_ticket.not_access'))
+    expect(toldIn(await helper('js-ticket', {}))).toContain(t('developer.js_ticket.none'))
+  })
+})
+
+it('both dialects stand side by side with the values of the own app', async () => {
+  const { text } = await owner.browser.open('/developer/helpers')
+  const shown = visibleText(text)
+  for (const part of [
+    `app_key=${app.app_key}`,
+    `client_id=${app.app_key}`,
+    'scope=USER_INFO&',
+    'scope=openid+profile+offline_access',
+  ]) {
+    expect(shown).toContain(part)
+  }
+  expect(text).not.toContain(app.app_secret)
+})

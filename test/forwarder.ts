@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net'
+
+/** A fixed address on loopback for a server that comes back on another port; nobody there: connections are closed at once. */
+export class Forwarder {
+  port = 0
+  /** Null: nobody is there. */
+  target: number | null = null
+  /** How late what the server says arrives, milliseconds. What is under way is lost with the connection. */
+  lateMs = 0
+  readonly #sockets = new Set<Socket>()
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((incoming) => {
+      incoming.on('error', () => incoming.destroy())
+      if (this.target === null) {
+        incoming.destroy()
+        return
+      }
+      const outgoing = dial(this.target, '127.0.0.1')
+      for (const [from, to] of [
+        [incoming, outgoing],
+        [outgoing, incoming],
+      ] as const) {
+        this.#sockets.add(from)
+        from.on('error', () => to.destroy()).on('close', () => to.destroy() && this.#sockets.delete(from))
+      }
+      incoming.pipe(outgoing)
+      outgoing.on('data', (data) => {
+        if (this.lateMs === 0) incoming.write(data)
+        else setTimeout(() => incoming.writable && incoming.write(data), this.lateMs)
+      })
+    })
+  }
+
+  async open(port = 0): Promise<void> {
+    await once(this.#server.listen(port, '127.0.0.1'), 'listening')
+    this.port = (this.#server.address() as AddressInfo).port
+  }
+
+  /** The same address as a URL of this one. */
+  through(url: string): string {
+    const here = new URL(url)
+    here.port = String(this.port)
+    return here.href
+  }
+
+  /** Ends all connections. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  close(): void {
+    this.cut()
+    this.#server.close()
+  }
+}

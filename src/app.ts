@@ -7,6 +7,7 @@ import { oidcRoom } from './authorization/oidc/plugin.ts'
 import { peopleRoom } from './authorization/people/plugin.ts'
 import { openRefusalRecorder } from './authorization/refusals/index.ts'
 import { registerAccessLedger, resourceRoom } from './authorization/resource/plugin.ts'
+import { keepUsage } from './authorization/usage/index.ts'
 import { ROUTE_ROLES } from './operations/actions/index.ts'
 import { actionsRoom } from './operations/actions/plugin.ts'
 import { consoleRoom } from './operations/console/plugin.ts'
@@ -88,7 +89,11 @@ export async function buildApp({
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   const refusals = openRefusalRecorder(withShareOf(deps, 'operators'))
-  app.addHook('onClose', () => refusals.close())
+  const endUsage = keepUsage(withShareOf(deps, 'operators'))
+  app.addHook('onClose', async () => {
+    await refusals.close() // which counts too
+    await endUsage()
+  })
   registerAccessLedger(app, deps)
   if (deps.tracing) traceRequests(app, deps.tracing)
   observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.record })

@@ -8,6 +8,7 @@ export const FLOORS = {
     'account',
     'registry',
     'app-events',
+    'usage',
     'oauth',
     'oidc',
     'resource',
@@ -76,6 +77,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   teams: ['account', 'registry', 'app-events', 'outbound', 'audit', 'throttle'],
   people: ['oauth', 'account', 'registry', 'app-events', 'resource', 'refusals', 'teams', 'audit', 'throttle'],
   metrics: [],
+  usage: [],
   explain: ['account', 'audit', 'mtp', 'mws', 'oauth', 'orders', 'partners', 'refusals', 'registry', 'throttle'],
   developer: [
     'oauth',
@@ -86,6 +88,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'refusals',
     'teams',
     'people',
+    'usage',
     'outbound',
     'throttle',
   ],
@@ -151,6 +154,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   jobs: [
     'refusals',
+    'usage',
     'teams',
     'people',
     'audit',
@@ -340,6 +344,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   worker_lease: 'jobs',
   refused_request: 'refusals',
   activity_hour: 'metrics',
+  app_usage: 'usage',
   installation: 'db',
 }
 

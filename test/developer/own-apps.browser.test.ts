@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { writeUsage } from '../../src/authorization/usage/index.ts'
 import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -42,6 +43,12 @@ beforeAll(async () => {
     role: 'developer',
   })
   await owner.browser.send('POST', `/developer/apps/${appKey}/secret`, { replaces: '' })
+  await owner.browser.send('POST', `/developer/apps/${appKey}/webhook`, { webhook_url: 'https://hooks.example.com/a' })
+  await owner.browser.send('POST', `/developer/apps/${appKey}/webhook/test`, {})
+  world.deps.metrics.usage.count(appKey, 'read', 0, 1_234)
+  world.deps.metrics.usage.count(appKey, 'refused', 20006, 7)
+  world.deps.metrics.usage.count(appKey, 'claimed', 20012, 3)
+  await writeUsage(world.deps)
 })
 afterAll(() => world?.close())
 
@@ -70,6 +77,8 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
     ['edit', `${app}/edit`, owner],
     ['secret', `${app}/secret`, owner],
     ['failures', `${app}/failures`, owner],
+    ['webhook', `${app}/webhook`, owner],
+    ['usage', `${app}/usage`, owner],
     ['find-failure', '/developer/failures?request_id=x', owner],
     ['helpers', '/developer/helpers', owner],
     ['connect-own', '/connect', owner],

@@ -53,6 +53,8 @@ const ROUTES: Readonly<Record<string, { who: 'person' | 'everybody' | 'team' | '
   'POST /developer/apps/:app_key/secret': { who: 'owner', form: { replaces: '' } },
   'GET /developer/apps/:app_key/end-tokens': { who: 'owner' },
   'POST /developer/apps/:app_key/end-tokens': { who: 'owner', form: {} },
+  'GET /developer/apps/:app_key/usage': { who: 'team' },
+  'GET /developer/apps/:app_key/usage.csv': { who: 'team' },
   'GET /developer/apps/:app_key/webhook': { who: 'team' },
   'POST /developer/apps/:app_key/webhook': { who: 'owner', form: { webhook_url: 'https://hooks.example.com/a' } },
   'GET /developer/apps/:app_key/webhook/secret': { who: 'team' },

@@ -11,6 +11,7 @@ import { homeRoutes } from './home-routes.ts'
 import { developerRoutes } from './routes.ts'
 import { secretRoutes } from './secret-routes.ts'
 import { teamRoutes } from './team-routes.ts'
+import { usageRoutes } from './usage-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
 /** What developers of micro-apps read: how to connect, the reference of both dialects, OpenAPI. Public. */
@@ -31,4 +32,5 @@ export const developerRoom: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
   await app.register(failureRoutes, { deps })
   await app.register(helperRoutes, { deps })
   await app.register(webhookRoutes, { deps })
+  await app.register(usageRoutes, { deps })
 }

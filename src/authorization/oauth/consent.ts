@@ -97,8 +97,10 @@ async function approveForm<Request extends AuthorizationRequest>(
   { session, verified: form, check }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
+  let isNew = false
   const code = await deps.db.of(session.routingKey).tx(async (db) => {
     const first = await firstDecision({ ...deps, db }, session, form, 'approve')
+    isNew = first.isNew
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     const code = await issueCode({ ...deps, db }, session, request, form.formId)
     // After the person was locked, as whoever withdraws does: neither waits for one that waits for it.
@@ -106,6 +108,7 @@ async function approveForm<Request extends AuthorizationRequest>(
     if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
     return code
   })
+  if (isNew) deps.metrics.usage.count(request.app.app_key, 'authorization')
   return { request, code, parameters: form.parameters }
 }
 

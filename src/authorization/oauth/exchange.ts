@@ -74,6 +74,7 @@ export async function exchangeCode(deps: Deps, caller: TokenCaller, input: Excha
   if (!found) throw await whyNotFound(deps, caller, input, code)
   if (!found.spent) throw await whyNotExchanged(deps, caller, input, exchange, found)
   deps.metrics.tokensIssued.authorization_code++
+  deps.metrics.usage.count(caller.app.app_key, 'exchange')
   const { scopes, grant_id: grantId, signIn } = found
   return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
 }

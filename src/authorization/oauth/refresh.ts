@@ -6,6 +6,7 @@ import { type DerivedKeys, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
+import { APP_RATES } from '../../platform/throttle/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import type { TokenDeps } from './deps.ts'
 import { endGrant } from './end-grants.ts'
@@ -44,6 +45,7 @@ export async function refreshTokens(
   if (scopes) await refuseBeyondGrant(deps, presented, scopes)
   const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
   deps.metrics.tokensIssued.refresh_token++
+  deps.metrics.usage.count(app.app_key, 'refresh')
   return issued
 }
 
@@ -60,10 +62,7 @@ async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken
 
 /** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
 function limitRefreshes({ config, rateLimiter }: Deps, { app_key }: CallingApp): void {
-  const { exceeded, endsInMs } = rateLimiter.count(
-    { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
-    app_key,
-  )
+  const { exceeded, endsInMs } = rateLimiter.count(APP_RATES.refreshes(config), app_key)
   if (exceeded) throw oauthFailure('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 

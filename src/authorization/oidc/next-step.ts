@@ -69,7 +69,10 @@ export async function nextAuthorizationStep(
     if (isSignedIn && (await mustAsk({ ...deps, db }, request, session))) return undefined
     return issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID(), true)
   })
-  if (code !== undefined) return { step: 'answer', code }
+  if (code !== undefined) {
+    deps.metrics.usage.count(request.app.app_key, 'authorization')
+    return { step: 'answer', code }
+  }
   if (silent) throw refused('consent_required')
   return { step: 'consent', session }
 }

@@ -3,7 +3,7 @@ import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { everyKey, hashSecret } from '../../platform/lib/crypto/keys.ts'
 import { randomBytes } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
-import { networkOf, siteOf } from '../../platform/throttle/index.ts'
+import { APP_RATES, networkOf, siteOf } from '../../platform/throttle/index.ts'
 import { oauthFailure } from '../oauth/index.ts'
 import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
 import type { Client } from './client.ts'
@@ -27,7 +27,7 @@ export async function pushRequest(
   const { app, isPublic } = client
   // Anybody can push in the name of a public client, and would use up what its people have.
   const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
-  limit(deps, { kind: 'pushed request', most: config.PUSHED_REQUESTS_PER_MINUTE }, counted)
+  limit(deps, APP_RATES.pushed(config), counted)
   if (form.values.has('request_uri')) throw oidcFailure('request_uri_foreign')
   // A client that authenticates by a header need not repeat who it is.
   const values = new Map([...form.values, ['client_id', app.app_key]])
@@ -55,13 +55,14 @@ const SITES = 4
 
 /** What is kept of the requests of one app, and of those that one network pushes in the names of public apps. */
 function limitBytes(deps: OidcDeps, { app, isPublic }: Client, bytes: number, address: string): void {
-  const most = deps.config.PUSHED_BYTES_PER_MINUTE
+  const pushedBytes = APP_RATES.pushedBytes(deps.config)
+  const { most } = pushedBytes
   if (isPublic) {
     const [network, site] = [networkOf(address), siteOf(address)]
     limit(deps, { kind: 'pushed bytes of a network', most: Math.ceil(most / NETWORKS) }, network, bytes)
     if (site) limit(deps, { kind: 'pushed bytes of a site', most: Math.ceil(most / SITES) }, site, bytes)
   }
-  limit(deps, { kind: 'pushed bytes', most }, app.app_key, bytes)
+  limit(deps, pushedBytes, app.app_key, bytes)
 }
 
 /** Whether the request names one that was pushed. */

@@ -97,6 +97,11 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
         const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
         return { row: named ? row : { ...row, app_key: null }, address }
       })
+      for (const [place, { row }] of known.entries()) {
+        // Of an app that was authenticated it is counted already.
+        if (row.app_key === null || some[place]?.row.proved) continue
+        metrics.usage.count(row.app_key, row.proved ? 'refused' : 'claimed', row.rescode)
+      }
       const kept = known.flatMap(({ row, address }) => (mayRecord(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
       metrics.refusalsLeftOut.inc(some.length - kept.length)
@@ -119,8 +124,9 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
     record: (refused) => {
       if (!AREA_A.test(refused.url)) return
       const { note, address } = refused
-      const isAuthenticated = note.appKey !== undefined && !note.isAppUnauthenticated
-      const caller = isAuthenticated ? `app ${note.appKey}` : networkOf(address)
+      const proved = note.isAppUnauthenticated ? undefined : note.appKey
+      if (proved !== undefined) metrics.usage.count(proved, 'refused', note.code)
+      const caller = proved === undefined ? networkOf(address) : `app ${proved}`
       const own = callers.get(caller) ?? 0
       if (waiting.length >= MAX_WAITING || own >= MAX_OF_CALLER) {
         metrics.refusalsLeftOut.inc()
@@ -128,7 +134,7 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
       }
       callers.set(caller, own + 1)
       const row = refusalOf(refused, clock.now())
-      const token = isAuthenticated ? null : parseToken(keys, PREFIX.accessToken, accessTokenOf(refused) ?? '')
+      const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokenOf(refused) ?? '')
       waiting.push({ row, address, token })
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
     },

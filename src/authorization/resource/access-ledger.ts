@@ -110,6 +110,7 @@ export function openAccessLedger(
 
   return {
     count: (token, ...kinds) => {
+      metrics.usage.count(token.app_key, 'read')
       if (kinds.length === 0) return
       const lastAt = clock.now().getTime()
       const hour = Math.floor(lastAt / HOUR_MS)

@@ -1,6 +1,7 @@
 import { showMicroApp } from '../../authorization/registry/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { type Chart, type ChartInput, chartOf } from '../../platform/lib/web/chart.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
 import { showPartner } from '../../ticketing/partners/index.ts'
@@ -13,7 +14,6 @@ import {
   readLastHour,
   worstSince,
 } from '../metrics/index.ts'
-import { type Chart, type ChartInput, chartOf } from './chart.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { at, count, link, text } from './texts.ts'
 

@@ -7,6 +7,7 @@ import { OIDC_RETENTION } from '../../authorization/oidc/index.ts'
 import { REFUSAL_RETENTION } from '../../authorization/refusals/index.ts'
 import { ACCESS_RETENTION } from '../../authorization/resource/index.ts'
 import { TEAM_RETENTION } from '../../authorization/teams/index.ts'
+import { USAGE_RETENTION } from '../../authorization/usage/index.ts'
 import { AUDIT_RETENTION } from '../../platform/audit/index.ts'
 import { keepPurged } from '../../platform/db/installation.ts'
 import type { Retention } from '../../platform/db/retention.ts'
@@ -41,6 +42,7 @@ export const RETENTION: readonly Retention[] = [
   ...REACH_RETENTION,
   ...ORDER_RETENTION,
   ...REFUSAL_RETENTION,
+  ...USAGE_RETENTION,
   ...AUDIT_RETENTION,
   ...OPERATOR_RETENTION,
   ...HISTORY_RETENTION,

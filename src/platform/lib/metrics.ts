@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { ActivityMeter } from './activity.ts'
+import { UsageMeter } from './usage.ts'
 import { RequestMeter } from './web/request-meter.ts'
 
 export type Metrics = ReturnType<typeof openMetrics>
@@ -32,6 +33,8 @@ export function openMetrics() {
     requests: new RequestMeter(registry),
     /** For the history of the console; not for `/metrics`, whose labels name no app and no partner. */
     activity: new ActivityMeter(),
+    /** For developers, by app and day; not for `/metrics` either. */
+    usage: new UsageMeter(),
     batchItems: new Histogram({
       name: 'gatehouse_batch_items',
       help: 'How many requests shared one statement (kind read or write)',

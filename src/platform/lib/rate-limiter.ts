@@ -1,5 +1,5 @@
 /** How often something may be done within a window. */
-interface Rate {
+export interface Rate {
   /** What is counted, such as `sign-in page`. Rates of one kind have one window and share their counts. */
   readonly kind: string
   readonly most: number

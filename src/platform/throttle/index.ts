@@ -1,5 +1,6 @@
 /** Failed attempts and rate limits, counted for all processes of a database. Below all other rooms. */
 
+export { APP_RATES } from './app-rates.ts'
 export { countUse, countWithin, throttleKey } from './attempts.ts'
 export {
   CLIENT_WINDOW_S,

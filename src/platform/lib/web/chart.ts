@@ -1,4 +1,4 @@
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds } from '../clock.ts'
 
 /** A chart of bars over time, drawn as SVG on the server. */
 export interface Chart {
@@ -9,7 +9,7 @@ export interface Chart {
   readonly summary: string
   readonly width: number
   readonly height: number
-  /** What the colours mean, in the order of the parts from the top. */
+  /** What the colours mean, in the order of the parts from the top; empty where a bar has one part. */
   readonly legend: readonly { readonly kind: Kind; readonly text: string }[]
   /** The highest bar, in words. */
   readonly most: string
@@ -69,7 +69,7 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     const [ofFailed, ofRefused] = [heightOf(failed), heightOf(refused)]
     const ofAll = Math.max(0, heightOf(all) - ofFailed - ofRefused)
     const foot = HEIGHT - ofFailed
-    const numbers = refused > 0 ? [all, refused, failed] : [all, failed]
+    const numbers = labels.legend.length === 0 ? [all] : refused > 0 ? [all, refused, failed] : [all, failed]
     return {
       x: (place + GAP / 2) * pitch,
       width: (1 - GAP) * pitch,

@@ -1,0 +1,133 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { csvLine, EXPORT_TYPES } from '../../platform/lib/csv.ts'
+import type { UsageKind } from '../../platform/lib/usage.ts'
+import { chartOf } from '../../platform/lib/web/chart.ts'
+import { sendDownload } from '../../platform/lib/web/download.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { RESCODES } from '../../platform/lib/web/rescode.ts'
+import { APP_RATES } from '../../platform/throttle/index.ts'
+import { showMicroApp } from '../registry/index.ts'
+import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
+import { developerGuard, HOME, translatorOf } from './guard.ts'
+
+const USAGE = `${HOME}/apps/:app_key/usage`
+const DAY_S = 86_400
+/** Days on the page; the file has all that is kept. */
+const DAYS = 30
+
+/** What a chart or a column adds up. */
+const SERIES = [
+  { id: 'authorizations', kinds: ['authorization'] },
+  { id: 'exchanges', kinds: ['exchange'] },
+  { id: 'refreshes', kinds: ['refresh'] },
+  { id: 'reads', kinds: ['read'] },
+  { id: 'refusals', kinds: ['refused', 'claimed'] },
+] as const satisfies readonly { readonly id: string; readonly kinds: readonly UsageKind[] }[]
+type Series = (typeof SERIES)[number]
+
+const isOf = ({ kinds }: Series, { kind }: DayOfUsage): boolean => kinds.some((one) => one === kind)
+
+/** What an app has done by day, and which limits it has: charts, numbers and a file. */
+export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { forApp } = await developerGuard(app, deps)
+
+  app.get(
+    USAGE,
+    forApp('developer', async (given) => {
+      const { app_key } = given.app
+      const { name } = await showMicroApp(deps, app_key)
+      const { since, usage } = await recentUsage(deps, app_key, DAYS)
+      const t = translatorOf(given)
+      const days = byDay(since, usage)
+      return given.page('home', 'developer/usage', {
+        alert: '',
+        done: null,
+        app: { app_key, name },
+        days: DAYS,
+        kept: KEPT_DAYS,
+        charts: SERIES.map((series, place) =>
+          chart(
+            series,
+            since,
+            days.map(({ sums }) => sums[place] ?? 0),
+            t,
+          ),
+        ),
+        // The newest first; a chart has the oldest at the left.
+        table: days.toReversed().filter(({ sums }) => sums.some((sum) => sum > 0)),
+        errors: errorsIn(usage),
+        limits: limitsOf(deps, app_key),
+      })
+    }),
+  )
+
+  app.get(
+    `${USAGE}.csv`,
+    forApp('developer', async (given) => {
+      const { app_key } = given.app
+      const { usage } = await recentUsage(deps, app_key, KEPT_DAYS)
+      const lines = usage.map(({ day, kind, code, times }) =>
+        csvLine([day.toISOString().slice(0, 10), kind, code === 0 ? '' : String(code), String(times)]),
+      )
+      const parts = [csvLine(['day', 'kind', 'rescode', 'times']), ...lines]
+      return sendDownload(given.reply, { name: `usage-${app_key}.csv`, type: EXPORT_TYPES.csv, parts })
+    }),
+  )
+}
+
+/** The sum of each series in each day. */
+function byDay(since: Date, usage: readonly DayOfUsage[]) {
+  return Array.from({ length: DAYS }, (_, place) => {
+    const day = addSeconds(since, place * DAY_S)
+    const ofDay = usage.filter((one) => one.day.getTime() === day.getTime())
+    const sums = SERIES.map((series) => totalOf(ofDay.filter((one) => isOf(series, one))))
+    return { day: day.toISOString().slice(0, 10), sums }
+  })
+}
+
+const totalOf = (usage: readonly DayOfUsage[]): number => usage.reduce((sum, { times }) => sum + times, 0)
+const shown = (count: number): string => count.toLocaleString('en-US')
+
+function chart({ id }: Series, since: Date, sums: readonly number[], t: Translate) {
+  const total = sums.reduce((sum, one) => sum + one, 0)
+  return chartOf({
+    id,
+    title: t(`developer.usage.${id}`),
+    summary: t('developer.usage.total', { total: shown(total) }),
+    legend: [],
+    since,
+    spanS: DAY_S,
+    spans: sums.map((all) => ({ all, refused: id === 'refusals' ? all : 0, failed: 0 })),
+    mostOf: (most) => t('developer.usage.most', { most: shown(Math.min(most, total)) }),
+  })
+}
+
+/** The most frequent first. */
+function errorsIn(usage: readonly DayOfUsage[]) {
+  const codes = new Map<number, { times: number; claimed: number }>()
+  for (const { kind, code, times } of usage) {
+    if (kind !== 'refused' && kind !== 'claimed') continue
+    const known = codes.get(code) ?? { times: 0, claimed: 0 }
+    known.times += times
+    if (kind === 'claimed') known.claimed += times
+    codes.set(code, known)
+  }
+  return [...codes]
+    .map(([code, counts]) => ({ code, name: RESCODES[code as keyof typeof RESCODES]?.name ?? '', ...counts }))
+    .sort((one, other) => other.times - one.times || one.code - other.code)
+    .map(({ times, claimed, ...one }) => ({
+      ...one,
+      times: shown(times),
+      claimed: claimed > 0 ? shown(claimed) : null,
+    }))
+}
+
+/** What the app may do in a minute, and what it has done in this one. */
+const limitsOf = ({ config, rateLimiter }: Deps, appKey: string) =>
+  Object.entries(APP_RATES).map(([id, rateOf]) => {
+    const rate = rateOf(config)
+    const { uses } = rateLimiter.count(rate, appKey, 0)
+    return { id, most: shown(rate.most), used: shown(Math.min(uses, rate.most)), part: Math.min(1, uses / rate.most) }
+  })

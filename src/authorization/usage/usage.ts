@@ -1,0 +1,44 @@
+import { DAY_S } from '../../platform/db/retention.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addUsage, type DayOfUsage, usageOf } from './store.ts'
+
+const EVERY_MS = 60_000
+const AT_ONCE = 500
+
+/** Its beginning, in UTC. */
+const dayOf = (moment: Date): Date => fromEpochSeconds(Math.floor(epochSeconds(moment) / DAY_S) * DAY_S)
+
+type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
+
+/** Writes what this process has counted since the last time, as of today; what the database does not take, the next time. */
+export async function writeUsage({ db, clock, metrics: { usage } }: Kept): Promise<void> {
+  const taken = usage.take()
+  const day = dayOf(clock.now())
+  while (taken.length > 0) {
+    const some = taken.splice(0, AT_ONCE)
+    await addUsage(db, day, some).catch(() => {
+      // The requests log that the database is away.
+      usage.putBack([...some, ...taken.splice(0)])
+    })
+  }
+}
+
+/** Once a minute; the function that it returns writes the rest and ends it. */
+export function keepUsage(deps: Kept): () => Promise<void> {
+  const timer = setInterval(() => void writeUsage(deps), EVERY_MS).unref()
+  return () => {
+    clearInterval(timer)
+    return writeUsage(deps)
+  }
+}
+
+/** The last so many days, the present one among them; days in which there was nothing are missing. */
+export async function recentUsage(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  appKey: string,
+  days: number,
+): Promise<{ readonly since: Date; readonly usage: DayOfUsage[] }> {
+  const since = addSeconds(dayOf(clock.now()), (1 - days) * DAY_S)
+  return { since, usage: await usageOf(db, appKey, since) }
+}

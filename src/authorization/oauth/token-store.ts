@@ -15,7 +15,7 @@ const facts = z.object({
   revoked_at: z.date().nullable(),
 })
 /** What an issued token belongs to. */
-export type TokenFacts = z.output<typeof facts>
+type TokenFacts = z.output<typeof facts>
 
 const TABLES = {
   'access token': sql.part`(select routing_key, grant_id, null::timestamptz as used_at, expires_at from access_token)`,

@@ -170,7 +170,7 @@ describe('a request that is pasted', () => {
     const html = await helper('request', {
       request: standardToken({ code: 'ghac_abcdefghijklmnop', x_typo: 'surprise' }),
     })
-    expect(toldIn(html)).toContain('x_typo in the form 8 characters, not shown not read here')
+    expect(toldIn(html)).toContain('x_typo in the form not shown; length 8 not read here')
     expect(toldIn(html)).toContain(`client_id in the form ${app.app_key}`)
     const secrets = [app.app_secret, 'ghac_abcdefghijklmnop', verifier, 'surprise']
     for (const secret of secrets) {

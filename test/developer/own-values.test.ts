@@ -16,7 +16,10 @@ beforeAll(async () => {
     reason_PHONE_NUMBER: 'To call',
     redirect_uris: 'http://127.0.0.1:8080/callback',
   }
-  apps = [await registered(owner, { name: 'First' }), await registered(owner, { ...phone, name: 'Second' })]
+  apps = [await registered(owner, { name: 'First' })]
+  world.clock.advance(1)
+  apps.push(await registered(owner, { ...phone, name: 'Second' }))
+  world.clock.advance(1)
   apps.push(await registered(owner, { name: 'Page', kind: 'page', redirect_uris: 'http://127.0.0.1:8080/callback' }))
 })
 afterAll(() => world?.close())

@@ -17,7 +17,7 @@ const MISTAKES: Readonly<Record<string, (token: string) => string>> = {
   base64_only: base64,
 }
 
-export interface CheckedTicket {
+interface CheckedTicket {
   readonly ticket: string
   /** Undefined where there was nothing to compare; `unknown`: it is neither right nor one of the mistakes. */
   readonly own: 'right' | 'unknown' | keyof typeof MISTAKES | undefined

@@ -22,7 +22,7 @@ const JUDGED: readonly string[] = ['contract_authorize', 'contract_token', 'auth
 /** Endpoints whose requests are judged. */
 export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.includes(id))
 
-const FORM_MISSING = 'body_of_another_type'
+const ANOTHER_TYPE = 'body_of_another_type'
 const NOTHING = parseQuery('')
 
 /** Parameters whose values are shown again: registered, or known to all. Whatever else is hidden may be a secret. */
@@ -165,7 +165,7 @@ function send({ deps, request }: PersonRequest, requests: StandardRequests, { op
   if (method !== null && !methods.includes(method)) throw methodNotAllowed(methods)
   const call = { authorization: headers.authorization, address: request.ip }
   if (operation.form && body !== null && !isForm(pasted)) {
-    throw invalidRequest('the request cannot be read', { name: FORM_MISSING })
+    throw invalidRequest('the request cannot be read', { name: ANOTHER_TYPE })
   }
   const ways: Readonly<Record<Judged, () => Promise<unknown>>> = {
     contract_authorize: () => CONTRACT_REQUESTS.checkAuthorization(deps, url),

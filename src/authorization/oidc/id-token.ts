@@ -65,7 +65,7 @@ export async function readHint({ config, signingKeys }: OidcDeps, text: string):
   }
 }
 
-export interface ExaminedIdToken {
+interface ExaminedIdToken {
   readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined }
   readonly claims: Readonly<Record<string, unknown>>
   /** `foreign`: made with a key that this service does not have. */

@@ -13,7 +13,6 @@ import { checkSecretKey } from './ticketing/partners/index.ts'
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
-  for (const text of config.renamed) log.warn(text)
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
   const { deps, close } = openDeps(config, log, { databaseUrl, secretKey }, await openTracing(config, log))

@@ -295,17 +295,4 @@ describe('MTP_PATH_PREFIXES', () => {
       Math.min(availableParallelism(), 64),
     )
   })
-
-  it('still reads settings under their former names, and says so', () => {
-    const former = { WORKERS: '4', WORKER: 'off', GATHER_ITEMS: '7', BATCHES_AT_ONCE: '3', GATHER_BATCHES: '9' }
-    const config = readConfig(former)
-    expect(config).toMatchObject({ HTTP_PROCESSES: 4, JOBS: false, BATCH_ITEMS: 7, BATCHES_AT_ONCE: 3 })
-    expect(config.renamed).toEqual([
-      'WORKERS is now called HTTP_PROCESSES; please rename it',
-      'WORKER is now called JOBS; please rename it',
-      'GATHER_ITEMS is now called BATCH_ITEMS; please rename it',
-      'GATHER_BATCHES is ignored: BATCHES_AT_ONCE is set',
-    ])
-    expect(readConfig({}).renamed).toEqual([])
-  })
 })

@@ -47,7 +47,6 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     level: config.LOG_LEVEL,
     pretty: config.NODE_ENV === 'development',
   })
-  for (const text of config.renamed) log.warn(text)
   await checkPorts(portsOf(config))
   const running: Running = {}
   const stop = async () => {

@@ -13,15 +13,16 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+/** Statements that are sent by themselves: each has a connection for its time. */
 const statements = async (work: () => Promise<unknown>): Promise<number> => {
   let count = 0
-  const query = world.pool.query
-  world.pool.query = ((...input: Parameters<typeof query>) => {
+  const connect = world.pool.connect
+  world.pool.connect = ((...input: Parameters<typeof connect>) => {
     count += 1
-    return query.apply(world.pool, input)
-  }) as typeof query
+    return connect.apply(world.pool, input)
+  }) as typeof connect
   await work().finally(() => {
-    world.pool.query = query
+    world.pool.connect = connect
   })
   return count
 }

@@ -26,8 +26,6 @@ export type Config = Readonly<
   readonly DEMO: boolean
   /** Why the demo is not started although DEMO is not set; a sentence that says how to change that. */
   readonly demoLeftOut: string | undefined
-  /** Settings that were given under a former name; one sentence each. */
-  readonly renamed: readonly string[]
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
   readonly PARTNER_ADDRESS_ALLOW: readonly AllowedAddress[]
@@ -111,30 +109,10 @@ const demoPartnerAddress = (port: number): AllowedAddress => ({
   port,
 })
 
-/** Names that settings had before; still read where the present one is not set. */
-const FORMER_NAMES: Readonly<Record<string, string>> = {
-  HTTP_PROCESSES: 'WORKERS',
-  JOBS: 'WORKER',
-  BATCH_ITEMS: 'GATHER_ITEMS',
-  BATCHES_AT_ONCE: 'GATHER_BATCHES',
-}
-
-/** What the environment says under former names: one sentence a setting. */
-const renamed = (environment: Record<string, string | undefined>): string[] =>
-  Object.entries(FORMER_NAMES).flatMap(([name, former]) => {
-    if (!environment[former]) return []
-    return environment[name]
-      ? `${former} is ignored: ${name} is set`
-      : `${former} is now called ${name}; please rename it`
-  })
-
 /** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
-    Object.keys(settings.shape).flatMap((name) => {
-      const value = environment[name] || environment[FORMER_NAMES[name] ?? '']
-      return value ? [[name, value]] : []
-    }),
+    Object.keys(settings.shape).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
   )
   const parsed = settings.safeParse(given)
   if (!parsed.success) {
@@ -166,7 +144,6 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     DEMO,
     ADMIN_TOKEN: config.ADMIN_TOKEN ?? (DEMO && onlyHere ? DEMO_ADMIN_TOKEN : undefined),
     demoLeftOut,
-    renamed: renamed(environment),
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
     DEMO_PARTNER_PORT,
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? [demoPartnerAddress(DEMO_PARTNER_PORT)] : []),

@@ -1,5 +1,6 @@
 import type { OutputOf } from '../platform/lib/json/input.ts'
 import { parseLossless } from '../platform/lib/json/lossless.ts'
+import { parsedUrl } from '../platform/lib/parsed-url.ts'
 import { beijingTime } from '../platform/lib/time-zone.ts'
 import type { showOrder } from '../ticketing/orders/index.ts'
 import type { CallRecord } from '../ticketing/partner-calls/index.ts'
@@ -58,7 +59,7 @@ const lines = (speaker: string, words: string, details: readonly string[]): stri
 export function callLines({ url, request_body, response_body, failure_detail }: CallRecord): string[] {
   const [question, reply] = [read(request_body), read(response_body)]
   return [
-    ...lines(NAMES.platform, `POST ${URL.canParse(url) ? new URL(url).pathname : url}`, [gist(question.body)]),
+    ...lines(NAMES.platform, `POST ${parsedUrl(url)?.pathname ?? url}`, [gist(question.body)]),
     ...lines(NAMES.partner, codeOf(reply) || `(${failure_detail ?? 'no response'})`, [gist(reply), gist(reply.body)]),
   ]
 }

@@ -56,7 +56,10 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
           ),
         ),
         // The newest first; a chart has the oldest at the left.
-        table: days.toReversed().filter(({ sums }) => sums.some((sum) => sum > 0)),
+        table: days
+          .toReversed()
+          .filter(({ sums }) => sums.some((sum) => sum > 0))
+          .map(({ day, sums }) => ({ day, sums: sums.map(shown) })),
         errors: errorsIn(usage),
         limits: limitsOf(deps, app_key),
       })

@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { hasResponseParameters } from '../registry/index.ts'
 
 /** Where the answer of the authorization page may go (REFERENCE "Redirect URI"). */
@@ -47,8 +48,8 @@ export function checkRedirectUri(
   app: RedirectRules,
   hostMatches: (entry: string, url: URL) => boolean,
 ): URL | 'not-a-url' | 'mismatch' | WrongForm {
-  if (!URL.canParse(text)) return 'not-a-url'
-  const url = new URL(text)
+  const url = parsedUrl(text)
+  if (!url) return 'not-a-url'
   if (hasForbiddenForm(text)) return 'mismatch'
   if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
   const wrong = wrongForm(text, url)

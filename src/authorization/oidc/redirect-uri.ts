@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import type { MicroApp } from '../registry/index.ts'
 
@@ -14,7 +15,7 @@ const withoutPort = (uri: string): string | undefined => {
  * only once the app listens.
  */
 export function isRegistered(registered: readonly string[], uri: string): boolean {
-  if (!URL.canParse(uri)) return false
+  if (!parsedUrl(uri)) return false
   const native = withoutPort(uri)
   return registered.includes(uri) || (native !== undefined && registered.some((one) => withoutPort(one) === native))
 }

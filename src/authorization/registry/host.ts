@@ -1,4 +1,5 @@
 import { getPublicSuffix } from 'tldts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 
 /** Hosts to which an app's answers may go (REFERENCE "Redirect URI"). */
 
@@ -49,9 +50,9 @@ export function parseHostEntry(text: string): HostEntry {
 const isPublicSuffix = (host: string): boolean => getPublicSuffix(host, { allowPrivateDomains: true }) === host
 
 function canonicalHost(name: string): string | undefined {
-  const address = `http://${name}/`
-  if (!URL.canParse(address)) return undefined
-  const host = new URL(address).hostname.replace(/\.$/, '')
+  const address = parsedUrl(`http://${name}/`)
+  if (!address) return undefined
+  const host = address.hostname.replace(/\.$/, '')
   if (isAddress(host)) return host
   return host.length <= 253 && host.split('.').every((label) => LABEL.test(label)) ? host : undefined
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import { endpointUrl, webUrl } from '../../platform/lib/web/web-url.ts'
 import { parseHostEntry } from './host.ts'
@@ -25,10 +26,10 @@ const host = z.string().transform((text, context) => {
 export const hasResponseParameters = ({ searchParams }: URL): boolean =>
   searchParams.has('code') || searchParams.has('state')
 
-const pinnedUri = endpointUrl.refine(
-  (text) => !URL.canParse(text) || !hasResponseParameters(new URL(text)),
-  'must not have code or state in its query',
-)
+const pinnedUri = endpointUrl.refine((text) => {
+  const url = parsedUrl(text)
+  return !url || !hasResponseParameters(url)
+}, 'must not have code or state in its query')
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0

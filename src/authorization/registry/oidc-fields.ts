@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { endpointUrl, isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 
 /** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
@@ -21,7 +22,7 @@ const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
 export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly string[] }): boolean =>
   token_auth_methods.some((method) => method.startsWith('client_secret_'))
 
-const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
+const isOrigin = (text: string): boolean => parsedUrl(text)?.origin === text
 
 const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com')).meta({
   flag: 'cors-origin',
@@ -70,7 +71,7 @@ const arrivesUnaltered = (text: string): boolean => {
 }
 const jwksUri = endpointUrl
   .refine(
-    (text) => !URL.canParse(text) || arrivesUnaltered(text),
+    (text) => !parsedUrl(text) || arrivesUnaltered(text),
     'must begin with https://, except for loopback addresses',
   )
   .nullable()

@@ -1,6 +1,7 @@
 import { listAudit } from '../../platform/audit/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { certificatesEndingSoon, listBreakers } from '../../ticketing/partner-reach/index.ts'
 import { showPartner } from '../../ticketing/partners/index.ts'
@@ -106,8 +107,7 @@ async function openBreakers(context: PageContext): Promise<Cell[]> {
   )
 }
 
-const originOf = (url: string | null): string | undefined =>
-  url !== null && URL.canParse(url) ? new URL(url).origin : undefined
+const originOf = (url: string | null): string | undefined => (url === null ? undefined : parsedUrl(url)?.origin)
 
 /** Only hosts that the partner still has count, not those that it had when they were called. */
 async function endingCertificates(context: PageContext): Promise<Cell[]> {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { parsedUrl } from '../lib/parsed-url.ts'
 import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
@@ -72,7 +73,7 @@ export const databaseUrl = z.string().superRefine((text, context) => {
   const stray = strayInPassword(text)
   if (stray)
     return add(`has a ${stray} where none may be: in a user name or password write ${encodeURIComponent(stray)}`)
-  if (!URL.canParse(text)) add('must be a postgres:// address, with special characters percent-encoded')
+  if (!parsedUrl(text)) add('must be a postgres:// address, with special characters percent-encoded')
 })
 
 export const list = z.string().transform((text) =>

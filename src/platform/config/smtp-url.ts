@@ -1,3 +1,5 @@
+import { parsedUrl } from '../lib/parsed-url.ts'
+
 /** Where and as whom mails are sent. */
 interface SmtpServer {
   readonly host: string
@@ -9,7 +11,7 @@ interface SmtpServer {
 
 /** Reads `smtp(s)://user:password@host:port`, user and password percent-encoded; undefined for anything else. */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parsedUrl(text)
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined
   if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') return undefined
   const secure = url.protocol === 'smtps:'

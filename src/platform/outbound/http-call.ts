@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import type { LocalizedText } from '../lib/localized-text.ts'
+import { parsedUrl } from '../lib/parsed-url.ts'
 import { type AddressGuard, AddressRefused } from './address-guard.ts'
 import type { CallFailure, ConnectPhase } from './call-failure.ts'
 import { exceededLimit } from './exceeded.ts'
@@ -90,7 +91,7 @@ function failureOf(error: unknown, phase: ConnectPhase | null): CallFailure {
 
 /** Undefined for text that is not a plain http or https URL: URLs with a user name or password are refused. */
 function callableUrl(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parsedUrl(text)
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return plain ? url : undefined
 }

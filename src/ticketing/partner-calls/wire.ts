@@ -14,6 +14,7 @@ import { authorizationHeader, formatHttpDate } from '../../platform/lib/crypto/s
 import { parseLossless, placed } from '../../platform/lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized, withValues } from '../../platform/lib/localized-text.ts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { compressedText } from '../../platform/lib/web/body-text.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import type { HttpAnswer } from '../../platform/outbound/index.ts'
@@ -46,7 +47,7 @@ export function signedRequest(
   }: { readonly secret?: string; readonly forge?: Forgery },
 ): SignedRequest {
   const url = interfaceUrl(partner, definition.name, definition.defaultPath) ?? ''
-  const path = URL.canParse(url) ? new URL(url).pathname : '/'
+  const path = parsedUrl(url)?.pathname ?? '/'
   const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -FORGED_DATE_AGE_S) : clock.now())
   const clientId = forge === 'client' ? `unknown-${randomUUID().slice(0, 8)}` : partner.client_id
   const key = forge === 'signature' ? randomUUID() : secret

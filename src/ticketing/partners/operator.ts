@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import type { UnchangedSince } from '../../platform/lib/json/input.ts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
@@ -48,7 +49,7 @@ function urlWarnings({
 }
 
 const isPlain = (text: string): boolean => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parsedUrl(text)
   return url?.protocol === 'http:' && !isLoopbackHost(url.hostname)
 }
 

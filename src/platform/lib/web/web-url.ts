@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { problem } from '../json/field-problem.ts'
+import { parsedUrl } from '../parsed-url.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 
 function webUrlProblem(text: string): string | undefined {
   if (NOT_IN_URLS.test(text)) return 'must not contain whitespace, backslashes or control characters'
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute http:// or https:// URL'
-  const { username, password } = new URL(text)
-  return username || password ? 'must not contain a user name or password' : undefined
+  const url = /^https?:\/\//i.test(text) ? parsedUrl(text) : undefined
+  if (!url) return 'must be an absolute http:// or https:// URL'
+  return url.username || url.password ? 'must not contain a user name or password' : undefined
 }
 
 /** An absolute http(s) URL, kept exactly as typed, without characters that would confuse a reader or the database. */

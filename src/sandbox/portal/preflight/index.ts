@@ -1,4 +1,5 @@
 import pLimit from 'p-limit'
+import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
 import { amountOfTime, type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import { webUrl } from '../../../platform/lib/web/web-url.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
@@ -78,7 +79,8 @@ async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map
 
 function urlProblem(url: string): 'url-form' | 'url-userinfo' | undefined {
   if (webUrl.safeParse(url).success) return undefined
-  return URL.canParse(url) && new URL(url).username + new URL(url).password !== '' ? 'url-userinfo' : 'url-form'
+  const parsed = parsedUrl(url)
+  return parsed && parsed.username + parsed.password !== '' ? 'url-userinfo' : 'url-form'
 }
 
 const hasNoConnection = (found: Probe): boolean =>

@@ -1,4 +1,5 @@
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../../platform/lib/crypto/aes-body.ts'
+import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
 
 export interface CurlCall {
   readonly url: string
@@ -20,7 +21,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
  * moment (REFERENCE "Signature", rules 1 to 3).
  */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
-  const path = URL.canParse(url) ? new URL(url).pathname : '/'
+  const path = parsedUrl(url)?.pathname ?? '/'
   return `: "\${CLIENT_SECRET:?set it to your clientSecret}"
 DATE=$(LC_ALL=C TZ=GMT date '+%a, %d %b %Y %H:%M:%S GMT')
 SIGNATURE=$(printf 'POST %s\\n%s' ${quoted(path)} "$DATE" | openssl dgst -sha1 -hmac "$CLIENT_SECRET" -binary | openssl base64)

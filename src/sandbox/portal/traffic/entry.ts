@@ -3,6 +3,7 @@ import { APP_KEY_HEADER, BODY_DECRYPTED, ENCRYPTION_HEADER } from '../../../plat
 import { maskedHeaders, masker } from '../../../platform/lib/crypto/masking.ts'
 import { stringToSign } from '../../../platform/lib/crypto/signing.ts'
 import { type Detail, type LocalizedText, withValues } from '../../../platform/lib/localized-text.ts'
+import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { isOfAuthentication } from '../../../ticketing/mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
@@ -98,7 +99,7 @@ interface Writing {
 const linesOf = (headers: Readonly<Record<string, string>>, mask: Mask): HeaderLines =>
   Object.entries(maskedHeaders(headers, mask))
 
-const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '/')
+const pathOf = (url: string): string => parsedUrl(url)?.pathname ?? '/'
 
 function ourCall(
   { config }: Deps,

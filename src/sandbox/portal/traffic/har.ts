@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
 import type { TrafficEntry } from './entry.ts'
 
 /** HAR 1.2, as browsers and tools for HTTP open it; what it has no field for is in fields that begin with `_`. */
@@ -47,8 +48,7 @@ export function harEntry(entry: TrafficEntry, platformUrl: string): object {
 
 const headersOf = ({ headers = [] }: Message) => headers.map(([name, value]) => ({ name, value }))
 
-const queryOf = (url: string) =>
-  URL.canParse(url) ? [...new URL(url).searchParams].map(([name, value]) => ({ name, value })) : []
+const queryOf = (url: string) => [...(parsedUrl(url)?.searchParams ?? [])].map(([name, value]) => ({ name, value }))
 
 const typeOf = ({ headers = [] }: Message): string =>
   headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? JSON_TYPE

@@ -7,6 +7,8 @@
 -- Lists are read in pages (src/platform/db/page.ts), each order and each filter by an index. None of the indexed
 -- columns changes where it is hot. What the purge walks, oldest first, has an index too: dates only grow, so an insert
 -- goes to its last page. BRIN would cost less, but its ranges never shrink once purged pages are filled with new rows.
+--
+-- Between "For each shard" and "For all" are tables of people: with SHARDS each shard has its own (src/platform/db/migrate.ts).
 
 -- Registry: who may ask users for what, and where the answer may go.
 create table micro_app (
@@ -55,6 +57,8 @@ create table micro_app_secret (
   primary key (app_key, secret_hash)
 );
 
+-- For each shard.
+
 -- Account: users, how they prove who they are, and their sessions.
 create table user_profile (
   routing_key    int not null check (routing_key between 0 and 65535),
@@ -78,6 +82,8 @@ create index user_profile_phone_number on user_profile (phone_number) where phon
 create index user_profile_blocked on user_profile (created_at, cid, user_id) where status = 'blocked';
 create index user_profile_demo on user_profile (routing_key, cid, user_id) where demo;
 
+-- For all.
+
 -- Found by passport at sign-in, the one moment when (cid, user_id) is not known yet. Written with the user in one
 -- transaction (src/authorization/account/user.ts).
 create table user_credential (
@@ -90,6 +96,8 @@ create table user_credential (
   unique (routing_key, cid, user_id)
 );
 create index user_credential_prefix on user_credential (passport text_pattern_ops);
+
+-- For each shard.
 
 create table browser_session (
   routing_key      int not null,
@@ -209,12 +217,16 @@ create table passkey (
 );
 create index passkey_by_user on passkey (routing_key, cid, user_id);
 
+-- For all.
+
 -- Challenges that were answered: none works twice.
 create table used_challenge (
   challenge_hash bytea primary key,
   expires_at     timestamptz not null
 );
 create index used_challenge_expiry on used_challenge (expires_at);
+
+-- For each shard.
 
 -- OAuth: one consent is one user_grant, one authorization_code, and the tokens that come of it.
 create table user_grant (
@@ -324,6 +336,8 @@ create table remembered_consent (
 );
 create index remembered_consent_allowed on remembered_consent (allowed_at);
 
+-- For all.
+
 -- OpenID Connect: keys that sign id_tokens. A key is published from created_at to published_until, signs from
 -- signs_from to signs_until, and stays for some time after, to verify hints.
 create table signing_key (
@@ -377,6 +391,8 @@ create index app_event_waiting on app_event (app_key, attempts, created_at) wher
 create index app_event_of_app on app_event (app_key, created_at, event_id);
 create index app_event_created_at on app_event (created_at);
 
+-- For each shard.
+
 -- Which app has read which user's profile or phone number: a row a user, app, kind and hour (UTC).
 create table data_access (
   routing_key int not null,
@@ -390,6 +406,8 @@ create table data_access (
   primary key (routing_key, cid, user_id, hour, app_key, kind)
 );
 create index data_access_hour on data_access (hour);
+
+-- For all.
 
 -- Requests of area A and of the standard dialect that were refused, for operators to look up; kept 30 days, bounded for
 -- each app and day. Nothing of what was sent but the names of its parameters, the beginning of a token, and what stands

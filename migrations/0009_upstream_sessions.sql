@@ -1,3 +1,4 @@
+-- For each shard.
 -- Whose session at the provider a session of ours began with, so that the provider can end it: SHA-256 of sub and of sid.
 alter table browser_session
   add column upstream_sub bytea,

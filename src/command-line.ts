@@ -14,6 +14,7 @@ import {
   resealCommand,
   sandboxCommands,
   secretCommands,
+  shardsCommand,
   type Terminal,
 } from './operations/cli/index.ts'
 import { createFirstOperator } from './operations/operators/index.ts'
@@ -55,6 +56,7 @@ export function programOf(context: CliContext): Command {
   migrateCommand(program, context)
   purgeCommand(program, context)
   resealCommand(program, context)
+  shardsCommand(program, context)
   return program
 }
 

@@ -8,8 +8,10 @@ import {
   floorOf,
   folderOf,
   foreignTables,
+  joinedAcrossShards,
   OWNERS,
   roomOf,
+  SHARD_TABLES,
   STANDS_ON,
   tablesOfMigrations,
 } from './rooms.ts'
@@ -196,6 +198,17 @@ describe('the architecture', () => {
   it('has an owner for every table and view', () => {
     expect(Object.keys(OWNERS).sort()).toEqual(tablesOfMigrations())
     for (const owner of Object.values(OWNERS)) expect(isRoom(owner) || owner === 'db', owner).toBe(true)
+  })
+
+  it('has tables of people in each shard, and no statement joins one with another table', () => {
+    expect(SHARD_TABLES).toContain('access_token')
+    expect(SHARD_TABLES).not.toContain('user_credential')
+    const files = Object.entries(ourSources)
+    expect(files.flatMap(([path, source]) => joinedAcrossShards(path, source))).toEqual([])
+    const forged = 'sql`select from team_member join user_profile using (cid, user_id)`'
+    expect(joinedAcrossShards('src/authorization/teams/store.ts', forged)).toEqual([
+      'authorization/teams/store.ts joins team_member with tables of people',
+    ])
   })
 
   it('has floors: a room stands on its own and on lower ones', () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { shardsOf } from './one-table.ts'
 import { SHORT_LIVED } from './start-options.ts'
 
 export const PROGRAM = fileURLToPath(new URL('../.build/cli.js', import.meta.url))
@@ -13,7 +14,7 @@ export interface Outcome {
 
 /** Runs the built program in a process of its own, as an operator would. */
 export async function gatehouseProcess(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
-  const env = { PATH: process.env.PATH, ...settings }
+  const env = { PATH: process.env.PATH, ...shardsOf(settings), ...settings }
   const child = spawn(process.execPath, [...SHORT_LIVED, PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream'
 import { runCommand } from '../src/command-line.ts'
 import type { Terminal } from '../src/operations/cli/terminal.ts'
 import type { Outcome } from './cli-process.ts'
+import { shardsOf } from './one-table.ts'
 import { OPEN_WORLDS } from './open-worlds.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function gatehouseWith(
     stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),
     stdout: stream('stdout'),
     stderr: stream('stderr'),
-    env: { ...(await portOf(env)), ...env },
+    env: { ...(await portOf(env)), ...shardsOf(env), ...env },
   }
   await runCommand(terminal, args, OPEN_WORLDS.get(env.DATABASE_URL ?? '')?.clock)
   return { code: Number(terminal.exitCode ?? 0), ...texts }

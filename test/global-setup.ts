@@ -19,6 +19,7 @@ import { startEmbedded } from '../src/platform/db/embedded/server.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
 import { openLog } from '../src/platform/lib/log.ts'
 import { TEMPLATE } from './database.ts'
+import { makeWhole, SHARDS } from './one-table.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -146,7 +147,10 @@ async function startIn(
   await admin.end()
   const template = new URL(server.databaseUrl)
   template.pathname = TEMPLATE
-  await migrate(template.href)
+  await migrate(template.href, SHARDS)
+  const made = new pg.Client({ connectionString: template.href })
+  await made.connect()
+  await makeWhole(made).finally(() => made.end())
   project.provide('serverUrl', server.databaseUrl)
   // Tests have databases of their own: what is idle is closed soon, or PostgreSQL runs out of connections.
   const pooler = await pgbouncer?.startPgBouncer(server.databaseUrl, ['pool_mode = session', 'server_idle_timeout = 2'])

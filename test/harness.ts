@@ -6,13 +6,14 @@ import { openLongLived } from '../src/long-lived.ts'
 import type { ServiceDeps } from '../src/operations/jobs/index.ts'
 import { type Config, readConfig } from '../src/platform/config/index.ts'
 import { BATCH_LIMITS } from '../src/platform/db/batch.ts'
+import { openDatabase } from '../src/platform/db/open-database.ts'
 import { connectionSettings, openPool } from '../src/platform/db/pool.ts'
-import { dbOf } from '../src/platform/db/sql.ts'
 import { addSeconds, type Clock } from '../src/platform/lib/clock.ts'
 import { deriveKeys } from '../src/platform/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/platform/lib/log.ts'
 import { openMetrics } from '../src/platform/lib/metrics.ts'
 import { freshDatabase } from './database.ts'
+import { EVERYBODY, SHARDS } from './one-table.ts'
 import { OPEN_WORLDS } from './open-worlds.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
@@ -51,12 +52,15 @@ export interface World {
   close(): Promise<void>
 }
 
+type Database = Awaited<ReturnType<typeof freshDatabase>>
+
 /** The whole app on a fresh database with a clock that stands still. Settings are given as environment variables. */
-export async function openWorld(environment: Record<string, string> = {}): Promise<World> {
-  const database = await freshDatabase()
+export async function openWorld(environment: Record<string, string> = {}, given?: Database): Promise<World> {
+  const database = given ?? (await freshDatabase())
   const config: Config = readConfig({
     NODE_ENV: 'test',
     DATABASE_URL: database.url,
+    SHARDS: String(SHARDS),
     SECRET_KEY,
     ADMIN_TOKEN,
     LOG_LEVEL: 'debug',
@@ -76,9 +80,11 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     },
   })
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
-  const pool = openPool({ ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }, log)
+  const settings = { ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }
+  const opened = openDatabase(settings, log, { shards: config.SHARDS, limits: PATIENT })
+  const pool = !given && SHARDS > 1 ? openPool({ ...settings, schema: EVERYBODY }, log) : opened.pool
   const clock = testClock()
-  const [db, keys] = [dbOf(pool, PATIENT), deriveKeys(SECRET_KEY)]
+  const [db, keys] = [opened.db, deriveKeys(SECRET_KEY)]
   const { made, close } = openLongLived({ config, db, clock, keys }, log)
   const deps: ServiceDeps = { config, db, clock, keys, metrics: openMetrics(), ...made }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
@@ -96,7 +102,8 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
       OPEN_WORLDS.delete(database.url)
       await app.close()
       await close()
-      await pool.end()
+      await opened.close()
+      if (pool !== opened.pool) await pool.end()
       await database.drop()
     },
   }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { tablesOfPeople } from '../src/platform/db/migrate.ts'
 
 /** The floors of src/ and their rooms. `process` and `demo` stand above all floors, `lib`, `config` and `db` below all rooms. */
 export const FLOORS = {
@@ -367,9 +368,26 @@ export function tablesOfMigrations(): string[] {
 
 const NAMED = new RegExp(`\\b(?:from|join|into|update|using|table|only)\\s+(${Object.keys(OWNERS).join('|')})\\b`, 'g')
 
-/** The statements of a file: what stands in sql`…`, whatever is put in. */
-const statementsOf = (source: string): string =>
-  [...source.matchAll(/\bsql(?:\.\w+)?`([^`]*(?:`[^`]*`[^`]*)*?)`/g)].map(([, text]) => text).join('\n')
+/** The statements of a file, and their parts: what stands in sql`…`, whatever is put in. */
+const statementsIn = (source: string): string[] =>
+  [...source.matchAll(/\bsql(?:\.\w+)?`([^`]*(?:`[^`]*`[^`]*)*?)`/g)].map(([, text = '']) => text)
+const statementsOf = (source: string): string => statementsIn(source).join('\n')
+
+/** Tables of people: each shard has its own, made by migrations that say so (src/platform/db/migrate.ts). */
+export const SHARD_TABLES: readonly string[] = tablesOfPeople()
+/** Every node of a cluster has these. */
+const EVERYWHERE = ['micro_app', 'micro_app_secret']
+/** Parts of statements that look up a person or a grant. */
+const OF_PEOPLE = /\b(?:userByKey|lockedUserByKey|grantByKey|grantRevocationJoins)\(/
+
+/** `teams/store.ts joins team_member with tables of people`, one a table; for a file below src/. */
+export const joinedAcrossShards = (path: string, source: string): string[] =>
+  statementsIn(source).flatMap((text) => {
+    const tables = [...text.matchAll(NAMED)].map(([, table = '']) => table)
+    if (!OF_PEOPLE.test(text) && !tables.some((table) => SHARD_TABLES.includes(table))) return []
+    const others = tables.filter((table) => !SHARD_TABLES.includes(table) && !EVERYWHERE.includes(table))
+    return [...new Set(others)].map((table) => `${path.replace('src/', '')} joins ${table} with tables of people`)
+  })
 
 /** `orders/new-order-store.ts reads product, which catalogue owns`, one a table; for a file below src/. */
 export function foreignTables(path: string, source: string): string[] {

@@ -38,7 +38,7 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
   }
   const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
   const settings = { ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }
-  const { db, ...database } = openDatabase(settings, log, { limits, tracing })
+  const { db, ...database } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing })
   const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics.registry, {
     pool: database.connections,

@@ -10,6 +10,7 @@ import { keepAddress } from '../platform/db/embedded/address.ts'
 import { type EmbeddedServer, startEmbedded } from '../platform/db/embedded/server.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { connectionSettings } from '../platform/db/pool.ts'
+import { checkShards } from '../platform/db/shard-count.ts'
 import { type Log, openLog } from '../platform/lib/log.ts'
 import { checkPorts, freePort, type WantedPort } from '../platform/lib/web/listen.ts'
 import { checkSecretKey } from '../ticketing/partners/index.ts'
@@ -111,7 +112,7 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
   const secretKey = config.SECRET_KEY ?? running.embedded?.secretKey ?? ''
   try {
     if (config.DATABASE_URL) await checkSessions(connectionSettings(config, databaseUrl))
-    if (config.MIGRATE) await migrate(databaseUrl)
+    await (config.MIGRATE ? migrate(databaseUrl, config.SHARDS) : checkShards(databaseUrl, config.SHARDS))
   } catch (error) {
     const { message } = error as Error
     const remedy = DATABASE_URL ? '\ncheck DATABASE_URL, or unset it to use the embedded database' : ''

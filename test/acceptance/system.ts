@@ -8,6 +8,7 @@ import { inject } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
+import { everybodyUrl, shardsOf } from '../one-table.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from '../secrets.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
@@ -83,6 +84,7 @@ export async function startProcess(environment: Record<string, string>, root = R
       ADMIN_TOKEN,
       ...GENEROUS,
       ...(shifted ? { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` } : {}),
+      ...shardsOf(environment),
       ...behindPgBouncer(environment),
     },
     stdio: ['ignore', 'pipe', 'pipe', ...(shifted ? ['ipc' as const] : [])],
@@ -166,7 +168,7 @@ export async function startSystemOf(
   const processes: RunningProcess[] = []
   for (const environment of environments.length > 0 ? environments : [{}])
     processes.push(await start(environment, root))
-  const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  const pool = new pg.Pool({ connectionString: everybodyUrl(database.url), max: 1 })
   pool.on('error', () => {})
   return {
     processes,

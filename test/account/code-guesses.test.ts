@@ -2,13 +2,14 @@ import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
-import { connectionSettings, openPool } from '../../src/platform/db/pool.ts'
-import { dbOf } from '../../src/platform/db/sql.ts'
+import { openDatabase } from '../../src/platform/db/open-database.ts'
+import { connectionSettings } from '../../src/platform/db/pool.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { SHARDS } from '../one-table.ts'
 import { SECRET_KEY } from '../secrets.ts'
 
 /** Somebody who knows the password and guesses codes, day after day. */
@@ -107,8 +108,9 @@ describe('twenty wrong codes in a day', () => {
 
   it('are counted over all processes, however the guesses race', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
-    const pool = openPool({ ...connectionSettings(config, world.databaseUrl), size: 5 }, world.log)
-    const elsewhere = { ...world.deps, db: dbOf(pool), keys: deriveKeys(SECRET_KEY) }
+    const settings = { ...connectionSettings(config, world.databaseUrl), size: 5 }
+    const { db, close } = openDatabase(settings, world.log, { shards: SHARDS })
+    const elsewhere = { ...world.deps, db, keys: deriveKeys(SECRET_KEY) }
     try {
       const { user, show } = await protectedPerson()
       const browser = await withPassword(user)
@@ -125,7 +127,7 @@ describe('twenty wrong codes in a day', () => {
       expect(await mailsTo(user)).toEqual(['codes_guessed'])
       await expect(finishSignIn(elsewhere, { step, code: show(), from: from(99) })).rejects.toThrow('too many')
     } finally {
-      await pool.end()
+      await close()
     }
   })
 })

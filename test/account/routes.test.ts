@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUser } from '../../src/authorization/account/user.ts'
 import { openWorld, type World } from '../harness.ts'
+import { SHARDS } from '../one-table.ts'
 import { ALICE, FORM, form } from './people.ts'
 
 let world: World
@@ -197,7 +198,7 @@ describe('POST /sign-out', () => {
 })
 
 describe('without a database', () => {
-  it('answers 503, as a page for browsers', async () => {
+  it.skipIf(SHARDS > 1)('answers 503, as a page for browsers', async () => {
     const down = await openWorld()
     await down.pool.end()
     const payload = form(RIGHT)

@@ -12,9 +12,11 @@ import { findCredential } from '../../src/authorization/account/passport-store.t
 import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
 import { findSession, type SignedIn } from '../../src/authorization/account/session.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
+import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
-import { connectionSettings, openPool } from '../../src/platform/db/pool.ts'
-import { type Db, dbOf } from '../../src/platform/db/sql.ts'
+import { openDatabase } from '../../src/platform/db/open-database.ts'
+import { connectionSettings } from '../../src/platform/db/pool.ts'
+import type { Db } from '../../src/platform/db/sql.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { Browser } from '../acceptance/browser.ts'
 import { Client, pkcePair, type User } from '../acceptance/client.ts'
@@ -23,6 +25,7 @@ import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { StandardApp, tokensOf } from '../oidc/app.ts'
 import { visit } from '../oidc/person.ts'
+import { SHARDS } from '../one-table.ts'
 import { SECRET_KEY } from '../secrets.ts'
 
 /** Signing in with password and authenticator, in both dialects. */
@@ -198,31 +201,32 @@ describe('an authenticator that comes into force', () => {
       return { user, session, code: showsNow(made?.secret ?? ''), typed: { passport, password, ...from } }
     }
     /** Deps whose transactions run `before` first; a moment passes between the last statement, which resolves `worked`, and the commit. */
-    const held = (before: () => Promise<unknown> = async () => {}) => {
+    const held = (user: User, before: () => Promise<unknown> = async () => {}) => {
+      const behind = world.deps.db.of(routingKeyOf(user.cid, user.user_id))
       let resolve = () => {}
       const worked = new Promise<void>((done) => {
         resolve = done
       })
       const tx: typeof world.deps.db.tx = async (work) => {
         await before()
-        return world.deps.db.tx(async (db) => {
+        return behind.tx(async (db) => {
           const done = await work(db)
           resolve()
           await new Promise((later) => setTimeout(later, 300))
           return done
         })
       }
-      const db: Db = { ...world.deps.db, tx, of: () => db }
+      const db: Db = { ...behind, tx, of: () => db }
       return { deps: { ...world.deps, db }, worked }
     }
 
     const first = await begun()
-    const late = held(() => confirmOwnTotp(world.deps, first.session, first.code))
+    const late = held(first.user, () => confirmOwnTotp(world.deps, first.session, first.code))
     await expect(signIn(late.deps, first.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
     expect(await sessionsOf(first.user)).toHaveLength(1)
 
     const second = await begun()
-    const slow = held()
+    const slow = held(second.user)
     const confirming = confirmOwnTotp(slow.deps, second.session, second.code)
     await slow.worked
     await expect(signIn(world.deps, second.typed)).rejects.toBeInstanceOf(SecondStepNeeded)
@@ -230,7 +234,7 @@ describe('an authenticator that comes into force', () => {
     expect(await sessionsOf(second.user)).toHaveLength(1)
 
     const third = await begun()
-    const open = held()
+    const open = held(third.user)
     const signingIn = signIn(open.deps, third.typed)
     await open.worked
     expect(await confirmOwnTotp(world.deps, third.session, third.code)).toHaveLength(10)
@@ -391,8 +395,9 @@ describe('a code', () => {
 
   it('counts once, of many at once in two processes, and not again later', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
-    const pool = openPool({ ...connectionSettings(config, world.databaseUrl), size: 5 }, world.log)
-    const elsewhere = { ...world.deps, db: dbOf(pool), keys: deriveKeys(SECRET_KEY) }
+    const settings = { ...connectionSettings(config, world.databaseUrl), size: 5 }
+    const { db, close } = openDatabase(settings, world.log, { shards: SHARDS })
+    const elsewhere = { ...world.deps, db, keys: deriveKeys(SECRET_KEY) }
     try {
       const person = await protectedPerson()
       const opened = await step(person)
@@ -407,7 +412,7 @@ describe('a code', () => {
       }
       expect((await person.browser.send('GET', '/account/security/sign-in')).text).toContain('not used: 9')
     } finally {
-      await pool.end()
+      await close()
     }
   })
 

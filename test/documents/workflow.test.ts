@@ -7,7 +7,7 @@ const { permissions, jobs } = parse(read('.github/workflows/ci.yml'))
 
 it('the workflow may only read', () => {
   expect(permissions).toEqual({ contents: 'read' })
-  expect(Object.keys(jobs)).toEqual(['ci', 'postgres', 'failover'])
+  expect(Object.keys(jobs)).toEqual(['ci', 'shards', 'postgres', 'failover'])
 })
 
 it.each([

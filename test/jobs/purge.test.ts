@@ -182,7 +182,7 @@ it.each(RETENTION.map(({ table, column, key }) => [table, column, key] as const)
     const { rows: found } = await world.pool.query(
       `select array_agg(attname::text order by array_position(conkey, attnum)) as key
        from pg_constraint join pg_attribute on attrelid = conrelid and attnum = any (conkey)
-       where conrelid = $1::regclass and contype = 'p'`,
+       where conrelid = (select min(oid) from pg_class where relname = $1 and relkind = 'r') and contype = 'p'`,
       [table],
     )
     expect(key).toEqual(found[0].key)

@@ -4,6 +4,7 @@ import { type App, Client, type Consented, dataOf, pkcePair, type TokenSet, toke
 import { expectFailure } from '../acceptance/expectations.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { everybodyUrl, SHARDS } from '../one-table.ts'
 
 /** Good, bad, expired, foreign and duplicate requests that share one statement: each gets its own right answer. */
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   app = await client.makeApp({ refresh_days: 7 })
   other = await client.makeApp()
-  admin = new pg.Client({ connectionString: world.databaseUrl })
+  admin = new pg.Client({ connectionString: everybodyUrl(world.databaseUrl) })
   await admin.connect()
 })
 afterAll(async () => {
@@ -116,7 +117,7 @@ describe('exchanges that share a statement', () => {
     expect(winners).toHaveLength(1)
     for (const answer of duplicates) if (!winners.includes(answer)) expectFailure(answer, invalid(twice.consented))
 
-    expect(await mostTokensOfOneStatement(start), 'they did share a statement').toBeGreaterThan(1)
+    if (SHARDS === 1) expect(await mostTokensOfOneStatement(start), 'they did share a statement').toBeGreaterThan(1)
     const users = [one, two, withPkce, three]
     const shown = await Promise.all(good.map(({ access_token }) => client.userInfo(access_token)))
     expect(shown.map((answer) => dataOf(answer).uinfo)).toMatchObject(
@@ -169,7 +170,7 @@ describe.each(['fixed', 'rotating'])('refreshes that share a statement, policy %
 
     const ofTwice = good.slice(2).map(({ access_token }) => access_token)
     expect(new Set(ofTwice).size).toBe(refresh_policy === 'fixed' ? 2 : 1)
-    expect(await mostTokensOfOneStatement(start), 'they did share a statement').toBeGreaterThan(1)
+    if (SHARDS === 1) expect(await mostTokensOfOneStatement(start), 'they did share a statement').toBeGreaterThan(1)
     const shown = await Promise.all(good.map(({ access_token }) => client.userInfo(access_token)))
     expect(shown.map((answer) => dataOf(answer).uinfo)).toMatchObject(
       [one, two, twice, twice].map(({ user: { cid, user_id } }) => ({ cid, user_id })),
@@ -226,7 +227,7 @@ describe('reads that share a statement', () => {
 })
 
 describe('the database lost while exchanges share a statement', () => {
-  it('tells nobody a success that did not commit, and spends no code', async () => {
+  it.skipIf(SHARDS > 1)('tells nobody a success that did not commit, and spends no code', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => consent()))
     const before = await count('access_token')
     await admin.query('begin; lock table access_token in exclusive mode')

@@ -7,7 +7,7 @@ export interface CliContext {
   readonly terminal: Terminal
   readonly clock: Clock
   /** With the database that the service uses, whatever its schema; it is closed when `work` is done, as below. */
-  withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T>
+  withDatabase<T>(work: (databaseUrl: string, shards: number) => Promise<T>): Promise<T>
   /** On the service's database and with its keys. */
   withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T>
 }

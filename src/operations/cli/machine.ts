@@ -3,6 +3,7 @@ import { type FoundDatabase, findDatabase } from '../../platform/db/find-databas
 import { migrate } from '../../platform/db/migrate.ts'
 import { openDatabase } from '../../platform/db/open-database.ts'
 import { connectionSettings } from '../../platform/db/pool.ts'
+import { checkShards } from '../../platform/db/shard-count.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
@@ -34,14 +35,17 @@ async function withFound<T>(
   }
 }
 
-export const withDatabase = <T>(terminal: Terminal, work: (databaseUrl: string) => Promise<T>): Promise<T> =>
-  withFound(terminal, ({ databaseUrl }) => work(databaseUrl))
+export const withDatabase = <T>(
+  terminal: Terminal,
+  work: (databaseUrl: string, shards: number) => Promise<T>,
+): Promise<T> => withFound(terminal, ({ databaseUrl }, { SHARDS }) => work(databaseUrl, SHARDS))
 
 export const withDeps = <T>(terminal: Terminal, work: (deps: Deps) => Promise<T>): Promise<T> =>
   withFound(terminal, async ({ databaseUrl, secretKey, started }, config, log) => {
     if (started && config.MIGRATE) await migrate(databaseUrl)
+    await checkShards(databaseUrl, config.SHARDS)
     const settings = { ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }
-    const { db, close } = openDatabase(settings, log)
+    const { db, close } = openDatabase(settings, log, { shards: config.SHARDS })
     const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
     const rateLimiter = openRateLimiter(db, keys)
     const deps: Deps = {

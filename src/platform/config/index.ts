@@ -54,7 +54,8 @@ const mandatory = (config: Settings): string[] => {
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
   problems.push(...hookProblems(config))
-  const { HTTP_PROCESSES, DATABASE_POOL_SIZE } = config
+  const { HTTP_PROCESSES, DATABASE_POOL_SIZE, SHARDS } = config
+  if (!config.DATABASE_URL && SHARDS > 1) problems.push('SHARDS needs DATABASE_URL: the embedded PostgreSQL has one')
   if (!config.DATABASE_URL && HTTP_PROCESSES * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
     problems.push(
       `HTTP_PROCESSES times DATABASE_POOL_SIZE is ${HTTP_PROCESSES * DATABASE_POOL_SIZE}: the embedded PostgreSQL takes ${EMBEDDED_CONNECTIONS}; lower one of them`,

@@ -59,6 +59,12 @@ export const settings = z.object({
     .default(60)
     .describe('seconds that a start waits for a database that does not answer yet; 0 tries once'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('most connections of one process to PostgreSQL'),
+  SHARDS: whole(1, 64)
+    .refine((count) => Number.isInteger(Math.log2(count)), 'must be a power of two: 1, 2, 4, 8, …')
+    .default(1)
+    .describe(
+      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` connections for each of them, too',
+    ),
   DATABASE_PLANNING: z
     .enum(['forced', 'server'])
     .default('forced')

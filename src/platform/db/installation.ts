@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { adoptKey, fingerprintOf, type Keys } from '../lib/crypto/keys.ts'
 import { DatabaseUnavailable } from '../lib/database-errors.ts'
 import { pendingMigrations } from './migrate.ts'
+import { schemasOf } from './shards.ts'
 import { type Db, sql } from './sql.ts'
 
 /** The state of the database as a whole: its SECRET_KEY, and whether it can be used. */
@@ -51,6 +52,8 @@ export async function currentKeySince(db: Db, keys: Keys): Promise<Date | null> 
 }
 
 export interface DatabaseState {
+  /** Schemas of shards that cannot be used: their people are not served, all others are. */
+  readonly shards_away?: readonly string[]
   readonly status: 'ok' | 'migrations pending' | 'another SECRET_KEY' | 'read-only' | 'disk full' | 'unreachable'
   /** For operators: what the database said, or what is missing. */
   readonly why?: string
@@ -89,7 +92,7 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
         wroteAt = performance.now()
         written = await tryToWrite(db)
       }
-      return written
+      return written.status === 'ok' && db.shards().length > 1 ? await stateOfShards(db) : written
     } catch (error) {
       return stateOf(error)
     } finally {
@@ -100,6 +103,23 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
     running ??= look()
     return Promise.race([running, sleep(ANSWER_WITHIN_MS, SILENT, { ref: false })])
   }
+}
+
+const SHARD_WITHIN_MS = 1_500
+
+/** One shard that is away leaves the others ready. */
+async function stateOfShards(db: Db): Promise<DatabaseState> {
+  const shards = db.shards()
+  const schemas = schemasOf(shards.length)
+  const looks = shards.map((shard) =>
+    Promise.race([pendingMigrations(shard), sleep(SHARD_WITHIN_MS, undefined, { ref: false })]).catch(() => undefined),
+  )
+  const found = await Promise.all(looks)
+  const pending = found.flatMap((names) => names ?? [])
+  if (pending.length > 0) return { status: 'migrations pending', why: missing([...new Set(pending)]) }
+  const away = schemas.filter((_, place) => found[place] === undefined)
+  if (away.length === schemas.length) return { status: 'unreachable', why: 'no shard can be used' }
+  return away.length > 0 ? { status: 'ok', shards_away: away } : OK
 }
 
 async function tryToWrite(db: Db): Promise<DatabaseState> {

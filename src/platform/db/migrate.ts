@@ -1,10 +1,12 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
+import { makeSchemas, shardsOf } from './shard-count.ts'
+import { schemasOf } from './shards.ts'
 import { type Db, sql } from './sql.ts'
 
 const DIRECTORY = fileURLToPath(new URL('migrations', ROOT))
@@ -21,11 +23,23 @@ export const statementsOf = (source: string): string[] =>
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '')
 
+/** Between these lines of a migration are tables of people, which each shard has; those of all others are in `public`. */
+const MARKS = /^-- (For each shard|For all)\..*$/m
+type Part = 'all' | 'public' | 'shard'
+
+function partOf(source: string, part: Part): string {
+  if (part === 'all') return source
+  const [before = '', ...marked] = source.split(MARKS)
+  const wanted = part === 'shard' ? 'For each shard' : 'For all'
+  const texts = marked.flatMap((text, at) => (at % 2 === 1 && marked[at - 1] === wanted ? [text] : []))
+  return [...(part === 'public' ? [before] : []), ...texts].join('\n')
+}
+
 /** Sent one by one: sharded engines refuse several changes of the schema in one message. */
-const loadStatements = (files: string[]) =>
+const loadStatementsOf = (part: Part) => (files: string[]) =>
   Promise.all(
     files.map(async (file) => {
-      const statements = statementsOf(await readFile(file, 'utf8'))
+      const statements = statementsOf(partOf(await readFile(file, 'utf8'), part))
       const up = (builder: { sql(statement: string): void }) => {
         for (const statement of statements) builder.sql(statement)
       }
@@ -35,26 +49,35 @@ const loadStatements = (files: string[]) =>
 
 /**
  * Applies what is missing, in order, each file in a transaction of its own, so that no table stays locked for the sake of
- * another; replicas that start together wait for one another. Returns the names applied.
+ * another; replicas that start together wait for one another. Each shard has a record of its own, so that what was broken off
+ * goes on. Returns the names applied. Throws where the database has another number of shards.
  */
-export const migrate = (databaseUrl: string): Promise<string[]> =>
+export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
-    const applied = (await isMigrated(client)) ? [] : await apply(client)
+    const schemas = schemasOf(shards)
+    if ((await shardsOf(client, shards)) === undefined) await makeSchemas(client, schemas)
+    const applied = (await isMigrated(client)) ? [] : await apply(client, schemas.length > 0 ? 'public' : 'all')
+    for (const schema of schemas) applied.push(...(await applyToShard(client, schema)))
     if ((await queueVersion(client)) !== QUEUE_VERSION) await installJobs(databaseUrl)
     return applied
   })
 
+/** In a shard whose schema there is. */
+export const applyToShard = async (client: pg.Client, schema: string): Promise<string[]> =>
+  (await isMigrated(client, schema)) ? [] : await apply(client, 'shard', schema)
+
 /** What applies migrations is loaded where there are some: it is a tenth of what a start loads. */
-async function apply(dbClient: pg.Client): Promise<string[]> {
+async function apply(dbClient: pg.Client, part: Part, schema?: string): Promise<string[]> {
   const { runner } = await import('node-pg-migrate')
   const applied = await runner({
     dbClient,
+    ...(schema === undefined ? {} : { schema: [schema, 'public'] }),
     dir: DIRECTORY,
     direction: 'up',
     migrationsTable: 'migration',
     advisoryLockMode: 'wait',
     singleTransaction: false,
-    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatements }],
+    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatementsOf(part) }],
     logger: silent,
   })
   return applied.map((migration) => migration.name)
@@ -84,7 +107,7 @@ const makeNeeded = (client: pg.ClientBase) => makeSettings(client, NEEDED_SETTIN
 // Any number that nothing else in this database uses as an advisory lock.
 const INSTALLING = 7_001_002
 
-async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
@@ -96,25 +119,37 @@ async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Pro
   }
 }
 
+/** Cache: names of the migrations that this build knows. */
 let known: readonly string[] | undefined
 const migrationRow = z.object({ name: z.string() })
 
+const migrationFiles = (): string[] =>
+  readdirSync(DIRECTORY)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+
 /** Names of the migrations that this build knows, without those that were applied. */
 function unapplied(applied: readonly z.infer<typeof migrationRow>[]): string[] {
-  known ??= readdirSync(DIRECTORY)
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => file.replace(/\.sql$/, ''))
+  known ??= migrationFiles().map((file) => file.replace(/\.sql$/, ''))
   const names = new Set(applied.map((row) => row.name))
   return known.filter((name) => !names.has(name))
 }
 
+/** Tables of people, in the order in which they are made. */
+export const tablesOfPeople = (): string[] =>
+  migrationFiles().flatMap((file) => {
+    const source = partOf(readFileSync(`${DIRECTORY}/${file}`, 'utf8'), 'shard')
+    return [...source.matchAll(/^create table (\w+)/gm)].flatMap(([, table]) => table ?? [])
+  })
+
 /** First migration of versions before 1.0.0, whose tables none of ours continues. */
 const BEFORE_FIRST_RELEASE = '0001_registry'
 
-async function isMigrated(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query(`select to_regclass('migration') is not null as begun`)
+export async function isMigrated(client: pg.Client, schema?: string): Promise<boolean> {
+  const table = schema === undefined ? 'migration' : `${schema}.migration`
+  const { rows } = await client.query('select to_regclass($1) is not null as begun', [table])
   if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return false
-  const applied = migrationRow.array().parse((await client.query('select name from migration')).rows)
+  const applied = migrationRow.array().parse((await client.query(`select name from ${table}`)).rows)
   if (applied.some(({ name }) => name === BEFORE_FIRST_RELEASE)) {
     throw new Error(
       'its tables were made by a version before 1.0.0, which cannot be upgraded: use an empty database (or another DATA_DIR)',
@@ -123,6 +158,6 @@ async function isMigrated(client: pg.Client): Promise<boolean> {
   return unapplied(applied).length === 0
 }
 
-/** Names of the migrations that this build knows and the database lacks. */
+/** Names of the migrations that this build knows and the database lacks; of a shard, that it lacks. */
 export const pendingMigrations = async (db: Db): Promise<string[]> =>
   unapplied(await db.many(migrationRow, sql`select name from migration`))

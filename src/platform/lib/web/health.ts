@@ -12,6 +12,7 @@ interface State {
   readonly status: string
   /** For operators only: it may name hosts and users. */
   readonly why?: string
+  readonly shards_away?: readonly string[]
 }
 
 interface Checks {
@@ -38,8 +39,8 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
   }
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
-    const { status, why } = await check()
+    const { status, why, shards_away } = await check()
     const details = why !== undefined && checks.isOperator(request) ? { why } : {}
-    return reply.code(status === 'ok' ? 200 : 503).send({ status, ...details })
+    return reply.code(status === 'ok' ? 200 : 503).send({ status, shards_away, ...details })
   })
 }

@@ -1,0 +1,124 @@
+import type pg from 'pg'
+import { z } from 'zod'
+import { applyToShard, isMigrated, tablesOfPeople, withLock } from './migrate.ts'
+import { shardsFound } from './shard-count.ts'
+import { schemasOf } from './shards.ts'
+
+/** Moves people to more shards, from `public` or from fewer of them, while no service runs. */
+
+export interface MovedPeople {
+  readonly from: number
+  readonly to: number
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
+const ROUTING_KEYS = 65_536
+const SET_ASIDE_WITHIN = '10s'
+
+const setAside = (count: number): string[] => Array.from({ length: count }, (_, place) => `moved_${place}_of_${count}`)
+
+/**
+ * First the rows are set aside, under names that no process knows, so none serves or writes half of them; then they are copied,
+ * a table and shard in a transaction each, and compared. Broken off, it goes on from there when it is run again.
+ */
+export const movePeople = (
+  databaseUrl: string,
+  shards: number,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<MovedPeople> =>
+  withLock(databaseUrl, async (client) => {
+    const { count, moving, target } = await shardsFound(client)
+    const from = moving ?? count
+    if (from === undefined) throw new Error('there are no people in this database: start the service')
+    if (target !== undefined && target !== shards)
+      throw new Error(`people are being moved to ${target} shards: set SHARDS=${target}`)
+    if (shards <= from) throw new Error(`people are in ${from} already: set SHARDS to a greater power of two`)
+    if (moving === undefined) await begin(client, from, shards)
+    const schemas = schemasOf(shards)
+    for (const schema of schemas) await applyToShard(client, schema)
+    const tables = tablesOfPeople()
+    const rows: Record<string, number> = {}
+    for (const [at, table] of tables.entries()) {
+      rows[table] = 0
+      for (const [place, schema] of schemas.entries()) {
+        const source = setAside(from)[Math.floor((place * from) / shards)] ?? ''
+        rows[table] += await copy(client, { table, source, schema, range: ROUTING_KEYS / shards, place })
+        onProgress(at * shards + place + 1, tables.length * shards)
+      }
+    }
+    for (const schema of schemas) for (const table of tables) await client.query(`analyze ${schema}.${table}`)
+    await client.query(
+      setAside(from)
+        .map((schema) => `drop schema ${schema} cascade`)
+        .join('; '),
+    )
+    return { from, to: shards, rows }
+  })
+
+/** All at once: from then on no process finds people where they were. */
+async function begin(client: pg.Client, from: number, shards: number): Promise<void> {
+  const [whole] = setAside(1)
+  const schemas = from === 1 ? [undefined] : schemasOf(from)
+  for (const schema of schemas) {
+    if (!(await isMigrated(client, schema)))
+      throw new Error('the schema of the database is not current: run gatehouse migrate first')
+  }
+  const aside =
+    from === 1
+      ? [
+          `create schema ${whole}`,
+          ...tablesOfPeople().map((table) => `alter table public.${table} set schema ${whole}`),
+        ]
+      : schemasOf(from).map((schema, place) => `alter schema ${schema} rename to ${setAside(from)[place]}`)
+  const made = schemasOf(shards).map((schema) => `create schema ${schema}`)
+  await client.query([`set lock_timeout = '${SET_ASIDE_WITHIN}'`, 'begin', ...aside, ...made, 'commit'].join('; '))
+}
+
+interface Part {
+  readonly table: string
+  readonly source: string
+  readonly schema: string
+  /** Routing keys of a shard. */
+  readonly range: number
+  readonly place: number
+}
+
+const counted = z.tuple([z.object({ rows: z.coerce.number(), digest: z.string() })])
+
+/** Rows of the shard. What a run before has copied is compared only. */
+async function copy(client: pg.Client, { table, source, schema, range, place }: Part): Promise<number> {
+  const columns = await columnsOf(client, `${schema}.${table}`)
+  const where = `routing_key >= ${place * range} and routing_key < ${(place + 1) * range}`
+  const look = async (of: string) => {
+    const { rows } = await client.query(`
+      select count(*) as rows, coalesce(sum(hashtextextended(row(${columns})::text, 0)::numeric), 0)::text as digest
+      from ${of}.${table} where ${where}`)
+    return counted.parse(rows)[0]
+  }
+  await client.query('begin')
+  try {
+    const before = await look(source)
+    if ((await look(schema)).rows === 0)
+      await client.query(
+        `insert into ${schema}.${table} (${columns}) select ${columns} from ${source}.${table} where ${where}`,
+      )
+    const after = await look(schema)
+    if (after.rows !== before.rows || after.digest !== before.digest)
+      throw new Error(`${schema}.${table} is not what ${source}.${table} is: ${after.rows} rows of ${before.rows}`)
+    await client.query('commit')
+    return after.rows
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+async function columnsOf(client: pg.Client, table: string): Promise<string> {
+  const { rows } = await client.query(
+    `select string_agg(quote_ident(attname), ', ' order by attname) as columns
+     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
+    [table],
+  )
+  return z.tuple([z.object({ columns: z.string() })]).parse(rows)[0].columns
+}

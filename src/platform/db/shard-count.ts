@@ -1,0 +1,61 @@
+import pg from 'pg'
+import { z } from 'zod'
+
+/** How many shards a database has, which its schemas say; SHARDS has to be the same. */
+
+const counts = z.object({
+  /** By the names of schemas: of how many. */
+  shards: z.array(z.number()),
+  /** Of how many that are set aside, to be moved. */
+  moved: z.array(z.number()),
+  /** Whether people are in `public`. */
+  whole: z.boolean(),
+})
+
+const countsOf = (name: string): string =>
+  `array(select distinct substring(nspname from '^${name}_\\d+_of_(\\d+)$')::int from pg_namespace where nspname ~ '^${name}_\\d+_of_\\d+$')`
+
+export interface ShardsFound {
+  /** Undefined where there are no tables of people yet. */
+  readonly count: number | undefined
+  /** How many there were before people began to be moved, and how many there will be. */
+  readonly moving: number | undefined
+  readonly target: number | undefined
+}
+
+export async function shardsFound(client: pg.ClientBase): Promise<ShardsFound> {
+  const { rows } = await client.query(
+    `select ${countsOf('shard')} as shards, ${countsOf('moved')} as moved,
+       to_regclass('public.user_profile') is not null as whole`,
+  )
+  const { shards, moved, whole } = z.tuple([counts]).parse(rows)[0]
+  const [moving] = moved
+  return { count: whole ? 1 : shards[0], moving, target: moving === undefined ? undefined : shards[0] }
+}
+
+/**
+ * Undefined for a database that has no tables of people yet. Throws where it has another number, or people are being moved: a
+ * process with the wrong one would find nobody.
+ */
+export async function shardsOf(client: pg.ClientBase, wanted: number): Promise<number | undefined> {
+  const { count, moving } = await shardsFound(client)
+  if (moving !== undefined)
+    throw new Error('people are being moved to other shards: run gatehouse shards move-in again, to its end')
+  if (count !== undefined && count !== wanted)
+    throw new Error(
+      `SHARDS is ${wanted}, and the people of this database are in ${count}: set SHARDS=${count}, or move them with gatehouse shards move-in`,
+    )
+  return count
+}
+
+/** Made all at once: from then on the database has this number. */
+export async function makeSchemas(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
+  if (schemas.length > 0) await client.query(schemas.map((schema) => `create schema ${schema}`).join('; '))
+}
+
+/** Throws where the database has another number of shards. */
+export async function checkShards(databaseUrl: string, shards: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await shardsOf(client, shards).finally(() => client.end())
+}

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { movePeople } from '../../src/platform/db/move-people.ts'
+import { checkShards } from '../../src/platform/db/shard-count.ts'
+import { type App, Client, dataOf, tokenSetOf, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY } from '../harness.ts'
+import { emptyDatabase } from './empty-database.ts'
+
+/** People are moved to more shards while no service runs. */
+
+const PEOPLE = 12
+
+interface Held {
+  readonly user: User
+  readonly access_token: string
+  readonly refresh_token: string
+}
+
+it('moves everybody, goes on where it broke off, and their tokens, passwords and consents work', async () => {
+  const database = await emptyDatabase()
+  const { url, query } = database
+  await migrate(url)
+  const open = async (shards: number) => {
+    const world = await openWorld({ SHARDS: String(shards) }, { url, drop: async () => {} })
+    return { world, client: new Client(injectWire(world.app), world.deps.config.PUBLIC_URL) }
+  }
+  const before = await open(1)
+  const app: App = await before.client.makeApp()
+  const held: Held[] = []
+  for (let n = 0; n < PEOPLE; n++) {
+    const user = await before.client.makeUser()
+    held.push({ user, ...(await before.client.getTokens(await before.client.signedIn(user, app), app)) })
+  }
+  await before.world.close()
+  const settings = { DATABASE_URL: url, SECRET_KEY, NODE_ENV: 'test' }
+
+  const brokenOff = movePeople(url, 4, (done) => {
+    if (done === 9) throw new Error('broken off')
+  })
+  await expect(brokenOff).rejects.toThrow('broken off')
+  for (const shards of [1, 4]) await expect(checkShards(url, shards)).rejects.toThrow('people are being moved')
+  await expect(migrate(url, 4)).rejects.toThrow('people are being moved')
+  await expect(movePeople(url, 8)).rejects.toThrow('people are being moved to 4 shards: set SHARDS=4')
+
+  const moved = await gatehouse({ ...settings, SHARDS: '4' }, 'shards', 'move-in', '--json')
+  expect(moved).toMatchObject({ code: 0 })
+  expect(JSON.parse(moved.stdout)).toMatchObject({ from: 1, to: 4, rows: { user_profile: PEOPLE, user_grant: PEOPLE } })
+  for (const shards of [4, 8]) {
+    if (shards === 8) expect(await movePeople(url, 8)).toMatchObject({ from: 4, to: 8, rows: { user_profile: PEOPLE } })
+    expect(await migrate(url, shards)).toEqual([])
+    const { world, client } = await open(shards)
+    for (const { user, access_token, refresh_token } of held) {
+      expect(dataOf(await client.userInfo(access_token))).toMatchObject({ uinfo: { user_id: user.user_id } })
+      tokenSetOf(await client.refresh(app, refresh_token))
+      await client.signedIn(user, app)
+    }
+    await world.close()
+  }
+  await expect(movePeople(url, 4)).rejects.toThrow('people are in 8 already')
+  const { rows } = await query(`select nspname from pg_namespace where nspname ~ '^(moved|shard_\\d+_of_4)'`)
+  expect(rows).toEqual([])
+})
+
+it('refuses what is not the same afterwards, and leaves it to be looked at', async () => {
+  const { url, query } = await emptyDatabase()
+  await migrate(url)
+  await query(`insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, status, created_at)
+               values (3, 1, 'a', 'A', '0', '', 'active', now())`)
+  await expect(
+    movePeople(url, 2, (done) => {
+      if (done === 2) throw new Error('broken off')
+    }),
+  ).rejects.toThrow('broken off')
+  await query(`update shard_0_of_2.user_profile set name = 'B'`)
+  await expect(movePeople(url, 2)).rejects.toThrow(
+    'shard_0_of_2.user_profile is not what moved_0_of_1.user_profile is: 1 rows of 1',
+  )
+  await query(`delete from shard_0_of_2.user_profile`)
+  expect(await movePeople(url, 2)).toMatchObject({ rows: { user_profile: 1 } })
+})

@@ -12,10 +12,8 @@ interface Permission {
 }
 
 /** Only on the machine of the service, which has its database: whoever can do that is an admin. */
-const ON_THE_MACHINE: readonly Permission[] = ['migrate', 'purge', 'reseal', 'demo remove'].map((command) => ({
-  role: 'admin',
-  command,
-}))
+const COMMANDS_ON_THE_MACHINE = ['migrate', 'purge', 'reseal', 'demo remove', 'shards move-in']
+const ON_THE_MACHINE = COMMANDS_ON_THE_MACHINE.map((command): Permission => ({ role: 'admin', command }))
 
 const permissionsOf = (action: Action): Permission[] => [
   ...routesOf(action).map(({ route }, index) => ({

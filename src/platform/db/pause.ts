@@ -30,14 +30,16 @@ async function repeat<T>(
 /** A connection that comes too late goes back to the pool. */
 function connectionInTime(pool: Pool, until: number): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error('timeout exceeded when trying to connect'))
-    const timer = setTimeout(giveUp, until - performance.now())
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      reject(new Error('timeout exceeded when trying to connect'))
+    }, until - performance.now())
     pool.connect((error, client, release) => {
       clearTimeout(timer)
-      if (!client) return reject(error)
-      if (performance.now() < until) return resolve(client)
-      release()
-      giveUp()
+      if (!client) reject(error)
+      else if (isLate) release()
+      else resolve(client)
     })
   })
 }

@@ -1,0 +1,21 @@
+import type { Pool } from 'pg'
+import { afterEach, expect, it, vi } from 'vitest'
+import { connected } from '../../src/platform/db/pause.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+it('a connection that comes after whoever waited has given up goes back to the pool, whatever the clocks say', async () => {
+  // A timer may end a moment before performance's clock says so.
+  vi.spyOn(performance, 'now').mockReturnValue(0)
+  const release = vi.fn()
+  const pool = {
+    ending: false,
+    connect(done?: (error: undefined, client: object, release: () => void) => void) {
+      if (!done) return Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+      this.ending = true
+      setTimeout(() => done(undefined, {}, release), 200)
+    },
+  }
+  await expect(connected(pool as unknown as Pool, 150)).rejects.toThrow('the database is not available')
+  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce(), 2_000)
+})

@@ -10,10 +10,11 @@ it('a connection that comes after whoever waited has given up goes back to the p
   const release = vi.fn()
   const pool = {
     ending: false,
-    connect(done?: (error: undefined, client: object, release: () => void) => void) {
+    connect(done?: (error: undefined, client: object, release: () => void) => void): Promise<never> | undefined {
       if (!done) return Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
       this.ending = true
       setTimeout(() => done(undefined, {}, release), 200)
+      return undefined
     },
   }
   await expect(connected(pool as unknown as Pool, 150)).rejects.toThrow('the database is not available')

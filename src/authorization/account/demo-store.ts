@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byShard, ofAllShards } from '../../platform/db/shards.ts'
+import { byShard, keyOfRow, ofAllShards, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /**
@@ -21,10 +21,8 @@ const withPassports = (db: Db, passports: readonly string[]): Promise<z.output<t
     sql`select routing_key, cid, user_id, passport from user_credential where passport = any(${passports})`,
   )
 
-const keysByShard = (db: Db, rows: readonly KeyRow[]) => byShard(db, rows, ({ routing_key }) => routing_key)
-
 async function markDemoUsers(db: Db, passports: readonly string[]): Promise<void> {
-  for (const [shard, own] of keysByShard(db, await withPassports(db, passports))) {
+  for (const [shard, own] of byShard(db, await withPassports(db, passports), keyOfRow)) {
     await shard.exec(
       sql`update user_profile u set demo = true from ${keysOf(own)}
           where u.routing_key = k.routing_key and u.cid = k.cid and u.user_id = k.user_id`,
@@ -88,14 +86,14 @@ async function findUnmarked(db: Db, { cid, users }: UnmarkedUsers): Promise<Demo
   const ids = new Map(users.map((user) => [user.passport, user.user_id]))
   const found = await withPassports(db, [...ids.keys()])
   const credentials = found.filter((one) => one.cid === cid && one.user_id === ids.get(one.passport))
-  const profiles = keysByShard(db, credentials).map(([shard, own]) =>
+  const profiles = await readByShard(db, credentials, keyOfRow, (shard, own) =>
     shard.many(
       profileRow,
       sql`select u.routing_key, u.cid, u.user_id, u.status
           from ${keysOf(own)} join user_profile u using (routing_key, cid, user_id) where u.status <> 'blocked'`,
     ),
   )
-  return named((await Promise.all(profiles)).flat(), credentials)
+  return named(profiles, credentials)
 }
 
 const demoUserKeys = (db: Db): Promise<KeyRow[]> =>
@@ -110,7 +108,7 @@ async function deleteDemoUsers(db: Db): Promise<number> {
           where t.routing_key = k.routing_key and t.cid = k.cid and t.user_id = k.user_id`,
     )
   await deleteFrom(db, 'user_credential', users)
-  for (const [shard, own] of keysByShard(db, users)) {
+  for (const [shard, own] of byShard(db, users, keyOfRow)) {
     await deleteFrom(shard, 'browser_session', own)
     await deleteFrom(shard, 'user_profile', own)
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byShard } from '../../platform/db/shards.ts'
+import { byShard, keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT, storedPassport } from './passport-store.ts'
 import { type UserKey, user } from './wire.ts'
@@ -14,9 +14,6 @@ const keys = (users: readonly Keyed[]) =>
 
 const existing = user.omit({ created_at: true })
 const passportRow = z.object({ cid: z.number(), user_id: z.string(), passport: z.string() })
-
-const usersByShard = <User extends Keyed>(db: Db, users: readonly User[]) =>
-  byShard(db, users, ({ routing_key }) => routing_key)
 
 const profileRow = existing.omit({ passport: true })
 
@@ -33,7 +30,7 @@ const profilesOf = (shard: Db, users: readonly Keyed[]): Promise<z.output<typeof
 
 /** Users with these keys. Two statements: credentials may lie on another shard. */
 export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.output<typeof existing>[]> {
-  const profiles = (await Promise.all(usersByShard(db, users).map(([shard, own]) => profilesOf(shard, own)))).flat()
+  const profiles = await readByShard(db, users, keyOfRow, profilesOf)
   const credentials = await db.many(
     passportRow,
     sql`select c.cid, c.user_id, ${SHOWN_PASSPORT} as passport
@@ -80,7 +77,7 @@ const insertProfiles = (shard: Db, users: readonly NewRow[], now: Date): Promise
 /** False where somebody else has taken a key or passport meanwhile: then the transaction has to be undone. */
 export async function insertUsers(db: Db, users: readonly NewRow[], now: Date): Promise<boolean> {
   let profiles = 0
-  for (const [shard, own] of usersByShard(db, users)) profiles += await insertProfiles(shard, own, now)
+  for (const [shard, own] of byShard(db, users, keyOfRow)) profiles += await insertProfiles(shard, own, now)
   const passports = users.map((one) => storedPassport(one.passport))
   const credentials = await db.exec(
     sql`insert into user_credential (passport, passport_shown, password_hash, routing_key, cid, user_id)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { beginsWith, cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
-import { byShard } from '../../platform/db/shards.ts'
+import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
@@ -85,12 +85,10 @@ export const credentialsOf = (db: Db, rows: readonly Omit<Credential, 'passport'
         join user_credential c using (routing_key, cid, user_id)`,
   )
 
-async function profilesOf(db: Db, rows: readonly Credential[]): Promise<Profile[]> {
-  const found = byShard(db, rows, ({ routing_key }) => routing_key).map(([shard, own]) =>
+const profilesOf = (db: Db, rows: readonly Credential[]): Promise<Profile[]> =>
+  readByShard(db, rows, keyOfRow, (shard, own) =>
     shard.listWithCustomPlan(
       profileRow,
       sql`select ${PROFILE} from ${keysOf(own)} join user_profile u using (routing_key, cid, user_id)`,
     ),
   )
-  return (await Promise.all(found)).flat()
-}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { byShard } from '../../platform/db/shards.ts'
+import { readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { GRANT_REVOKED_AT, grantByKey, grantRevocationJoins } from './grant-store.ts'
 
@@ -62,14 +62,17 @@ const ENDED_OF_GRANT = 1_000
  * them; the rest moves to ended_access_token. Rows that another process or the purge is deleting are left to it. Returns
  * how many tokens of both kinds each key had before. Planned each time: it is rare, and reads as many rows as the keys have.
  */
-export async function endOldestAccessTokens(
+export const endOldestAccessTokens = (
   db: Db,
   routingKeys: readonly number[],
   most: number,
-): Promise<z.infer<typeof TokensOfKey>[]> {
-  const ended = byShard(db, routingKeys, (key) => key).map(([shard, own]) => endOldestIn(shard, own, most))
-  return (await Promise.all(ended)).flat()
-}
+): Promise<z.infer<typeof TokensOfKey>[]> =>
+  readByShard(
+    db,
+    routingKeys,
+    (key) => key,
+    (shard, own) => endOldestIn(shard, own, most),
+  )
 
 const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): Promise<z.infer<typeof TokensOfKey>[]> =>
   shard.listWithCustomPlan(
@@ -141,10 +144,8 @@ export const forgetEndedToken = (
 const ofApp = z.object({ token_hash: z.instanceof(Buffer), app_key: z.string() })
 
 /** Whose tokens these are, as long as they are kept: also of those that have expired or were ended early. */
-async function appsOf(db: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> {
-  const found = byShard(db, tokens, ({ routingKey }) => routingKey).map(([shard, own]) => appsOfShard(shard, own))
-  return (await Promise.all(found)).flat()
-}
+const appsOf = (db: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
+  readByShard(db, tokens, ({ routingKey }) => routingKey, appsOfShard)
 
 const appsOfShard = (shard: Db, tokens: readonly EndedToken[]): Promise<z.output<typeof ofApp>[]> =>
   shard.listWithCustomPlan(

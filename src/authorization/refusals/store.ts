@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
-import { byShard } from '../../platform/db/shards.ts'
+import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { lockedUserByKey } from '../account/index.ts'
 
@@ -68,16 +68,14 @@ type Person = z.output<typeof person>
 const PERSON = (row: NewRefused) => sql.part`
   ${row.routing_key}::int as routing_key, ${row.cid}::int as cid, ${row.user_id}::text as user_id`
 
-async function lockNamed(tx: Db, rows: readonly NewRefused[]): Promise<Person[]> {
-  const locked = byShard(tx, rows, ({ routing_key }) => routing_key).map(([shard, own]) =>
+const lockNamed = (tx: Db, rows: readonly NewRefused[]): Promise<Person[]> =>
+  readByShard(tx, rows, keyOfRow, (shard, own) =>
     shard.many(
       person,
       sql`select locked.cid, locked.user_id from ${sql.rows('row', own, PERSON)}
           cross join ${lockedUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} locked`,
     ),
   )
-  return (await Promise.all(locked)).flat()
-}
 
 function withoutErased(rows: readonly NewRefused[], people: readonly Person[]): NewRefused[] {
   const there = new Set(people.map(({ cid, user_id }) => `${cid} ${user_id}`))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
-import { byShard } from '../../platform/db/shards.ts'
+import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { userByKey } from '../account/index.ts'
@@ -91,14 +91,14 @@ export async function listMembers(db: Db, teamId: string): Promise<TeamMember[]>
     sql`select member_id, routing_key, cid, user_id, role, joined_at from team_member
         where team_id = ${teamId} order by joined_at, member_id`,
   )
-  const profiles = byShard(db, members, ({ routing_key }) => routing_key).map(([shard, own]) =>
+  const profiles = await readByShard(db, members, keyOfRow, (shard, own) =>
     shard.many(
       named,
       sql`select m.member_id, u.name from ${sql.rows('m', own, KEYED)}
           cross join ${userByKey(sql.part`m.routing_key`, sql.part`m.cid`, sql.part`m.user_id`)} u`,
     ),
   )
-  const names = new Map((await Promise.all(profiles)).flat().map(({ member_id, name }) => [member_id, name]))
+  const names = new Map(profiles.map(({ member_id, name }) => [member_id, name]))
   return members.flatMap(({ member_id, role, joined_at }) => {
     const name = names.get(member_id)
     return name === undefined ? [] : [{ member_id, name, role, joined_at }]

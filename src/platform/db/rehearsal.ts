@@ -5,9 +5,6 @@ class Undone extends Error {
   override readonly name = 'Undone'
 }
 
-/** Counts for nobody. */
-const UNCOUNTED = openMetrics()
-
 /**
  * Does what a request would do, and undoes it: whatever comes of it, nothing is written, spent or counted. For operations
  * that touch nothing but the database; throws what they throw.
@@ -20,7 +17,7 @@ export async function rehearse<Given extends Deps, Done>(
   const rateLimiter = { count: () => ({ uses: 0, exceeded: false, endsInMs: 0 }), close: async () => {} }
   try {
     await deps.db.tx(async (db) => {
-      done.push(await work({ ...deps, db, rateLimiter, metrics: UNCOUNTED }))
+      done.push(await work({ ...deps, db, rateLimiter, metrics: openMetrics() }))
       throw new Undone()
     })
   } catch (error) {

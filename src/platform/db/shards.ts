@@ -31,6 +31,18 @@ export function byShard<Db extends Sharded<Db>, Item>(
   return [...groups].filter(([, group]) => group.length > 0)
 }
 
+/** Of a row that says it. */
+export const keyOfRow = ({ routing_key }: { readonly routing_key: number }): number => routing_key
+
+/** Rows about items, each read where the item's people are. */
+export const readByShard = async <Db extends Sharded<Db>, Item, Row>(
+  db: Db,
+  items: readonly Item[],
+  routingKeyOf: (item: Item) => number,
+  read: (shard: Db, items: Item[]) => Promise<Row[]>,
+): Promise<Row[]> =>
+  (await Promise.all(byShard(db, items, routingKeyOf).map(([shard, own]) => read(shard, own)))).flat()
+
 /** Rows of all shards. */
 export const ofAllShards = async <Db extends Sharded<Db>, Row>(
   db: Db,

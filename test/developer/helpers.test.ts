@@ -10,7 +10,7 @@ import { consentForm, visibleText } from '../acceptance/form.ts'
 import { header, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { basicOf, bodyOf, FORM } from '../oidc/app.ts'
-import { clientOf, type Developer, founder, registered, tester, withAuthenticator } from '../teams/people.ts'
+import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
 
 /** What developers paste into the helpers, and what they are told: the checks of the endpoints, and nothing done by them. */
 
@@ -28,8 +28,7 @@ beforeAll(async () => {
   owner = await founder(world)
   await withAuthenticator(world, owner)
   const app_key = await registered(owner)
-  const secret = await owner.browser.send('POST', `/developer/apps/${app_key}/secret`, { replaces: '' })
-  const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(secret.text)?.[1] ?? ''
+  const app_secret = await secretOf(owner, app_key)
   app = { app_key, app_secret, redirect_uri: CALLBACK }
   person = await tester(world, owner, app_key)
 })

@@ -10,7 +10,7 @@ import { consentForm, visibleText } from '../acceptance/form.ts'
 import { type Answer, header, queryOf } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 import { basicOf, bodyOf, FORM, type Tokens } from '../oidc/app.ts'
-import { clientOf, type Developer, founder, registered, tester, withAuthenticator } from '../teams/people.ts'
+import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
 import { until } from '../until.ts'
 
 /** The mistakes that developers make, in both dialects: each is among the failed requests of the app, with how to fix it. */
@@ -439,8 +439,7 @@ beforeAll(async () => {
   owner = await founder(world)
   await withAuthenticator(world, owner)
   const app_key = await registered(owner)
-  const secret = await owner.browser.send('POST', `/developer/apps/${app_key}/secret`, { replaces: '' })
-  const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(secret.text)?.[1] ?? ''
+  const app_secret = await secretOf(owner, app_key)
   app = { app_key, app_secret, redirect_uri: CALLBACK }
   keys = await generateKeyPair('ES256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] }

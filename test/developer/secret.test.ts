@@ -3,7 +3,16 @@ import { type Client, dataOf } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-import { clientOf, type Developer, founder, joined, registered, tester, withAuthenticator } from '../teams/people.ts'
+import {
+  clientOf,
+  type Developer,
+  founder,
+  joined,
+  registered,
+  secretIn,
+  tester,
+  withAuthenticator,
+} from '../teams/people.ts'
 
 /** The secret of an app, for owners who have shown a second factor. */
 
@@ -22,7 +31,6 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
-const secretIn = ({ text }: Answer): string => /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(text)?.[1] ?? ''
 const newest = async (): Promise<string> =>
   /name="replaces" value="([^"]*)"/.exec((await owner.browser.open(path)).text)?.[1] ?? ''
 const rotate = async (more: Record<string, string> = {}) =>

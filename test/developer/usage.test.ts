@@ -5,7 +5,7 @@ import { type Client, newState } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
-import { clientOf, type Developer, founder, registered, tester, withAuthenticator } from '../teams/people.ts'
+import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
 
 /** What an app did by day, for its team: counted in memory, written many at once. */
 
@@ -24,8 +24,7 @@ const seen = (answer: Answer) => visibleText(answer.text).replace(/\s+/g, ' ')
 
 async function appWithSecret() {
   const app_key = await registered(owner)
-  const made = await owner.browser.send('POST', `/developer/apps/${app_key}/secret`, { replaces: '' })
-  const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(made.text)?.[1] ?? ''
+  const app_secret = await secretOf(owner, app_key)
   return { app_key, app_secret, redirect_uri: 'http://localhost:8000/callback' }
 }
 

@@ -13,6 +13,7 @@ import {
   founder,
   joined,
   registered,
+  secretOf,
   signInAgain,
   tester,
   withAuthenticator,
@@ -306,8 +307,7 @@ describe('the webhook of an app', () => {
     await relogged('/developer')
     const { url } = await receiver(200)
     const { appKey, path } = await withWebhook(url)
-    const made = await owner.browser.send('POST', `/developer/apps/${appKey}/secret`, { replaces: '' })
-    const app_secret = /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(made.text)?.[1] ?? ''
+    const app_secret = await secretOf(owner, appKey)
     const browser = await tester(world, owner, appKey)
     const app = { app_key: appKey, app_secret, redirect_uri: 'http://localhost:8000/callback' }
     await clientOf(world).getTokens(browser, app, { scope: 'USER_INFO' })

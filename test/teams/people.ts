@@ -2,7 +2,7 @@ import { TOTP } from 'otpauth'
 import { findTeamMail } from '../../src/authorization/teams/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client } from '../acceptance/client.ts'
-import { header, injectWire } from '../acceptance/http.ts'
+import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import type { World } from '../harness.ts'
 
 /** Developers, without the mail server: what their mails would say is read as the job reads it. */
@@ -124,3 +124,10 @@ export async function signInAgain(world: World, developer: Developer): Promise<v
   await browser.send('POST', '/sign-in', { passport, password: 'password-of-a-test-user' })
   await browser.send('POST', '/sign-in/code', { code: codeOf(world, developer) })
 }
+
+/** The app_secret that a page shows. */
+export const secretIn = ({ text }: Answer): string => /<pre[^>]*>(ghas_[^<]+)<\/pre>/.exec(text)?.[1] ?? ''
+
+/** A new app_secret, which an owner makes who has an authenticator. */
+export const secretOf = async ({ browser }: Developer, appKey: string): Promise<string> =>
+  secretIn(await browser.send('POST', `/developer/apps/${appKey}/secret`, { replaces: '' }))

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { isException } from '../../platform/config/allowed-address.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
 import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
@@ -16,7 +17,7 @@ import * as store from './store.ts'
 /** Of one app, for all processes: each is a call to an address that somebody has named, and a test is a row as well. */
 const RETRIES = { kind: 'webhook retry', most: 30, windowS: 60 }
 const TESTS = { kind: 'webhook test', most: 5, windowS: 60 }
-const TESTS_A_DAY = { kind: 'webhook test of a day', most: 200, windowS: 86_400 }
+const TESTS_A_DAY = { kind: 'webhook test of a day', most: 200, windowS: DAY_S }
 
 function limit({ rateLimiter }: Deps, appKey: string, bounds: readonly (typeof TESTS)[]): void {
   for (const bound of bounds) {

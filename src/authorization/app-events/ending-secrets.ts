@@ -1,9 +1,10 @@
+import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { takeEndingSecrets } from '../registry/index.ts'
 import { tellApp } from './events.ts'
 
-const SOON_S = 7 * 86_400
+const SOON_S = 7 * DAY_S
 const AT_ONCE = 100
 
 /** Tells each app whose secret ends within a week, once a secret. */

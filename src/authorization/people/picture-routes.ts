@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { hasBody } from '../../platform/lib/web/read-body.ts'
 import { invalidRequest, noSuchPath } from '../../platform/lib/web/rescode.ts'
+import { announcedBytes, isFileTooLarge } from '../../platform/lib/web/upload.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
 import { OWN_PROFILE } from '../account/index.ts'
 import { accountGuard } from './account-guard.ts'
@@ -55,8 +56,7 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
     if (!hasBody(request)) return
     if (!MULTIPART.test(request.headers['content-type'] ?? ''))
       throw invalidRequest('the form has no file', { status: 415 })
-    const length = Number(request.headers['content-length'] ?? Number.NaN)
-    if (!(length <= FORM_LIMIT)) throw invalidRequest('the file is too large', { status: 413 })
+    announcedBytes(request, FORM_LIMIT)
   })
 
   // A language link of the page that answers the form.
@@ -87,6 +87,6 @@ async function uploadedFile(request: FastifyRequest): Promise<Buffer | 'too larg
     part?.file.resume() // or nothing after it on this connection is read
     return undefined
   } catch (error) {
-    return (error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE' ? 'too large' : undefined
+    return isFileTooLarge(error) ? 'too large' : undefined
   }
 }

@@ -1,20 +1,17 @@
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, beginningOf } from '../../platform/lib/clock.ts'
 import { addUsage, type DayOfUsage, usageOf } from './store.ts'
 
 const EVERY_MS = 60_000
 const AT_ONCE = 500
-
-/** Its beginning, in UTC. */
-const dayOf = (moment: Date): Date => fromEpochSeconds(Math.floor(epochSeconds(moment) / DAY_S) * DAY_S)
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 
 /** Writes what this process has counted since the last time, as of today; what the database does not take, the next time. */
 export async function writeUsage({ db, clock, metrics: { usage } }: Kept): Promise<void> {
   const taken = usage.take()
-  const day = dayOf(clock.now())
+  const day = beginningOf(clock.now(), DAY_S)
   while (taken.length > 0) {
     const some = taken.splice(0, AT_ONCE)
     await addUsage(db, day, some).catch(() => {
@@ -39,6 +36,6 @@ export async function recentUsage(
   appKey: string,
   days: number,
 ): Promise<{ readonly since: Date; readonly usage: DayOfUsage[] }> {
-  const since = addSeconds(dayOf(clock.now()), (1 - days) * DAY_S)
+  const since = addSeconds(beginningOf(clock.now(), DAY_S), (1 - days) * DAY_S)
   return { since, usage: await usageOf(db, appKey, since) }
 }

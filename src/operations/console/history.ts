@@ -1,6 +1,6 @@
 import { showMicroApp } from '../../authorization/registry/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, beginningOf, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { type Chart, type ChartInput, chartOf } from '../../platform/lib/web/chart.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { callsBySpan } from '../../ticketing/partner-calls/index.ts'
@@ -69,7 +69,7 @@ async function keptBars({ deps }: PageContext, kind: 'requests' | 'call', span: 
 /** Whole hours, or days of UTC, the present one among them. */
 function periodOf(span: 'day' | 'month', now: Date) {
   if (span === 'day') return { since: addSeconds(hourOf(now), -23 * HOUR_S), spanS: HOUR_S, many: 24 }
-  const today = fromEpochSeconds(Math.floor(epochSeconds(now) / DAY_S) * DAY_S)
+  const today = beginningOf(now, DAY_S)
   return { since: addSeconds(today, -29 * DAY_S), spanS: DAY_S, many: 30 }
 }
 

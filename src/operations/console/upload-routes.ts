@@ -5,9 +5,9 @@ import type { Upload } from '../../platform/lib/action.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { hasBody } from '../../platform/lib/web/read-body.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
-import { invalidRequest, type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
+import { type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
+import { announcedBytes, fileTooLarge, isFileTooLarge } from '../../platform/lib/web/upload.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
 import type { Action, PageContext, Table } from './page-model.ts'
@@ -22,9 +22,6 @@ const sentForm = z.object({
   file: z.instanceof(Buffer).optional(),
   sealed: z.string().optional(),
 })
-
-const tooLarge = () => invalidRequest('the file is too large', { status: 413 })
-const isTooLarge = (error: unknown): boolean => (error as { code?: unknown }).code === 'FST_REQ_FILE_TOO_LARGE'
 
 const refusedTable = (
   problems: readonly { readonly line: number; readonly problem: string }[],
@@ -67,13 +64,11 @@ export async function uploadRoutes(
     limits: { fileSize: upload.bytes, fieldSize: longest, files: 1, fields: 3, parts: 4, headerPairs: 20 },
   })
   app.addHook('preParsing', async (request) => {
-    if (!hasBody(request)) return
-    const length = Number(request.headers['content-length'] ?? Number.NaN)
-    if (!(length <= longest + AROUND)) throw tooLarge()
-    if (!request.heldBody?.add(length)) throw unavailable()
+    const length = announcedBytes(request, longest + AROUND)
+    if (length > 0 && !request.heldBody?.add(length)) throw unavailable()
   })
   app.setErrorHandler((error, request, reply) =>
-    sendConsoleError(request, reply, isTooLarge(error) ? tooLarge() : error),
+    sendConsoleError(request, reply, isFileTooLarge(error) ? fileTooLarge() : error),
   )
 
   const contextOfSeal = (request: FastifyRequest) =>

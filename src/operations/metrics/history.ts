@@ -1,11 +1,11 @@
 import type { Deps } from '../../platform/deps.ts'
-import { epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { beginningOf } from '../../platform/lib/clock.ts'
 import { addActivity } from './history-store.ts'
 
 const HOUR_S = 3_600
 const EVERY_MS = 60_000
 
-export const hourOf = (moment: Date): Date => fromEpochSeconds(Math.floor(epochSeconds(moment) / HOUR_S) * HOUR_S)
+export const hourOf = (moment: Date): Date => beginningOf(moment, HOUR_S)
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 

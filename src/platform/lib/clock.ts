@@ -20,6 +20,10 @@ export const addSeconds = (at: Date, seconds: number): Date => new Date(at.getTi
 export const wholeSecondsAfter = (at: Date, seconds: number): Date =>
   fromEpochSeconds(Math.ceil(at.getTime() / 1000) + seconds)
 
+/** The beginning of the hour (3,600 seconds) or day (86,400) of UTC that a moment is in. */
+export const beginningOf = (moment: Date, spanS: number): Date =>
+  fromEpochSeconds(Math.floor(epochSeconds(moment) / spanS) * spanS)
+
 /** Whole seconds that are left until `end`, rounded down; never negative. */
 export const secondsLeft = (end: Date, now: Date): number =>
   Math.max(0, Math.floor((end.getTime() - now.getTime()) / 1000))

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { csvLine, EXPORT_TYPES } from '../../platform/lib/csv.ts'
@@ -14,6 +13,7 @@ import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
 import { developerGuard, HOME, translatorOf } from './guard.ts'
 
 const USAGE = `${HOME}/apps/:app_key/usage`
+const DAY_S = 86_400
 /** Days on the page; the file has all that is kept. */
 const DAYS = 30
 

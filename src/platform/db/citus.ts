@@ -27,7 +27,7 @@ export async function distribute(client: pg.ClientBase, schemas: readonly string
     throw new Error('Citus does not know its coordinator: run citus_set_coordinator_host (OPERATIONS "Citus")')
   await client.query(
     `select create_reference_table('${EVERYWHERE}') where not exists (
-       select from citus_tables where table_name = '${EVERYWHERE}'::regclass and citus_table_type = 'reference')`,
+       select 1 from citus_tables where table_name = '${EVERYWHERE}'::regclass and citus_table_type = 'reference')`,
   )
   await commitInTwoPhases(client)
   const { rows } = await client.query(
@@ -49,7 +49,7 @@ async function commitInTwoPhases(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query(
     `select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'routing_key'
      where relnamespace = 'public'::regnamespace and relkind = 'r'
-       and not exists (select from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
+       and not exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
   )
   const tables = names.parse(rows)
   if (tables.length === 0) return

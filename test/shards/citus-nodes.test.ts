@@ -100,7 +100,11 @@ describe.skipIf(!CITUS_URL)('on Citus', () => {
       load(() => client.userInfo(tokens.access_token)),
       load(async () => client.exchange(app, await client.getCode(browser, app))),
     ]
-    await admin.query('select citus_schema_move($1, $2, $3)', ['shard_0_of_4', hostname, Number(port)])
+    await admin.query('select citus_schema_move($1::regnamespace, $2::text, $3::int)', [
+      'shard_0_of_4',
+      hostname,
+      Number(port),
+    ])
     moved = true
     await Promise.all(loads)
     expect((await nodeOf(0)).port).toBe(Number(port))

@@ -16,7 +16,7 @@ import {
 import { interfaceUrl } from '../../ticketing/partners/index.ts'
 import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
-import type { RunDeps } from './deps.ts'
+import type { RunDeps } from './running-attempts.ts'
 
 /** The result of an operation, and the partner's last answer of the interface that it was about. */
 interface Operated<Name extends InterfaceName, Result> {

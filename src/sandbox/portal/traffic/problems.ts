@@ -7,10 +7,8 @@ import {
   type PartnerInterface,
   readAnswer,
 } from '../../../ticketing/interfaces/index.ts'
-import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
-import { noticeEndpoint } from '../../../ticketing/mtp/index.ts'
-import { docsLink, type NoticeName } from '../docs/anchor.ts'
-import { NOTICES } from '../docs/notices.ts'
+import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
+import { docsLink, NOTICES, type NoticeName } from '../docs/notices.ts'
 
 /** One field that was wrong, with its place in the field reference. */
 export interface LinkedProblem extends ShapeProblem {

@@ -27,6 +27,8 @@ const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   done: ['console.state.done', 'good'],
   refused: ['console.state.refused', 'bad'],
   withdrawn: ['console.state.withdrawn', 'bad'],
+  open: ['console.state.open', 'plain'],
+  returned: ['console.state.returned', 'warn'],
   viewer: ['console.role.viewer', 'plain'],
   support: ['console.role.support', 'plain'],
   editor: ['console.role.editor', 'plain'],

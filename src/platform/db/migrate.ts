@@ -158,6 +158,10 @@ export async function isMigrated(client: pg.Client, schema?: string): Promise<bo
   return unapplied(applied).length === 0
 }
 
-/** Names of the migrations that this build knows and the database lacks; of a shard, that it lacks. */
+/** Names of the migrations that this build knows and the database lacks. */
 export const pendingMigrations = async (db: Db): Promise<string[]> =>
   unapplied(await db.many(migrationRow, sql`select name from migration`))
+
+/** Those that people lack, here or in a shard: all of them, once people were moved to other shards. */
+export const pendingForPeople = async (db: Db): Promise<string[]> =>
+  unapplied(await db.many(migrationRow, sql`select name from migration where to_regclass('user_profile') is not null`))

@@ -1,5 +1,5 @@
 import type { OutputOf } from '../platform/lib/json/input.ts'
-import { parseLossless } from '../platform/lib/json/lossless.ts'
+import { jsonIn } from '../platform/lib/json/lossless.ts'
 import type { Detail } from '../platform/lib/localized-text.ts'
 import { parsedUrl } from '../platform/lib/parsed-url.ts'
 import { addDays, beijingDate, beijingTime } from '../platform/lib/time-zone.ts'
@@ -48,8 +48,8 @@ function gist(body: unknown): string {
 }
 
 function read(text: string | null): Json {
-  const json = parseLossless(Buffer.from(text ?? ''))
-  return 'value' in json && isObject(json.value) ? json.value : {}
+  const json = jsonIn(text)
+  return isObject(json) ? json : {}
 }
 
 const codeOf = ({ code, describe }: Json): string => (code === undefined ? '' : `${code} ${describe}`)

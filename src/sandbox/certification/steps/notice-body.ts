@@ -1,15 +1,12 @@
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import { isRounded, parseLossless } from '../../../platform/lib/json/lossless.ts'
+import { isRounded, jsonIn } from '../../../platform/lib/json/lossless.ts'
 import { type LocalizedText, localized } from '../../../platform/lib/localized-text.ts'
 import { addDays, beijingDate, beijingTime } from '../../../platform/lib/time-zone.ts'
 import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import type { createOrder } from '../../../ticketing/orders/index.ts'
 import type { StepContext } from '../step-context.ts'
 
-const bodyOf = (text: string): unknown => {
-  const parsed = parseLossless(Buffer.from(text))
-  return 'value' in parsed ? jsonFields(parsed.value).body : undefined
-}
+const bodyOf = (text: string): unknown => jsonFields(jsonIn(text)).body
 
 /** A field of a notice's body as text, with every digit of a long id; undefined when it is not there. */
 export function fieldIn(text: string, field: string): string | undefined {

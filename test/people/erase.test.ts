@@ -142,10 +142,10 @@ describe('an erasure', () => {
     const { user } = await makePerson()
     await world.pool.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
-       create trigger refuse before delete on user_profile for each row execute function refuse()`,
+       create trigger refuse before delete on user_credential for each row execute function refuse()`,
     )
     await expect(erase(user)).rejects.toThrow('500')
-    await world.pool.query('drop trigger refuse on user_profile; drop function refuse')
+    await world.pool.query('drop trigger refuse on user_credential; drop function refuse')
     expect(await client.admin('GET', path(user))).toMatchObject({ rows: ROWS })
     await erase(user)
   })

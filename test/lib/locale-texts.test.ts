@@ -77,7 +77,10 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   ...fieldsOf(action).flatMap(({ name, choices }) =>
     choices.map((choice) => `field.${action.id.split('_', 1)[0]}.${name}.${choice}`).filter((key) => key in en),
   ),
-  ...Object.entries(action.tables ?? {}).flatMap(([name, columns]) => [name, ...columns].map((one) => `field.${one}`)),
+  ...Object.entries(action.parts ?? {}).flatMap(([name, columns]) => [
+    ...keysOfField(action.id, name).filter((key) => key in en), // some pages have a longer title for it
+    ...columns.filter((column) => !column.onTerminalOnly).flatMap((column) => keysOfField(action.id, column.name)),
+  ]),
 ]
 /** The titles of an action that has a form for each of several values. */
 const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>

@@ -3,21 +3,15 @@ import { routingKeyOf } from '../../src/authorization/account/index.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { shardOf } from '../../src/platform/db/shards.ts'
 import type { Client, User } from '../acceptance/client.ts'
-import { freshDatabase, MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { emptied } from './empty-database.ts'
 
 /** A service with four shards, whatever TEST_SHARDS says. */
 
 export const SHARDS = 4
 
 export async function openShards(): Promise<World> {
-  const database = await freshDatabase()
-  const admin = new pg.Client({ connectionString: database.url })
-  await admin.connect()
-  const { rows } = await admin.query(
-    `select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'`,
-  )
-  for (const { name } of rows) await admin.query(`drop schema ${name} cascade`)
-  await admin.query('create schema public').finally(() => admin.end())
+  const database = await emptied()
   await migrate(database.url, SHARDS)
   return openWorld({ ...MANY_CONNECTIONS, SHARDS: String(SHARDS) }, database)
 }

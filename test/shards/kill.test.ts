@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Client, dataOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { httpWire } from '../acceptance/http.ts'
-import { startExchanges } from '../acceptance/kill-work.ts'
+import { type Exchanges, startExchanges } from '../acceptance/kill-work.ts'
 import { type RunningProcess, SECRET_KEY, startProcess } from '../acceptance/system.ts'
 import { untilLocked } from '../locks.ts'
 import { until } from '../until.ts'
@@ -24,7 +24,7 @@ it('tokens that were acknowledged before a kill -9 work after it, and codes once
   const database = await emptyDatabase()
   const { running, client } = await start(database)
   const app = await client.makeApp()
-  const work = []
+  const work: Exchanges[] = []
   for (const user of await personOfEach(client))
     work.push(startExchanges(client, await client.signedIn(user, app), app))
   await until(() => work.every(({ acknowledged }) => acknowledged.length > 10))

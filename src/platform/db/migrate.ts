@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
+import { distribute } from './citus.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { makeSchemas, shardsOf } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -57,6 +58,7 @@ export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
     const schemas = schemasOf(shards)
     if ((await shardsOf(client, shards)) === undefined) await makeSchemas(client, schemas)
     const applied = (await isMigrated(client)) ? [] : await apply(client, schemas.length > 0 ? 'public' : 'all')
+    await distribute(client, schemas)
     for (const schema of schemas) applied.push(...(await applyToShard(client, schema)))
     if ((await queueVersion(client)) !== QUEUE_VERSION) await installJobs(databaseUrl)
     return applied

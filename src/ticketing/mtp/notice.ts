@@ -9,7 +9,7 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/index.ts'
 import { levelPriceCalendar } from '../interfaces/index.ts'
-import { readNotice, WARNINGS } from '../mws/index.ts'
+import { readNotice, type SignedCall, WARNINGS } from '../mws/index.ts'
 import { bodyRejected, successEnvelope } from '../mws-wire/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
@@ -108,17 +108,9 @@ export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
   },
 }
 
-export interface IncomingNotice {
+export interface IncomingNotice extends SignedCall {
   /** Its id becomes that of the notice; undefined of a replay. */
   readonly requestId?: string
-  readonly caller: PartnerWithSecrets
-  /** Request target as sent. */
-  readonly url: string
-  /** Readable: decrypted if it came encrypted. */
-  readonly bytes: Buffer
-  readonly decrypted: boolean
-  /** Names of the warnings with which the call is accepted (src/ticketing/mws/diagnose/warnings.ts). */
-  readonly warnings: readonly string[]
   /** Called with the name of each warning about an accepted notice. */
   readonly warn?: (warning: string, about: object) => void
 }

@@ -60,7 +60,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }
   }
 
-  type Step = typeof signWithNewest
+  type Step = (deps: RunDeps, partnerId: bigint) => Promise<unknown>
   const step = (work: Step, done: (typeof SECRET_CHANGES)[number]) => (request: FastifyRequest, reply: FastifyReply) =>
     refusing(request, reply, async () => {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)

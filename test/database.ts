@@ -37,8 +37,9 @@ export async function freshDatabase(template = TEMPLATE): Promise<{ url: string;
   }
   // A pool that has ended still closes its connections: PostgreSQL waits five seconds for these. One that it ends by force
   // meanwhile makes an error that nobody listens to any more.
-  const dropOnce = () =>
-    onNodes(`drop database if exists ${name}`).catch(() => onNodes(`drop database if exists ${name} with (force)`))
+  const byForce = () => onNodes(`drop database if exists ${name} with (force)`)
+  // Citus itself stays connected.
+  const dropOnce = () => (CITUS_URL ? byForce() : onNodes(`drop database if exists ${name}`).catch(byForce))
   const drop = async () => {
     await whenDisksAllow(dropOnce)
   }

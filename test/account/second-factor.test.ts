@@ -15,14 +15,13 @@ import { signIn } from '../../src/authorization/account/sign-in.ts'
 import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { openDatabase } from '../../src/platform/db/open-database.ts'
-import { connectionSettings } from '../../src/platform/db/pool.ts'
 import type { Db } from '../../src/platform/db/sql.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { Browser } from '../acceptance/browser.ts'
 import { Client, pkcePair, type User } from '../acceptance/client.ts'
 import { codeForm, consentForm, type Form, signInForm } from '../acceptance/form.ts'
 import { type Answer, header, injectWire } from '../acceptance/http.ts'
-import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { connectionOf, MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { StandardApp, tokensOf } from '../oidc/app.ts'
 import { visit } from '../oidc/person.ts'
 import { SHARDS } from '../one-table.ts'
@@ -396,7 +395,7 @@ describe('a code', () => {
 
   it('counts once, of many at once in two processes, and not again later', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
-    const settings = { ...connectionSettings(config, world.databaseUrl), size: 5 }
+    const settings = { ...connectionOf(config, world.databaseUrl), size: 5 }
     const { db, close } = openDatabase(settings, world.log, { shards: SHARDS })
     const elsewhere = { ...world.deps, db, keys: deriveKeys(SECRET_KEY) }
     try {

@@ -170,7 +170,9 @@ const moved = z.object({ rows: z.number(), last: z.date().nullable() })
  * Deletes the oldest codes; of those that were used, what recognises a replay stays in `used_code`. The same order of steps
  * as in the purge's own batches: found and locked first, then deleted by key.
  */
-export const deleteCodes = async (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> => {
+export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<RemovedBatch> => {
+  if (hasShards(db)) return deleteCodesInParts(db, retention)
+  const { before, from, limit } = retention
   const [batch] = await db.listWithCustomPlan(
     moved,
     sql`with due as (
@@ -191,6 +193,35 @@ export const deleteCodes = async (db: Db, { before, from, limit }: RetentionBatc
   )
   return batch ?? { rows: 0, last: null }
 }
+
+const due = z.object({ routing_key: z.number(), code_hash: z.instanceof(Buffer), expires_at: z.date() })
+const DUE = ({ routing_key, code_hash }: z.output<typeof due>) => sql.part`
+  ${routing_key}::int as routing_key, ${code_hash}::bytea as code_hash`
+
+const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> =>
+  db.tx(async (tx) => {
+    const codes = await tx.listWithCustomPlan(
+      due,
+      sql`select routing_key, code_hash, expires_at from authorization_code
+          where expires_at >= ${from} and expires_at < ${before}
+          order by expires_at limit ${limit} for update skip locked`,
+    )
+    if (codes.length === 0) return { rows: 0, last: null }
+    const keys = sql.rows('due', codes, DUE)
+    await Promise.all([
+      tx.exec(
+        sql`insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
+            select c.routing_key, c.code_hash, c.grant_id, c.used_at, c.expires_at
+            from ${keys} join authorization_code c on c.routing_key = due.routing_key and c.code_hash = due.code_hash
+            where c.used_at is not null on conflict (routing_key, code_hash) do nothing`,
+      ),
+      tx.exec(
+        sql`delete from authorization_code c using ${keys}
+            where c.routing_key = due.routing_key and c.code_hash = due.code_hash`,
+      ),
+    ])
+    return { rows: codes.length, last: codes.at(-1)?.expires_at ?? null }
+  })
 
 const usedCode = z.object({ grant_id: z.string(), app_key: z.string() })
 export type UsedCode = z.infer<typeof usedCode>

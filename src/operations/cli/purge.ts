@@ -19,9 +19,10 @@ export function purgeCommand(program: Command, context: CliContext): void {
       const onProgress = ({ total }: Purged) => bar.show(total, undefined)
       return await purge(deps, options, { onProgress }).finally(bar.end)
     },
-    text: ({ deleted, finished }) => {
+    text: ({ deleted, finished, shards_away }) => {
       const rows = Object.entries(deleted).map(([table, count]) => [table, String(count)])
-      const end = finished ? [] : ['the time is up and there may be more; run it again']
+      const why = shards_away ? `${shards_away.join(', ')} cannot be used` : 'the time is up'
+      const end = finished ? [] : [`${why} and there may be more; run it again`]
       return [rows.length > 0 ? aligned(rows) : 'nothing was deleted', ...end].join('\n')
     },
   })

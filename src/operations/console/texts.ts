@@ -1,3 +1,4 @@
+import { namesIn, type PageAddress } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { Cell, Tone } from './page-model.ts'
@@ -88,5 +89,16 @@ export const count = (value: number): string => value.toLocaleString('en')
 
 /** The path of a page below /console, each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')
+
+/** The address of a page about something. */
+export function hrefOf([path, about = {}]: PageAddress): string {
+  const inPath = namesIn(path)
+  const said = (name: string): string => String(about[name] ?? '')
+  const parts = path.slice(1).split('/')
+  const address = at(...parts.map((part) => (part.startsWith(':') ? said(part.slice(1)) : part)))
+  const query = new URLSearchParams()
+  for (const name of Object.keys(about)) if (!inPath.includes(name)) query.set(name, said(name))
+  return query.size === 0 ? address : `${address}?${query}`
+}
 
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))

@@ -6,9 +6,11 @@ import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
 import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
 import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
+import { STATES } from '../../src/operations/console/texts.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
+import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { REFUSAL_REASONS } from '../../src/sandbox/certification/run-errors.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
@@ -119,6 +121,10 @@ function keysOfField(id: string, name: string): string[] {
 
 /** Keys that follow from an id (src/sandbox/portal/texts.ts, src/authorization/developer/quickstart.ts). */
 const derived = [
+  ...Object.values(STATES).flatMap((states) => states.split(' ').map((state) => `console.state.${state}`)),
+  ...ROLES.map((role) => `console.role.${role}`),
+  ...['owner', 'developer'].map((role) => `sandbox.members.role.${role}`),
+  ...['product', 'business'].map((role) => `sandbox.told.${role}`),
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
   ...Object.keys(ORDER_STATES).map((state) => `sandbox.order_state.${state}`),

@@ -13,7 +13,7 @@ import { deriveKeys } from '../src/platform/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/platform/lib/log.ts'
 import { openMetrics } from '../src/platform/lib/metrics.ts'
 import { freshDatabase } from './database.ts'
-import { EVERYBODY, SHARDS } from './one-table.ts'
+import { CITUS_URL, EVERYBODY, SHARDS } from './one-table.ts'
 import { OPEN_WORLDS } from './open-worlds.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
@@ -80,7 +80,8 @@ export async function openWorld(environment: Record<string, string> = {}, given?
     },
   })
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
-  const settings = { ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }
+  const connection = connectionSettings(config, database.url)
+  const settings = { ...connection, size: config.DATABASE_POOL_SIZE, ...(CITUS_URL ? { genericPlan: false } : {}) }
   const opened = openDatabase(settings, log, { shards: config.SHARDS, limits: PATIENT })
   const pool = !given && SHARDS > 1 ? openPool({ ...settings, schema: EVERYBODY }, log) : opened.pool
   const clock = testClock()

@@ -6,6 +6,7 @@ import { sendAppEvents, tellOfEndingSecrets } from '../../src/authorization/app-
 import { visibleText } from '../acceptance/form.ts'
 import { type Answer, header } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { DISGUISES } from '../outbound/disguises.ts'
 import { hook } from '../sandbox/notify/post-office.ts'
 import {
   clientOf,
@@ -94,7 +95,8 @@ describe('the webhook of an app', () => {
     const path = `/developer/apps/${appKey}/webhook`
     for (const webhook_url of [
       ...['http://hooks.example.com/', 'https://localhost/hook', 'https://127.0.0.1/hook', 'https://[::1]/'],
-      ...['https://10.1.2.3/hook', 'https://169.254.169.254/latest', 'https://[fd00::1]/', 'https://0x7f.1/'],
+      ...['https://10.1.2.3/hook', 'https://169.254.169.254/latest', 'https://a.localhost./', 'https://localhost./'],
+      ...DISGUISES.map((host) => `https://${host}/`),
       ...['https://u:p@hooks.example.com/', 'https://hooks.example.com/#x', 'nonsense', 'javascript:alert(1)'],
     ]) {
       const answer = await strange.browser.send('POST', path, { webhook_url })
@@ -298,7 +300,7 @@ describe('the webhook of an app', () => {
     expect(await send(other.appKey)).toEqual({})
     expect(quick.deliveries).toHaveLength(1)
     expect(await sending).toEqual({ failure: expect.stringMatching(/^webhook: /) })
-    expect(seen(await owner.browser.open(slow.path))).toContain('the webhook did not respond in time')
+    expect(seen(await owner.browser.open(slow.path))).toContain('It did not respond in time')
     expect(await send(slow.appKey)).toEqual({})
     expect(calls).toBe(2)
   }, 60_000)

@@ -130,9 +130,10 @@ function checkText(check: SecretCheck): string {
   return `this ${check.kind} has no typing mistakes; app show and partner show tell whether it is still valid`
 }
 
-function purgedText({ deleted, finished }: Purged): string {
+function purgedText({ deleted, finished, shards_away }: Purged): string {
   const rows = Object.entries(deleted).map(([table, count]) => [table, String(count)])
-  const end = finished ? [] : ['the time is up and there may be more; run it again']
+  const why = shards_away ? `${shards_away.join(', ')} cannot be used` : 'the time is up'
+  const end = finished ? [] : [`${why} and there may be more; run it again`]
   return [rows.length > 0 ? aligned(rows) : 'nothing was deleted', ...end].join('\n')
 }
 

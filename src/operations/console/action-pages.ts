@@ -62,7 +62,10 @@ function listPage(places: Places, list: Placed): ListPage {
     lead: aboutOf(list),
     ...(list.recordsLook ? { recordsLook: true } : {}),
     filters: (context) => {
-      const filters = fieldsFor(list, context.role).map((filter) => formField(list, filter, context, undefined))
+      const filters = fieldsFor(list, context.role).map((filter) => {
+        const { initially, required } = filter // with a first choice, there is no way to ask for all
+        return formField(list, { ...filter, required: required || (initially ?? null) !== null }, context, initially)
+      })
       const about = list.about.filter((name) => !(name in context.params))
       return filters.length > 0 ? [...about.map((name) => hiddenField(name, context)), ...filters] : []
     },

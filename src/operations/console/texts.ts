@@ -8,9 +8,9 @@ export const roleText = (role: Role, t: Translate): string => t(`console.role.${
 /** The states of records that have a text, by the colour in which pages show them; roles are shown as they are. */
 export const STATES = {
   good: 'active approved live running done paid used consumed on_sale sent',
-  warn: 'pending create_unknown pay_unknown requested unknown reviewing',
+  warn: 'pending create_unknown pay_unknown requested unknown reviewing returned',
   bad: 'suspended blocked disabled failed refused withdrawn create_failed pay_failed',
-  plain: 'sandbox waiting creating created paying refunded closing closed asking unused void off_sale',
+  plain: 'sandbox waiting creating created paying refunded closing closed asking unused void off_sale open',
 } as const
 
 const TONES: ReadonlyMap<string, Tone> = new Map(

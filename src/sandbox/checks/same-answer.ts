@@ -1,4 +1,4 @@
-import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { type InterfaceName, jsonFields } from '../../ticketing/interfaces/index.ts'
 import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
@@ -41,7 +41,6 @@ export function sameAnswerFindings({ first, again: second, isLate }: SentAgain):
 
 /** The field `body` as text; empty if there is none. */
 function bodyOf({ response_body }: CallRecord): string {
-  const parsed = parseLossless(Buffer.from(response_body ?? ''))
-  const { body } = jsonFields('value' in parsed ? parsed.value : undefined)
+  const { body } = jsonFields(jsonIn(response_body))
   return body === undefined ? '' : stringifyLossless({ body })
 }

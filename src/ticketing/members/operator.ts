@@ -2,8 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { action, type Shown } from '../../platform/lib/action.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import { onePartner } from '../partners/index.ts'
-import { listMembers, removeMemberByMail } from './change.ts'
-import { inviteMember } from './invite.ts'
+import { inviteMember, listMembers, removeMemberByMail } from './change.ts'
 import type { Member } from './wire.ts'
 
 interface Members {

@@ -1,4 +1,4 @@
-import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { applyLevelPrices, type Entry } from '../catalogue/index.ts'
 import { levelPriceCalendar } from '../interfaces/index.ts'
 import { WARNINGS } from '../mws/index.ts'
@@ -24,6 +24,5 @@ export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
 
 /** As received: what a pull of the same calendar would store. */
 function entriesOf(body: string): readonly Entry[] {
-  const json = parseLossless(Buffer.from(body))
-  return 'value' in json ? (json.value as { body: Entry[] }).body : []
+  return (jsonIn(body) as { body: Entry[] } | undefined)?.body ?? []
 }

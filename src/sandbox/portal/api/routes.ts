@@ -5,34 +5,33 @@ import { stringifyLossless } from '../../../platform/lib/json/lossless.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
 import type { Log } from '../../../platform/lib/log.ts'
 import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
-import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { textsFor } from '../../../platform/lib/web/page.ts'
 import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
 import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
-import type { RunDeps } from '../../certification/index.ts'
 import {
   changeConditions,
   currentRun,
   listRuns,
   nextStep,
   noSuchRun,
+  type RunDeps,
   showRun,
   startAll,
   startStep,
   stopStep,
   type Waiting,
 } from '../../certification/index.ts'
-import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
-import { noticeCurl } from '../notice-curl.ts'
-import { shareLink, withdrawLinks } from '../pages/share.ts'
+import { acceptRun } from '../notify/notifications.ts'
 import { sellerProgress } from '../seller-progress.ts'
+import { shareLink, withdrawLinks } from '../share.ts'
+import { startRunFromApi } from '../start-run.ts'
+import { noticeCurl } from '../traffic/curl.ts'
 import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
 import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
-import { startRunFromApi } from './start-run-from-api.ts'
 import { eventsQuery, isRunId, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
 
 const HEADERS = {
@@ -187,8 +186,6 @@ function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
   }
   return read.notice
 }
-
-const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
 
 /** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
 function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {

@@ -1,21 +1,11 @@
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import type { SellerProgress } from '../seller-progress.ts'
 
-/** What the page of functions says about where the seller stands, and where that leads to. */
-export interface ProgressNotice {
-  /** A line feed stands for `at`. */
-  readonly text: string
-  /** ISO 8601. */
-  readonly at?: string
-  readonly href: string
-  readonly link: string
-}
-
-/** Null where there is nothing to say: no run yet. */
-export function progressNotice(
-  { state, present, accepted, isLater }: SellerProgress,
-  t: Translate,
-): ProgressNotice | null {
+/**
+ * What the page of functions says about where the seller stands, and where that leads to; a line feed in `text` stands
+ * for `at`. Null where there is nothing to say: no run yet.
+ */
+export function progressNotice({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
   if (state === 'locked') {
     return {
       text: t('sandbox.functions.locked'),

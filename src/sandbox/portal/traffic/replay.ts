@@ -9,7 +9,7 @@ import { type CallOptions, callPartner, type RequestOf } from '../../../ticketin
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry, notReplayable } from '../errors.ts'
 import { findCall, findKeptNotice, findRejected, type KeptCall } from './entry-store.ts'
-import { obstacleToCall, obstacleToNotice } from './replayable.ts'
+import { obstacleToCall, obstacleToNotice } from './outcome.ts'
 import type { TrafficKind } from './store.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 

@@ -146,6 +146,8 @@ describe('the webhook of an app', () => {
       expect(seen(await owner.browser.open(path))).toContain('Delivered')
     }
     expect(deliveries.map(({ headers }) => headers['webhook-id'])).toEqual([id, id, id])
+    const { path: ofAnother } = await withWebhook(url)
+    expect((await press(ofAnother, `events/${id}/retry`)).status).toBe(404)
     expect((await press(path, 'events/3b9d0c1e-0000-4000-8000-000000000000/retry')).status).toBe(404)
     expect((await press(path, 'events/nonsense/retry')).status).toBe(404)
   })
@@ -251,7 +253,7 @@ describe('the webhook of an app', () => {
 
   it('that is away for a day gets everything later, also out of order, each under its own id', async () => {
     await relogged('/developer')
-    const { url, deliveries } = await receiver(503, 200, 503, 200)
+    const { url, deliveries } = await receiver(503, 200, 503, 503, 200)
     const { path, appKey } = await withWebhook(url)
     await press(path, 'test')
     await send(appKey) // 503
@@ -260,20 +262,22 @@ describe('the webhook of an app', () => {
     await send(appKey) // the second one, then the first one again: 200 and 503
     expect(told(deliveries)).toHaveLength(3)
     world.clock.advance(86_400)
+    await send(appKey) // 503: it is not given up yet
+    world.clock.advance(600)
     await send(appKey)
-    const [first, second, firstAgain, last] = deliveries
+    const [first, second, firstAgain, aDayLater, last] = deliveries
     const idOf = (one: Delivery | undefined) => one?.headers['webhook-id']
-    expect([idOf(firstAgain), idOf(last)]).toEqual([idOf(first), idOf(first)])
+    expect([firstAgain, aDayLater, last].map(idOf)).toEqual([first, first, first].map(idOf))
     expect([last?.body, firstAgain?.body]).toEqual([first?.body, first?.body])
     const times = told(deliveries).map(({ timestamp }) => timestamp)
-    expect(times[1] > times[3]).toBe(true)
+    expect(times[1] > times[4]).toBe(true)
     expect(idOf(second)).not.toBe(idOf(first))
     const { rows } = await world.pool.query(
       'select state, attempts from app_event where app_key = $1 order by created_at',
       [appKey],
     )
     expect(rows).toEqual([
-      { state: 'sent', attempts: 3 },
+      { state: 'sent', attempts: 4 },
       { state: 'sent', attempts: 1 },
     ])
   })

@@ -10,9 +10,11 @@ import { MISTAKE_GROUPS } from '../../src/demo/partner/mistakes/mistakes.ts'
 import type { Product } from '../../src/demo/partner/product.ts'
 import type { Order, Refund } from '../../src/demo/partner/shop.ts'
 import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
+import { STATES } from '../../src/operations/console/texts.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
+import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { keyOf, translator } from '../../src/platform/lib/web/locale.ts'
 import { REFUSAL_REASONS } from '../../src/sandbox/certification/run-errors.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
@@ -183,6 +185,9 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
 
 /** Keys that follow from an id (src/sandbox/portal/texts.ts, src/authorization/developer/quickstart.ts). */
 const derived = [
+  ...Object.values(STATES).flatMap((states) => states.split(' ').map((state) => `console.state.${state}`)),
+  ...ROLES.map((role) => `console.role.${role}`),
+  ...['owner', 'developer'].map((role) => `sandbox.members.role.${role}`),
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
   ...Object.keys(ORDER_STATES).map((state) => `sandbox.order_state.${state}`),

@@ -35,10 +35,11 @@ export async function distribute(client: pg.ClientBase, schemas: readonly string
      where nspname = any ($1) and oid not in (select schemaid from pg_dist_schema) order by nspname`,
     [schemas],
   )
-  for (const { name } of names.parse(rows)) await client.query('select citus_schema_distribute($1)', [name])
+  for (const name of namesOf(rows)) await client.query('select citus_schema_distribute($1)', [name])
 }
 
-const names = z.array(z.object({ name: z.string() }))
+const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => named.parse(row).name)
+const named = z.object({ name: z.string() })
 
 /**
  * Citus commits in two phases what it has written on two nodes, and does not count tables of `public` that it does not manage:
@@ -51,7 +52,7 @@ async function commitInTwoPhases(client: pg.ClientBase): Promise<void> {
      where relnamespace = 'public'::regnamespace and relkind = 'r'
        and not exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
   )
-  const tables = names.parse(rows)
+  const tables = namesOf(rows)
   if (tables.length === 0) return
   const { rowCount } = await client.query(`select where to_regclass('public.two_phases') is not null`)
   const begun = rowCount === 1
@@ -63,7 +64,7 @@ async function commitInTwoPhases(client: pg.ClientBase): Promise<void> {
       'begin delete from public.two_phases; return null; end'`)
     await client.query('commit')
   }
-  for (const { name } of tables) {
+  for (const name of tables) {
     await client.query(`create trigger two_phases after insert or update or delete on public.${name}
       for each statement execute function public.two_phases()`)
   }

@@ -1,6 +1,6 @@
 import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { type InterfaceName, jsonFields } from '../../ticketing/interfaces/index.ts'
+import { type InterfaceName, jsonFields, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'
@@ -14,7 +14,6 @@ const KEYED: readonly InterfaceName[] = [
   'order-reschedule',
   'order-refunded',
 ]
-const SUCCESS = 200
 /** For a refund that was made a moment ago, this is a success too. */
 const ALREADY_REFUNDED = 601
 

@@ -1,5 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import type { NoticeDeps } from './deps.ts'
+import type { NoticeDeps } from './accept-once.ts'
 import { listNotices } from './received.ts'
 import type { NoticeFilter } from './wire.ts'
 

@@ -60,7 +60,12 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }
   }
 
-  const back = (reply: FastifyReply, done: (typeof SECRET_CHANGES)[number]) => seeOther(reply, `${SECRET}?done=${done}`)
+  type Step = (deps: RunDeps, partnerId: bigint) => Promise<unknown>
+  const step = (work: Step, done: (typeof SECRET_CHANGES)[number]) => (request: FastifyRequest, reply: FastifyReply) =>
+    refusing(request, reply, async () => {
+      await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
+      return seeOther(reply, `${SECRET}?done=${done}`)
+    })
 
   app.get('/secret', (request, reply) => show(request, reply, secretChangeQuery.parse(request.query)))
 
@@ -72,19 +77,8 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }),
   )
 
-  app.post('/secret/switch', (request, reply) =>
-    refusing(request, reply, async () => {
-      await signWithNewest(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return back(reply, 'switched')
-    }),
-  )
-
-  app.post('/secret/retire', (request, reply) =>
-    refusing(request, reply, async () => {
-      await endOldSecret(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return back(reply, 'retired')
-    }),
-  )
+  app.post('/secret/switch', step(signWithNewest, 'switched'))
+  app.post('/secret/retire', step(endOldSecret, 'retired'))
 }
 
 const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates) => ({

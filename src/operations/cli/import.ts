@@ -1,3 +1,5 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
 import pLimit from 'p-limit'
@@ -5,13 +7,13 @@ import { z } from 'zod'
 import { USERS_FILE } from '../../authorization/account/index.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
-import { NotUtf8 } from '../../platform/lib/utf8.ts'
+import { checkedUtf8, NotUtf8 } from '../../platform/lib/utf8.ts'
 import type { CliContext } from './context.ts'
-import { openUsersFile } from './import-file.ts'
 import { defineCustomCommand } from './operation.ts'
 import { print, progressBar } from './report.ts'
 import { ask } from './request.ts'
 import { findService } from './service.ts'
+import type { Terminal } from './terminal.ts'
 
 const MAX_USERS = 1_000_000
 
@@ -55,3 +57,27 @@ const text = ({ created, new: wanted, identical, refused }: OutputOf<typeof USER
     `already present: ${identical}`,
     `lines with problems: ${refused}`,
   ].join('\n')
+
+interface OpenedFile {
+  readonly records: ReturnType<typeof USERS_FILE.records>
+  /** Bytes read so far, and of the whole file where that is known. */
+  progress(): { readonly read: number; readonly total: number | undefined }
+}
+
+/**
+ * A file of users; `-` is standard input. Throws NotUtf8: of a file before its first record, of standard input where the
+ * reading comes to it.
+ */
+async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<OpenedFile> {
+  const total = name === '-' ? undefined : (await stat(name)).size
+  if (name !== '-') for await (const _ of checkedUtf8(createReadStream(name)));
+  let read = 0
+  async function* counted(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
+    for await (const part of source) {
+      read += part.length
+      yield Buffer.from(part)
+    }
+  }
+  const records = USERS_FILE.records(counted(name === '-' ? stdin : createReadStream(name)))
+  return { records, progress: () => ({ read, total }) }
+}

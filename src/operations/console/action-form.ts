@@ -11,7 +11,6 @@ import {
 } from '../actions/index.ts'
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import { fieldsFor } from './asked-fields.ts'
 import type { Action, Fact, Field, Made, PageContext } from './page-model.ts'
 import {
   aboutOf,
@@ -20,6 +19,7 @@ import {
   belongsToList,
   carryOut,
   detailOf,
+  fieldsFor,
   formPath,
   homeOf,
   keysIn,

@@ -1,7 +1,6 @@
 import { ACTIONS, exportOf, isPaged, recordIn, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
 import { given, tableOf } from './action-values.ts'
-import { fieldsFor, mayGive } from './asked-fields.ts'
 import type { ActionLink, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import {
@@ -10,8 +9,10 @@ import {
   belongsToList,
   below,
   detailOf,
+  fieldsFor,
   keysIn,
   linkTo,
+  mayGive,
   nameIn,
   offeredFor,
   type Placed,

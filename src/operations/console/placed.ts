@@ -1,6 +1,6 @@
 import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
-import { allows } from '../../platform/lib/web/admin-auth.ts'
-import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
+import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
+import { type Field, fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
@@ -200,3 +200,12 @@ export async function perform(action: Action<ServiceDeps>, context: PageContext,
   const output = await carryOut(action, context, input)
   return { ...(allows(role, 'support') ? output : (action.masked?.(output) ?? output)) }
 }
+
+/** The fields that this role may give, without those of the page's address. */
+export const fieldsFor = (action: Placed, role: Role): Field[] =>
+  typedFields(action).filter(
+    ({ name }) => !action.about.includes(name) && !(name in action.fixed) && mayGive(action, name, role),
+  )
+
+export const mayGive = ({ elevated }: Pick<Placed, 'elevated'>, name: string, role: Role): boolean =>
+  !elevated?.fields.includes(name) || allows(role, elevated.role)

@@ -11,9 +11,8 @@ import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values } from '../../actio
 import type { ServiceDeps } from '../../jobs/index.ts'
 import { formField } from '../action-form.ts'
 import { given } from '../action-values.ts'
-import { mayGive } from '../asked-fields.ts'
 import type { Field, OneTimeResult, PageContext, Section } from '../page-model.ts'
-import { carryOut, perform } from '../placed.ts'
+import { carryOut, mayGive, perform } from '../placed.ts'
 import { at, code, link, roleText, text } from '../texts.ts'
 
 /** The API below /admin/v1, operation by operation, each with a form that asks it in the name of whoever is signed in. */

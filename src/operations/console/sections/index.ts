@@ -4,7 +4,7 @@ import { api } from './api.ts'
 import { orderTimeline } from './order-timeline.ts'
 import { runPage, runTable } from './partner-runs.ts'
 import { requests } from './requests.ts'
-import { traffic } from './traffic.ts'
+import { entryPage, unmask } from './traffic-entry.ts'
 
 /** In the order of the navigation. */
 export const SECTIONS: readonly Section[] = [
@@ -13,7 +13,8 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('grants'),
   sectionOf('partners', { tables: { '/partners/:partner_id': runTable }, details: [runPage] }),
   sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
-  traffic,
+  // The page of one call tells more than its row: what is wrong with it, in words, and bodies as they came for a reason.
+  { ...sectionOf('traffic'), details: [entryPage], actions: [unmask] },
   sectionOf('jobs'),
   sectionOf('audit'),
   requests,

@@ -4,17 +4,11 @@ import { ALL_ACTIONS } from './operations/actions/index.ts'
 import {
   actionCommands,
   type CliContext,
-  demoCommands,
   importCommand,
-  jsTicketCommand,
-  migrateCommand,
+  machineCommands,
   openContext,
-  purgeCommand,
   reportFailure,
-  resealCommand,
   sandboxCommands,
-  secretCommands,
-  shardsCommand,
   type Terminal,
 } from './operations/cli/index.ts'
 import { createFirstOperator } from './operations/operators/index.ts'
@@ -50,13 +44,7 @@ export function programOf(context: CliContext): Command {
       operator_create: (deps, given) => createFirstOperator(deps, parseInput(createFirstOperator.input, given)),
     },
   })
-  demoCommands(program, context, removeDemo)
-  jsTicketCommand(program, context)
-  secretCommands(program, context)
-  migrateCommand(program, context)
-  purgeCommand(program, context)
-  resealCommand(program, context)
-  shardsCommand(program, context)
+  machineCommands(program, context, removeDemo)
   return program
 }
 

@@ -41,6 +41,7 @@ function welcome({ config, demoUrl, officeUrl }: Service): string {
     Open    ${demoUrl}   the demo micro-app: click "Sign in with Gatehouse"
     as      alice / alice-password   or   bob / bob-password
     API     ${config.API_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
+    Connect ${config.PUBLIC_URL}/connect   your own micro-app, in five minutes
 ${officeUrl ? partnerLines(config.PUBLIC_URL, officeUrl) : ''}${consoleLines(config)}    Stop    Ctrl-C
 
 `

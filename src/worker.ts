@@ -4,6 +4,7 @@ import { startWorker } from './operations/jobs/index.ts'
 import { openTracing } from './operations/metrics/index.ts'
 import { readConfig } from './platform/config/index.ts'
 import { awaitDatabase } from './platform/db/await-database.ts'
+import { isDistributed } from './platform/db/citus.ts'
 import { findDatabase } from './platform/db/find-database.ts'
 import { openLog } from './platform/lib/log.ts'
 import { openDeps } from './process/index.ts'
@@ -15,7 +16,8 @@ async function start() {
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
-  const { deps, close } = openDeps(config, log, { databaseUrl, secretKey }, await openTracing(config, log))
+  const distributed = await isDistributed(databaseUrl, config.SHARDS)
+  const { deps, close } = openDeps(config, log, { databaseUrl, secretKey, distributed }, await openTracing(config, log))
   await checkSecretKey(deps)
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const worker = await startWorker(deps, log, databaseUrl)

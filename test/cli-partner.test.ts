@@ -47,7 +47,7 @@ describe('gatehouse partner create', () => {
       stdout: expect.stringMatching(/^ {2}"partner_id": 8985652356562370001,$/m),
     })
     expect((await run('show', '8985652356562370001', '--json')).stdout).toContain('"partner_id": 8985652356562370001,')
-    expect((await run('show', '8985652356562370001')).stdout).toMatch(/^partner_id {6}8985652356562370001$/m)
+    expect((await run('show', '8985652356562370001')).stdout).toMatch(/^partner_id +8985652356562370001$/m)
     expect((await run('list', '--json')).stdout).toContain('"partner_id": 8985652356562370001,')
     expect((await run('list')).stdout).toMatch(/^8985652356562370001 /m)
   })
@@ -55,9 +55,9 @@ describe('gatehouse partner create', () => {
   it('prints aligned text for a person, the secret at the end', async () => {
     const { code, stdout } = await run('create', '--name', '票务', '--interface-url', 'poi=https://q.example')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^name {12}票务$/m)
-    expect(stdout).toMatch(/^interface_url {3}poi https:\/\/q\.example$/m)
-    expect(stdout).toMatch(/^secret {10}since .*, ends -, last used -, signs our calls$/m)
+    expect(stdout).toMatch(/^name +票务$/m)
+    expect(stdout).toMatch(/^interface_urls\nKEY +VALUE\npoi +https:\/\/q\.example$/m)
+    expect(stdout).toMatch(/^SECRET_ID +SIGNS .*\n\S+ +yes /m)
     expect(stdout).toMatch(/^client_secret {2}ghcs_\w{49}$/m)
     expect(stdout).not.toContain('switch-signing')
   })
@@ -108,7 +108,7 @@ describe('gatehouse partner', () => {
     const typed = ['--name', ann.name, '--mail', ann.mail, '--webhook-url', ann.webhook_url]
     expect(await runJson('contact', id, 'product', ...typed)).toMatchObject({ contacts: { product: ann } })
     const { stdout } = await run('show', id)
-    expect(stdout).toMatch(/^contact {9}product Ann <ann@p\.example>, webhook https:\/\/p\.example\/hook$/m)
+    expect(stdout).toMatch(/^product +Ann +ann@p\.example +https:\/\/p\.example\/hook/m)
     expect(stdout).not.toContain(client_secret)
   })
 

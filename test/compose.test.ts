@@ -28,10 +28,12 @@ interface Service {
   readonly privileged?: boolean
   readonly security_opt?: readonly string[]
 }
-const compose = parse(read('docker-compose.yml')) as {
-  services: Record<string, Service>
-  volumes: Record<string, unknown>
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
 }
+const compose: Compose = parse(read('docker-compose.yml'))
+const citus: Compose = parse(read('docker-compose.citus.yml'), { merge: true })
 
 describe('docker-compose.yml', () => {
   it('runs PostgreSQL 18 and the service, built from the Dockerfile here', () => {
@@ -83,11 +85,49 @@ describe('docker-compose.yml', () => {
   })
 })
 
-describe.each(Object.entries(compose.services))('the container of %s', (_name, service) => {
+describe('docker-compose.citus.yml', () => {
+  const { gatehouse, nodes, ...databases } = citus.services
+
+  it('runs a coordinator and two workers of the image that CI tests with, which know one another before the service starts', () => {
+    expect(Object.keys(databases)).toEqual(['coordinator', 'worker-1', 'worker-2'])
+    const [, image] = /^image=(\S+)$/m.exec(read('.ci/citus')) ?? []
+    for (const service of [...Object.values(databases), nodes]) expect(service?.image).toBe(image)
+    for (const name of Object.keys(databases)) {
+      expect(nodes?.depends_on?.[name]).toEqual({ condition: 'service_healthy' })
+      expect(JSON.stringify(nodes)).toContain(`'${name}'`)
+    }
+    expect(gatehouse?.depends_on).toEqual({ nodes: { condition: 'service_completed_successfully' } })
+  })
+
+  it('gives the service the settings that docker-compose.yml gives it, the coordinator, and shards', () => {
+    const { DATABASE_URL = '', SHARDS, ...settings } = gatehouse?.environment ?? {}
+    const { DATABASE_URL: _, ...usual } = compose.services.gatehouse?.environment ?? {}
+    expect(settings).toEqual(usual)
+    const { environment: node = {} } = databases.coordinator ?? {}
+    const url = new URL(DATABASE_URL)
+    expect([url.hostname, url.username, url.password, url.pathname]).toEqual([
+      'coordinator',
+      node.POSTGRES_USER,
+      node.POSTGRES_PASSWORD,
+      `/${node.POSTGRES_DB}`,
+    ])
+    expect(readConfig({ NODE_ENV: 'test', SECRET_KEY, DATABASE_URL, SHARDS: String(SHARDS) }).SHARDS).toBeGreaterThan(1)
+  })
+
+  it('names only volumes that exist, and starts all again after a failure but what is done once', () => {
+    const volumes = Object.values(citus.services).flatMap((service) => service.volumes ?? [])
+    expect(volumes.map((volume) => volume.split(':')[0])).toEqual(Object.keys(citus.volumes))
+    for (const [name, { restart }] of Object.entries(citus.services))
+      expect(restart).toBe(name === 'nodes' ? 'no' : 'unless-stopped')
+  })
+})
+
+const containers = [...Object.entries(compose.services), ...Object.entries(citus.services)]
+describe.each(containers)('the container of %s', (name, service) => {
   it('has no capability, gains none, and writes to its volumes and to memory alone', () => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     expect([service.cap_add, service.privileged]).toEqual([undefined, undefined])
-    expect(service.volumes).toHaveLength(1)
+    expect(service.volumes ?? []).toHaveLength(name === 'nodes' ? 0 : 1)
     expect(service.tmpfs).toContain('/tmp')
   })
 

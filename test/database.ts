@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { databaseOn, onServer } from './citus.ts'
+import { CITUS_URL, leadWholeTo } from './one-table.ts'
 import { until } from './until.ts'
 
 /** Migrated when the run began; nobody is ever connected to it. */
 export const TEMPLATE = 'gatehouse_template'
+/** On Citus: knows its nodes, and has no table. */
+export const EMPTY_TEMPLATE = 'gatehouse_empty_template'
 
-/** A fresh database, cloned from the migrated template. */
-export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/** A fresh database, cloned from the migrated template; on Citus one on each of its nodes. */
+export async function freshDatabase(template = TEMPLATE): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = inject('serverUrl')
   const name = `t_${randomBytes(6).toString('hex')}`
-  const asAdmin = async (statement: string) => {
-    const client = new pg.Client({ connectionString: serverUrl })
-    await client.connect()
-    await client.query(statement).finally(() => client.end())
+  const onNodes = async (statement: string) => {
+    for (const url of [serverUrl, ...inject('workerUrls')]) await onServer(url, statement)
   }
   // Both make a checkpoint of all databases, and the disk of a neighbour may be full (test/readiness.test.ts).
   const whenDisksAllow = (attempt: () => Promise<void>) =>
@@ -26,15 +28,20 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
         },
       ),
     )
-  await whenDisksAllow(() => asAdmin(`create database ${name} template ${TEMPLATE} strategy file_copy`))
-  const url = new URL(serverUrl)
-  url.pathname = name
+  await whenDisksAllow(() => onNodes(`create database ${name} template ${template} strategy file_copy`))
+  const url = databaseOn(serverUrl, name)
+  if (CITUS_URL && template === TEMPLATE) {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await leadWholeTo(client, url).finally(() => client.end())
+  }
   // A pool that has ended still closes its connections: PostgreSQL waits five seconds for these. One that it ends by force
   // meanwhile makes an error that nobody listens to any more.
-  const dropOnce = () =>
-    asAdmin(`drop database if exists ${name}`).catch(() => asAdmin(`drop database if exists ${name} with (force)`))
+  const byForce = () => onNodes(`drop database if exists ${name} with (force)`)
+  // Citus itself stays connected.
+  const dropOnce = () => (CITUS_URL ? byForce() : onNodes(`drop database if exists ${name}`).catch(byForce))
   const drop = async () => {
     await whenDisksAllow(dropOnce)
   }
-  return { url: url.href, drop }
+  return { url, drop }
 }

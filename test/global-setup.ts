@@ -18,12 +18,15 @@ import { holderOf } from '../src/platform/db/embedded/lock.ts'
 import { startEmbedded } from '../src/platform/db/embedded/server.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
 import { openLog } from '../src/platform/lib/log.ts'
-import { TEMPLATE } from './database.ts'
-import { makeWhole, SHARDS } from './one-table.ts'
+import { closeToAll, databaseOn, makeCluster, onServer, workersOf } from './citus.ts'
+import { EMPTY_TEMPLATE, TEMPLATE } from './database.ts'
+import { CITUS_URL, makeWhole, SHARDS } from './one-table.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string
+    /** With CITUS_URL: where the workers are. */
+    workerUrls: string[]
     /** Processes whose ids are names of files here are killed when the run ends. */
     processesFolder: string
     /** Only with TEST_PGBOUNCER=on. */
@@ -120,13 +123,29 @@ export default async function setup(project: TestProject) {
   })
 }
 
-/** TEST_DATABASE_URL names a superuser of another server to test with, such as an older PostgreSQL. */
-const OTHER_SERVER = process.env.TEST_DATABASE_URL
+/** TEST_DATABASE_URL names a superuser of another server to test with, such as an older PostgreSQL; CITUS_URL one on Citus. */
+const OTHER_SERVER = CITUS_URL ?? process.env.TEST_DATABASE_URL
 
 const startServer = (folder: string): Promise<{ databaseUrl: string; stop(): Promise<unknown> }> =>
   OTHER_SERVER
     ? Promise.resolve({ databaseUrl: OTHER_SERVER, stop: async () => {} })
     : startEmbedded(folder, openLog({ level: 'error', pretty: false }), { settings: SHORT_LIVED })
+
+async function makeTemplates(serverUrl: string, workerUrls: readonly string[]): Promise<void> {
+  const nodes = [serverUrl, ...workerUrls]
+  const templates = CITUS_URL ? [TEMPLATE, EMPTY_TEMPLATE] : [TEMPLATE]
+  for (const name of templates) {
+    // Of the run before, where the server is not ours.
+    for (const node of nodes) await onServer(node, `drop database if exists ${name}`, `create database ${name}`)
+    if (CITUS_URL) await makeCluster(serverUrl, workerUrls, name)
+  }
+  const url = databaseOn(serverUrl, TEMPLATE)
+  await migrate(url, SHARDS)
+  const made = new pg.Client({ connectionString: url })
+  await made.connect()
+  await makeWhole(made).finally(() => made.end())
+  if (CITUS_URL) for (const node of nodes) for (const name of templates) await closeToAll(node, name)
+}
 
 async function startIn(
   folder: string,
@@ -141,17 +160,12 @@ async function startIn(
   const server = await startServer(folder)
   const admin = new pg.Client({ connectionString: server.databaseUrl })
   await admin.connect()
-  await admin.query(`drop database if exists ${TEMPLATE}`) // of the run before, where the server is not ours
-  await admin.query(`create database ${TEMPLATE}`)
   if (!OTHER_SERVER) await hashQuickly(admin)
   await admin.end()
-  const template = new URL(server.databaseUrl)
-  template.pathname = TEMPLATE
-  await migrate(template.href, SHARDS)
-  const made = new pg.Client({ connectionString: template.href })
-  await made.connect()
-  await makeWhole(made).finally(() => made.end())
+  const workerUrls = await workersOf(server.databaseUrl)
+  await makeTemplates(server.databaseUrl, workerUrls)
   project.provide('serverUrl', server.databaseUrl)
+  project.provide('workerUrls', workerUrls)
   // Tests have databases of their own: what is idle is closed soon, or PostgreSQL runs out of connections.
   const pooler = await pgbouncer?.startPgBouncer(server.databaseUrl, ['pool_mode = session', 'server_idle_timeout = 2'])
   project.provide('pgbouncerPort', pooler ? Number(new URL(pooler.through(server.databaseUrl)).port) : null)

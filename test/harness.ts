@@ -7,13 +7,13 @@ import type { ServiceDeps } from '../src/operations/jobs/index.ts'
 import { type Config, readConfig } from '../src/platform/config/index.ts'
 import { BATCH_LIMITS } from '../src/platform/db/batch.ts'
 import { openDatabase } from '../src/platform/db/open-database.ts'
-import { connectionSettings, openPool } from '../src/platform/db/pool.ts'
+import { type ConnectionSettings, connectionSettings, openPool } from '../src/platform/db/pool.ts'
 import { addSeconds, type Clock } from '../src/platform/lib/clock.ts'
 import { deriveKeys } from '../src/platform/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/platform/lib/log.ts'
 import { openMetrics } from '../src/platform/lib/metrics.ts'
 import { freshDatabase } from './database.ts'
-import { EVERYBODY, SHARDS } from './one-table.ts'
+import { CITUS_URL, EVERYBODY, SHARDS } from './one-table.ts'
 import { OPEN_WORLDS } from './open-worlds.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
@@ -54,6 +54,12 @@ export interface World {
 
 type Database = Awaited<ReturnType<typeof freshDatabase>>
 
+/** As the service connects, which knows where it is on Citus. */
+export const connectionOf = (config: Config, databaseUrl: string): ConnectionSettings => ({
+  ...connectionSettings(config, databaseUrl),
+  ...(CITUS_URL ? { genericPlan: false } : {}),
+})
+
 /** The whole app on a fresh database with a clock that stands still. Settings are given as environment variables. */
 export async function openWorld(environment: Record<string, string> = {}, given?: Database): Promise<World> {
   const database = given ?? (await freshDatabase())
@@ -80,7 +86,7 @@ export async function openWorld(environment: Record<string, string> = {}, given?
     },
   })
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
-  const settings = { ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }
+  const settings = { ...connectionOf(config, database.url), size: config.DATABASE_POOL_SIZE }
   const opened = openDatabase(settings, log, { shards: config.SHARDS, limits: PATIENT })
   const pool = !given && SHARDS > 1 ? openPool({ ...settings, schema: EVERYBODY }, log) : opened.pool
   const clock = testClock()

@@ -17,8 +17,7 @@ import {
 } from './seed.ts'
 
 export { orderTalk } from './order-talk.ts'
-export { refuseDemoRows } from './refuse.ts'
-export { removeDemo } from './remove.ts'
+export { refuseDemoRows, removeDemo } from './remove.ts'
 export { openDemoPartner } from './sandbox-part.ts'
 export { seedDemo } from './seed.ts'
 

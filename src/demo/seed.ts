@@ -4,7 +4,7 @@ import type { Deps } from '../platform/deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../ticketing/partners/index.ts'
 import { lockSeeding } from './store.ts'
 
-/** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
+/** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (remove.ts). */
 export const DEMO_APP = {
   appKey: 'demo-app',
   secret: 'demo-secret-for-local-use-only',

@@ -19,6 +19,8 @@ import { FurtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './fu
 export interface Database {
   readonly databaseUrl: string
   readonly secretKey: string
+  /** Whether its shards are on nodes of Citus, which cannot do joins with the generic plan that DATABASE_PLANNING=forced asks for. */
+  readonly distributed: boolean
 }
 
 export interface Opened {
@@ -27,7 +29,8 @@ export interface Opened {
 }
 
 /** What operations are given, on connections of this process's own. */
-export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database, tracing?: Tracing): Opened {
+export function openDeps(config: Config, log: Log, database: Database, tracing?: Tracing): Opened {
+  const { databaseUrl, secretKey, distributed } = database
   const metrics = openMetrics()
   const limits = {
     items: config.BATCH_ITEMS,
@@ -37,12 +40,16 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     onBatch: (kind: 'read' | 'write', requests: number) => metrics.batchItems.observe({ kind }, requests),
   }
   const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
-  const settings = { ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }
-  const { db, ...database } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing })
+  const settings = {
+    ...connectionSettings(config, databaseUrl),
+    ...(distributed ? { genericPlan: false } : {}),
+    size: config.DATABASE_POOL_SIZE,
+  }
+  const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing })
   const { made, close: closeMade } = openLongLived({ config, db, clock: systemClock, keys }, log)
   measureProcess(metrics.registry, {
-    pool: database.connections,
-    waiting: database.waiting,
+    pool: opened.connections,
+    waiting: opened.waiting,
     breakers: () => made.calls.breakers.counts(),
     certificates: () => made.calls.certificates.ending(),
   })
@@ -52,7 +59,7 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     clearInterval(following)
     await endHistory()
     await closeMade()
-    await database.close()
+    await opened.close()
     await tracing?.close()
   }
   return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...made }, close }

@@ -6,6 +6,7 @@ import { type Config, withPorts } from '../platform/config/index.ts'
 import { operatorsAddress } from '../platform/config/listeners.ts'
 import { awaitDatabase } from '../platform/db/await-database.ts'
 import { checkSessions } from '../platform/db/check-sessions.ts'
+import { isDistributed } from '../platform/db/citus.ts'
 import { keepAddress } from '../platform/db/embedded/address.ts'
 import { type EmbeddedServer, startEmbedded } from '../platform/db/embedded/server.ts'
 import { migrate } from '../platform/db/migrate.ts'
@@ -113,10 +114,13 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
   try {
     if (config.DATABASE_URL) await checkSessions(connectionSettings(config, databaseUrl))
     await (config.MIGRATE ? migrate(databaseUrl, config.SHARDS) : checkShards(databaseUrl, config.SHARDS))
+    const distributed = await isDistributed(databaseUrl, config.SHARDS)
+    if (distributed)
+      log.info('the shards are on nodes of Citus: statements are planned as with DATABASE_PLANNING=server')
+    return { databaseUrl, secretKey, distributed }
   } catch (error) {
     const { message } = error as Error
     const remedy = DATABASE_URL ? '\ncheck DATABASE_URL, or unset it to use the embedded database' : ''
     throw new Error(`the database cannot be used: ${message}${remedy}`)
   }
-  return { databaseUrl, secretKey }
 }

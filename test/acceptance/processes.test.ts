@@ -6,6 +6,7 @@ import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
+import { shardsOf } from '../one-table.ts'
 import { SHORT_LIVED, startOptions } from '../start-options.ts'
 import { until } from '../until.ts'
 import { startBusyVisitors } from './busy-visitors.ts'
@@ -120,7 +121,7 @@ const ROOT = new URL('../../', import.meta.url).pathname
 /** A start that is not waited for, until its end; with the options of npm start, which node has to know. */
 async function run(settings: Record<string, string>): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, [...startOptions(ROOT), '.build/main.js'], {
-    env: { PATH: process.env.PATH, ...behindPgBouncer(settings) },
+    env: { PATH: process.env.PATH, ...shardsOf(settings), ...behindPgBouncer(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const texts: string[] = []
@@ -140,6 +141,7 @@ describe('a start with several processes', () => {
     const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
       env: {
         PATH: process.env.PATH,
+        ...shardsOf({ DATABASE_URL: database.url }),
         ...behindPgBouncer({ DATABASE_URL: database.url }),
         SECRET_KEY,
         HTTP_PROCESSES: '2',

@@ -3,12 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { openDatabase } from '../../src/platform/db/open-database.ts'
-import { connectionSettings } from '../../src/platform/db/pool.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { connectionOf, openWorld, type World } from '../harness.ts'
 import { SHARDS } from '../one-table.ts'
 import { SECRET_KEY } from '../secrets.ts'
 
@@ -108,7 +107,7 @@ describe('twenty wrong codes in a day', () => {
 
   it('are counted over all processes, however the guesses race', async () => {
     const config = readConfig({ DATABASE_URL: world.databaseUrl, SECRET_KEY, NODE_ENV: 'test' })
-    const settings = { ...connectionSettings(config, world.databaseUrl), size: 5 }
+    const settings = { ...connectionOf(config, world.databaseUrl), size: 5 }
     const { db, close } = openDatabase(settings, world.log, { shards: SHARDS })
     const elsewhere = { ...world.deps, db, keys: deriveKeys(SECRET_KEY) }
     try {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { BARE_TEXT } from './contestants/bare-answers.ts'
 import type { Name } from './contestants/contestant.ts'
 import { CALLBACK, STATE, seedCodes } from './fixtures/codes.ts'
+import { PASSWORD, seedCredentials } from './fixtures/credentials.ts'
 import { grantIdOf, userInfo } from './fixtures/people.ts'
 import { seedRefreshTokens } from './fixtures/tokens.ts'
 import { APP_SECRET, APPS, type FilledWorld } from './fixtures/world.ts'
@@ -9,6 +10,7 @@ import type { Ask, Expectation } from './load/ask.ts'
 
 /** The requests of each work, with the answers that they must get. */
 
+export const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo?access_token='
 const SCOPE = 'USER_INFO PHONE_NUMBER'
 const text = (expected: string): Expectation => ({ kind: 'text', text: expected })
@@ -27,6 +29,16 @@ export function* userInfoAsks({ live }: FilledWorld, name: Name): Iterable<Ask> 
     const expected = JSON.stringify({ rescode: 0, data: { uinfo: userInfo(user) } })
     yield { target: USER_INFO + token, expect: expectOf(name, BARE_TEXT.user, text(expected)) }
   }
+}
+
+/** A5, and for every 200 of them a sign-in by password: 50 a second at 10,000. */
+export async function besideSignIns(world: FilledWorld, name: Name): Promise<Ask[]> {
+  const passports = await seedCredentials(world, Math.ceil(world.live.length / 200))
+  const signIns = passports.map((passport): Ask => {
+    const body = new URLSearchParams({ passport, password: PASSWORD }).toString()
+    return { target: '/sign-in', headers: FORM, body, expect: { kind: 'beside', status: 303 } }
+  })
+  return [...userInfoAsks(world, name), ...signIns]
 }
 
 export async function exchangeAsks(world: FilledWorld, name: Name, count: number): Promise<Ask[]> {

@@ -63,6 +63,11 @@ function tailAtHalf(results: Results): number[] {
   return of(results, 'half', 'gatehouse', ({ p50, p99 }) => p99 / Math.min(p50, most))
 }
 
+const tailBesideSignIns = (results: Results): number[] => {
+  const p99 = (work: WorkName) => of(results, work, 'gatehouse', (round) => round.p99)
+  return ratios(p99('sign-ins'), p99('half'))
+}
+
 const known = (value: number | undefined): number[] => (value === undefined ? [] : [value])
 
 /** What the service promises of its speed: ratios to what runs beside it, never absolute rates. */
@@ -102,6 +107,19 @@ const GOALS: readonly Goal[] = [
     unit: '×',
     figure: (results) =>
       of(results, 'half', 'gatehouse', ({ perSecond, duePerSecond = perSecond }) => perSecond / duePerSecond),
+  },
+  { goal: 'A5 beside sign-ins: p99 against p99 without', atMost: 2, unit: '×', figure: tailBesideSignIns },
+  {
+    goal: 'A3 offered at five times its peak rate: answers against the peak',
+    atLeast: 0.8,
+    unit: '×',
+    figure: (results) => ratios(rates(results, 'overload', 'gatehouse'), rates(results, 'refresh', 'gatehouse')),
+  },
+  {
+    goal: 'A3 offered at five times its peak rate: slowest answer or refusal',
+    atMost: 3,
+    unit: 's',
+    figure: (results) => of(results, 'overload', 'gatehouse', ({ slowest }) => slowest / 1000),
   },
   { goal: 'A5 with all processes, a core, against one', atLeast: 0.8, unit: '×', figure: timesOneACore },
   { goal: 'memory at peak', atMost: 200, unit: 'MB', figure: ({ soak }) => known(soak?.mostMb) },

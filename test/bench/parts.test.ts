@@ -38,6 +38,8 @@ const round = (perSecond: number, more: Partial<Round> = {}): Round => ({
   perSecond,
   p50: 1,
   p99: 2,
+  slowest: 3,
+  refusedPerSecond: 0,
   generatorShare: 0,
   lastStatements: [],
   ...more,
@@ -69,6 +71,20 @@ describe('goals', () => {
     expect(tail).toMatchObject({ figure: { median: 1300 / 6 }, pass: false })
     expect(kept).toMatchObject({ figure: { median: 0.7 }, pass: false })
   })
+  it('compare A5 beside sign-ins with A5 alone, and overload with the peak', () => {
+    const rounds: Results['rounds'] = {
+      half: { gatehouse: [round(700, { p99: 4 })] },
+      'sign-ins': { gatehouse: [round(700, { p99: 10 })] },
+      refresh: { gatehouse: [round(1000)] },
+      overload: { gatehouse: [round(700, { slowest: 3100, refusedPerSecond: 4000 })] },
+    }
+    const measured = verdicts({ rounds, coldStarts: [] }).filter(({ goal }) => /sign-ins|five times/.test(goal))
+    expect(measured.map(({ figure, pass }) => [figure?.median, pass])).toEqual([
+      [2.5, false],
+      [0.7, false],
+      [3.1, false],
+    ])
+  })
   it('hold every row of the design', () => {
     const nothing: Results = { rounds: {}, coldStarts: [] }
     const limits = verdicts(nothing).map(({ goal, limit }) => `${goal} ${limit}`)
@@ -93,6 +109,9 @@ describe('goals', () => {
       'A5 with many tokens against 10 thousand ≥ 0.85 ×',
       'A5 at half of its peak rate: p99 against p50 ≤ 5 ×',
       'A5 at half of its peak rate: answers per request due ≥ 0.95 ×',
+      'A5 beside sign-ins: p99 against p99 without ≤ 2 ×',
+      'A3 offered at five times its peak rate: answers against the peak ≥ 0.8 ×',
+      'A3 offered at five times its peak rate: slowest answer or refusal ≤ 3 s',
       'A5 with all processes, a core, against one ≥ 0.8 ×',
       'memory at peak ≤ 200 MB',
       'memory, last quarter against second ≤ 1.1 ×',

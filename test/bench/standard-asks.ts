@@ -1,4 +1,5 @@
 import type { Alg } from '../../src/authorization/oidc/signing-key-store.ts'
+import { FORM } from './asks.ts'
 import type { Name } from './contestants/contestant.ts'
 import { CALLBACK, seedCodes } from './fixtures/codes.ts'
 import { CID, userInfo } from './fixtures/people.ts'
@@ -7,7 +8,6 @@ import type { Ask } from './load/ask.ts'
 
 /** The requests of the standard dialect, with the answers that they must get. */
 
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
 const CLIENT = { client_id: APPS.fixed, client_secret: APP_SECRET }
 const STANDARD_SCOPE = 'openid profile phone offline_access'
 

@@ -12,6 +12,10 @@ export interface Round {
   readonly duePerSecond?: number
   readonly p50: number
   readonly p99: number
+  /** The longest that an answer took, milliseconds. */
+  readonly slowest: number
+  /** Refusals (503) a second, which no other figure contains. */
+  readonly refusedPerSecond: number
   /** Undefined where the system has no /proc. */
   readonly cpuMsPer1000?: number
   readonly databaseCpuMsPer1000?: number
@@ -28,7 +32,7 @@ interface TurnPlan {
   readonly seconds: number
   readonly warmUpS: number
   readonly connections: number
-  readonly perSecond?: number
+  readonly perSecond?: number | undefined
 }
 
 const FIRST_GUESS_PER_S = 8000
@@ -69,7 +73,8 @@ export function turnRunner(stage: Stage): RunTurn {
     const rows = await verifyRows(pool, work, contestant.name)
     const began = await databaseTime(pool)
     let before = usages()
-    const turn = { ...plan, list: file, order: orderOf(name, contestant), port: contestant.port }
+    const { port } = contestant
+    const turn = { ...plan, list: file, order: orderOf(name, contestant), port, overload: work.overload !== undefined }
     const { work: _work, contestant: _contestant, ...message } = turn
     const result = await stage.generator.run(message, () => {
       before = usages()
@@ -88,11 +93,13 @@ export function turnRunner(stage: Stage): RunTurn {
 type Usages = { own: ReturnType<typeof usageOf>; database: ReturnType<typeof usageOf> }
 
 function roundOf(result: TurnResult, before: Usages, after: Usages, lastStatements: readonly string[]): Round {
-  const { answers, seconds, p50, p99, generatorCpuS } = result
+  const { answers, seconds, p50, p99, slowest, refused, generatorCpuS } = result
   const figures = {
     perSecond: answers / seconds,
     p50,
     p99,
+    slowest,
+    refusedPerSecond: refused / seconds,
     generatorShare: generatorCpuS / seconds,
     lastStatements,
   }

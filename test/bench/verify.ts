@@ -43,7 +43,7 @@ export async function tryTokens(gatehouse: Contestant | undefined, by: Contestan
 export async function lastStatements(pool: Pool, since: Date): Promise<string[]> {
   const { rows } = await pool.query(
     `select left(regexp_replace(query, '\\s+', ' ', 'g'), 100) as statement from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and application_name <> $1
+     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> $1
        and query !~ '^ *(update worker_lease|insert into rate_count|delete from rate_count|insert into refused_request|select exists \\(select 1 from audit_unsealed)'
        and query_start > $2 and query not like '%graphile_worker%'`,
     [BENCH, since],

@@ -1,5 +1,14 @@
 import { join } from 'node:path'
-import { exchangeAsks, forgedAsks, malformedAsks, mixedAsks, refreshAsks, rotateAsks, userInfoAsks } from './asks.ts'
+import {
+  besideSignIns,
+  exchangeAsks,
+  forgedAsks,
+  malformedAsks,
+  mixedAsks,
+  refreshAsks,
+  rotateAsks,
+  userInfoAsks,
+} from './asks.ts'
 import { BARE_TEXT } from './contestants/bare-answers.ts'
 import { ALL_PROCESSES, type Contestant, type Name } from './contestants/contestant.ts'
 import { seedNotices } from './fixtures/orders.ts'
@@ -11,6 +20,7 @@ import { idTokenAsks, introspectAsks, standardUserInfoAsks } from './standard-as
 export const WORK_NAMES = [
   'a5',
   'half',
+  'sign-ins',
   'exchange',
   'refresh',
   'rotate',
@@ -21,6 +31,7 @@ export const WORK_NAMES = [
   'notices',
   'forged',
   'malformed',
+  'overload',
   'mixed',
 ] as const
 export type WorkName = (typeof WORK_NAMES)[number]
@@ -32,8 +43,10 @@ export interface Work {
   /** `once`: what is asked with is spent, so every turn gets a list of its own. */
   readonly order: 'once' | 'random'
   readonly asks: (world: FilledWorld, name: Name, count: number) => Promise<Iterable<Ask>> | Iterable<Ask>
-  /** Sent at half of the rate measured at this other work, whatever the answers do (open loop). */
-  readonly halfOf?: WorkName
+  /** Sent at so many times the rate measured at another work, whatever the answers do (open loop). */
+  readonly offered?: { readonly of: WorkName; readonly times: number }
+  /** Over so many connections, not all of which may get more than a refusal (503). */
+  readonly overload?: { readonly connections: number }
   /** In each round Gatehouse is asked for A5 too, as `gatehouse-a5`. */
   readonly besideA5?: true
   /** Only run by an option of its own. */
@@ -57,8 +70,15 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
     title: 'A5 at half of its peak rate',
     contestants: ['gatehouse', 'plain', 'bare'],
     order: 'random',
-    halfOf: 'a5',
+    offered: { of: 'a5', times: 0.5 },
     asks: userInfoAsks,
+  },
+  'sign-ins': {
+    title: 'A5 at half of its peak rate, and a sign-in by password for every 200',
+    contestants: ['gatehouse'],
+    order: 'random',
+    offered: { of: 'a5', times: 0.5 },
+    asks: besideSignIns,
   },
   exchange: {
     title: 'A2 code exchange, each code once',
@@ -126,6 +146,14 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
     contestants: ['gatehouse', 'bare'],
     order: 'random',
     asks: malformedAsks,
+  },
+  overload: {
+    title: 'A3 offered at five times its peak rate',
+    contestants: ['gatehouse'],
+    order: 'random',
+    offered: { of: 'refresh', times: 5 },
+    overload: { connections: 4000 },
+    asks: refreshAsks,
   },
   mixed: {
     title: 'A5 and A3, nine to one',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { linkOrder } from '../../src/sandbox/certification/run-order-store.ts'
+import { linkOrder } from '../../src/sandbox/certification/run-store.ts'
 import { newOrderId } from '../../src/ticketing/orders/create-order.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { updatePartner } from '../../src/ticketing/partners/partner.ts'

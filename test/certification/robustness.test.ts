@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { showRun } from '../../src/sandbox/certification/run.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
-import { acceptRun } from '../../src/sandbox/portal/accept-run.ts'
+import { acceptRun } from '../../src/sandbox/portal/notify/notifications.ts'
 import { reportOfRun } from '../../src/sandbox/reports/report.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { type Lab, type Made, openLab } from '../sandbox/lab.ts'

@@ -62,9 +62,9 @@ describe('a request', () => {
     const { text } = await viewer.get(`/console/requests/${request_id}`)
     expect(text).toContain('Only the audit log has records of this request')
     expect(text).toContain('App created')
-    expect((await viewer.get('/console/audit?action=app_created')).text).toContain(
-      `href="/console/requests/${request_id}"`,
-    )
+    const listed = (await viewer.get('/console/audit?action=app_created')).text
+    expect(listed).toContain(`href="/console/requests/${request_id}"`)
+    expect(listed).toContain('href="/console/audit?action=app_created"')
   })
 
   it('of which nothing is known is not found', async () => {

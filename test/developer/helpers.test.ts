@@ -187,6 +187,78 @@ describe('a request that is pasted', () => {
   })
 })
 
+describe('a call with an access token that is pasted', () => {
+  const right = 'Nothing is wrong with it.'
+  const read = (what: 'get_userinfo' | 'get_phonenumber', access_token: string) =>
+    `curl -X POST '${home()}/oauth/v2/api/resource/${what}?${queryOf({ access_token })}'`
+  const userInfo = (access_token: string) => `curl ${home()}/oauth2/userinfo -H 'Authorization: Bearer ${access_token}'`
+  const tokens = async () =>
+    tokenSetOf(await client.exchange(app, await client.getCode(person, app, { scope: 'USER_INFO' })))
+
+  it('is judged as the endpoint would, in each of its ways', async () => {
+    const { access_token: token, refresh_token } = await tokens()
+    const asForm = `POST /oauth2/userinfo HTTP/1.1\r\nContent-Type: ${FORM}\r\n\r\naccess_token=${token}`
+    const cases: [request: string, expected: string][] = [
+      [read('get_userinfo', token), right],
+      [`${home()}/oauth/v2/api/resource/get_userinfo?access_token=${token}`, right],
+      [userInfo(token), right],
+      [`curl --oauth2-bearer ${token} ${home()}/oauth2/userinfo`, right],
+      [asForm, right],
+      [read('get_phonenumber', token), t('developer.mend.scope_not_held')],
+      [read('get_userinfo', refresh_token), t('developer.mend.refresh_as_access')],
+      [userInfo(refresh_token), t('developer.mend.refresh_as_access')],
+      [read('get_userinfo', `${token.slice(0, -1)}_`), t('developer.mend.access_token')],
+      [`curl '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.mend.bearer')],
+      [`curl ${home()}/oauth2/userinfo`, t('developer.mend.bearer')],
+      [`curl -X GET ${home()}/oauth2/userinfo -d access_token=${token}`, t('developer.mend.bearer')],
+      [`curl -X POST '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.mend.query')],
+      [`${asForm.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${token}\r\n\r\n`)}`, t('developer.mend.token_once')],
+      [`curl ${home()}/oauth/v2/api/resource/get_userinfo -d access_token=${token}`, t('developer.mend.body')],
+      [read('get_userinfo', token).replace('POST', 'GET'), t('developer.mend.method')],
+    ]
+    for (const [request, expected] of cases)
+      expect([request, await told(request)]).toEqual([request, expect.stringContaining(expected)])
+  })
+
+  it('gives nothing away, is no read of anybody, and shows and logs no token', async () => {
+    const { access_token: token } = await tokens()
+    const counted = async () => {
+      await world.app.accessLedger.flush()
+      const { rows } = await world.pool.query(
+        'select (select coalesce(sum(reads), 0) from data_access) + (select count(*) from refused_request) as n',
+      )
+      return rows[0].n
+    }
+    const before = await counted()
+    world.deps.metrics.usage.take()
+    for (const request of [read('get_userinfo', token), userInfo(token), read('get_phonenumber', token)]) {
+      const html = await helper('request', { request })
+      expect(html).not.toContain(token.slice(0, 20))
+      expect(html).not.toContain('Test Alice')
+    }
+    expect(await counted()).toBe(before)
+    expect(world.deps.metrics.usage.take().filter(({ kind }) => kind === 'read')).toEqual([])
+    expect(world.logged()).not.toContain(token.slice(0, 20))
+    expect(dataOf(await client.userInfo(token))).toHaveProperty('uinfo')
+    expect(await counted()).not.toBe(before)
+  })
+
+  it('says nothing of a token of another team’s app, wherever it stands', async () => {
+    const { access_token: token } = await tokens()
+    const other = await founder(world)
+    const withdrawn = (await tokens()).access_token
+    for (const request of [read('get_userinfo', token), userInfo(token), read('get_phonenumber', withdrawn)]) {
+      const answer = await told(request, other)
+      expect(answer).toContain(t('developer.helpers.token_not_yours'))
+      expect(answer).not.toContain(right)
+      expect(answer).not.toContain(t('developer.failures.mend'))
+    }
+    // With a form beside it, which is not read.
+    const twice = `curl -X POST '${home()}/oauth2/userinfo?access_token=${token}' -d access_token=ghat_x`
+    expect(await told(twice, other)).toContain(t('developer.helpers.token_not_yours'))
+  })
+})
+
 describe('what is pasted', () => {
   it.each([
     [

@@ -164,6 +164,46 @@ describe('an app that an operator has just put live', () => {
   })
 })
 
+describe('a form that waits for a change of the team', () => {
+  const removed = 'delete from team_member where member_id = $1'
+  const demoted = "update team_member set role = 'developer' where member_id = $1"
+  it.each<[string, string, (made: string) => [path: string, form: Record<string, string>], number]>([
+    ['removed, about an app', removed, (made) => [`/developer/apps/${made}/edit`, APP_FORM], 404],
+    ['made a developer, about an app', demoted, (made) => [`/developer/apps/${made}/request`, {}], 403],
+    ['removed, about the team', removed, () => [`/developer/teams/${owner.team}/name`, { name: 'Taken' }], 404],
+    [
+      'made a developer, about the team',
+      demoted,
+      () => [`/developer/teams/${owner.team}/name`, { name: 'Taken' }],
+      403,
+    ],
+  ])('is refused to who is meanwhile %s', async (_name, change, formOf, status) => {
+    const made = await registered(owner)
+    const { browser, memberId } = await joined(world, owner, 'owner')
+    const rows = async () =>
+      (
+        await world.pool.query(
+          'select a.updated_at, t.name, (select count(*) from app_request) from micro_app a, team t where app_key = $1 and team_id = $2',
+          [made, owner.team],
+        )
+      ).rows
+    const before = await rows()
+    const holder = await world.pool.connect()
+    try {
+      await holder.query('begin')
+      await holder.query('select from team where team_id = $1 for update', [owner.team])
+      await holder.query(change, [memberId])
+      const sending = browser.send('POST', ...formOf(made))
+      await untilLocked(world.pool)
+      await holder.query('commit')
+      expect((await sending).status).toBe(status)
+    } finally {
+      holder.release()
+    }
+    expect(await rows()).toEqual(before)
+  })
+})
+
 describe('what is another team’s', () => {
   it('is not found by its id under a team of one’s own', async () => {
     const member = await joined(world, owner)

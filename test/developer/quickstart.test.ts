@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
+  CONTRACT_LANGUAGES,
   PROGRAMS,
   PUBLIC_LANGUAGES,
   quickstart,
   SERVER_LANGUAGES,
   snippetOf,
 } from '../../src/authorization/developer/quickstart.ts'
-import { DEMO_OIDC_APP, demoOidcUris } from '../../src/demo/seed.ts'
+import { DEMO_APP, DEMO_OIDC_APP, demoOidcUris } from '../../src/demo/seed.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
@@ -18,7 +19,8 @@ import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
 import { sharedBrowser } from '../browser.ts'
 import { freePort } from '../free-port.ts'
-import { OF_NPM, OTHERS, runQuickstart } from '../interop/quickstart/quickstart.ts'
+import { demoValues, OF_NPM, OTHERS, runQuickstart, shownOfAlice } from '../interop/quickstart/quickstart.ts'
+import { isInstalled } from '../is-installed.ts'
 import { visit } from '../oidc/person.ts'
 
 /** The programs of "Connect in five minutes" do what the page says. */
@@ -49,16 +51,17 @@ const comesBack = async (url: string): Promise<string> =>
 
 /** `QUICKSTART=python,go,java,php` runs these too: their libraries are downloaded. */
 const asked = (process.env.QUICKSTART ?? '').split(',')
+/** It has no libraries. */
+const here = isInstalled('python3') ? ['contract-python'] : []
 
 describe('the program for', () => {
-  it.each([...OF_NPM, ...OTHERS.filter((id) => asked.includes(id))])('%s signs a person in', async (id) => {
-    const values = { issuer: origin, ...CREDENTIALS }
+  it.each([...OF_NPM, ...here, ...OTHERS.filter((id) => asked.includes(id))])('%s signs a person in', async (id) => {
+    const values = demoValues(id, origin)
     const { skipped, shown } = await inFolder(async (folder) =>
       runQuickstart(id, { root: ROOT, folder, values, port: await freePort(), visit: comesBack }),
     )
     if (skipped) throw new Error(`NOT RUN: ${skipped}`)
-    expect(shown).toContain('1-10001')
-    expect(shown).toContain('+8613800000001')
+    expect(shown).toMatch(shownOfAlice(id))
   })
 
   it('a page signs a person in: a public client', async () => {
@@ -105,8 +108,10 @@ describe('the page', () => {
   it('shows the credentials of the demo, and only where there is one', () => {
     const shown = shownWith()
     expect(shown).toMatchObject({ ...CREDENTIALS, demo: true, issuer: 'http://localhost:3000' })
+    const inContract = [DEMO_APP.appKey, DEMO_APP.secret]
+    for (const { source } of shown.contract) for (const value of inContract) expect(source).toContain(value)
     const without = JSON.stringify(shownWith({ DEMO: 'off' }))
-    for (const value of Object.values(CREDENTIALS)) expect(without).not.toContain(value)
+    for (const value of [...Object.values(CREDENTIALS), ...inContract]) expect(without).not.toContain(value)
   })
 
   it('names a redirect URI that the demo has', () => {
@@ -114,10 +119,12 @@ describe('the page', () => {
   })
 
   it('has every snippet that there is, filled, and short', () => {
-    const { servers, clients } = shownWith()
+    const { servers, clients, contract } = shownWith()
     const files = readdirSync(join(ROOT, 'views/developer/snippets')).map((name) => name.replace('.txt', ''))
-    expect([...SERVER_LANGUAGES, ...PUBLIC_LANGUAGES].map(({ id }) => id).sort()).toEqual(files.sort())
-    for (const { id, source } of [...servers, ...clients]) {
+    expect([...SERVER_LANGUAGES, ...PUBLIC_LANGUAGES, ...CONTRACT_LANGUAGES].map(({ id }) => id).sort()).toEqual(
+      files.sort(),
+    )
+    for (const { id, source } of [...servers, ...contract, ...clients]) {
       expect(source, id).not.toMatch(/\{\{/)
       expect(source, id).toContain('http://localhost:3000')
       expect(source.split('\n').length, id).toBeLessThan(65)

@@ -1,3 +1,4 @@
+import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, dataOf } from '../acceptance/client.ts'
 import { visibleText } from '../acceptance/form.ts'
@@ -40,9 +41,29 @@ describe('the secret of an app', () => {
     const answer = await rotate()
     expect(answer.status).toBe(403)
     expect(seen(answer)).toContain('A secret needs a second factor')
-    expect(seen(await owner.browser.open(path))).toContain('Add one')
+    expect(seen(await owner.browser.open(path))).toContain('Add an authenticator')
     const { rows } = await world.pool.query('select 1 from micro_app_secret where app_key = $1', [appKey])
     expect(rows).toEqual([])
+  })
+
+  it('leads to an authenticator and back, and nowhere else', async () => {
+    const { browser } = await founder(world)
+    const leadsTo = async (return_to: string) => {
+      const query = new URLSearchParams({ return_to })
+      const field = /name="return_to" value="([^"]*)"/
+      const begin = field.exec((await browser.open(`/account/security/sign-in?${query}`)).text)?.[1] ?? ''
+      const made = await browser.send('POST', '/account/security/authenticator', { return_to: begin })
+      const secret = /id="secret">([A-Z2-7]+)</.exec(made.text)?.[1] ?? ''
+      const code = new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+      const form = { code, return_to: field.exec(made.text)?.[1] ?? '' }
+      const { text } = await browser.send('POST', '/account/security/authenticator/confirm', form)
+      await browser.send('POST', '/account/security/authenticator/remove', {})
+      return /class="button" href="([^"]*)"/.exec(text)?.[1]
+    }
+    expect((await owner.browser.open(path)).text).toContain(`/account/security/sign-in?return_to=${path}"`)
+    expect(await leadsTo(path)).toBe(path)
+    expect(await leadsTo('https://elsewhere.example/')).toBe('/')
+    expect(await leadsTo('//elsewhere.example/')).toBe('/')
   })
 
   it('is shown once, and with it a test user gets tokens in the contract', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
 import { routesOf } from '../admin-routes.ts'
-import { adminTokenHolder, COOKIE } from '../console/person.ts'
+import { adminTokenHolder, COOKIE, signedInAs } from '../console/person.ts'
 import { openWorld, type World } from '../harness.ts'
 import {
   APP_FORM,
@@ -16,8 +17,8 @@ import {
 
 /**
  * Who may do what on the pages of developers: every route of the app that is below /developer, each by an owner and a developer of the
- * team, somebody of another team, somebody who was removed from this one, a person who is no developer, an operator, and
- * nobody. Each writing route goes with what it needs, so that it fails for nothing but who asks.
+ * team, somebody of another team, somebody who was removed from this one, a person who is no developer, operators of each
+ * role, and nobody. Each writing route goes with what it needs, so that it fails for nothing but who asks.
  */
 
 /** Who may, and the form. `everybody`: any developer; what is shown is their own. */
@@ -101,44 +102,73 @@ beforeAll(async () => {
     invitation_id: rows[0].invitation_id,
   }
   const operator = await adminTokenHolder(world)
+  const roleHolder = await signedInAs(world, ROLES)
   Object.assign(askers, {
     owner: owner.browser,
     developer: developer.browser,
     stranger: stranger.browser,
     removed: removed.browser,
     outsider: (await person(world)).browser,
-    operator: { cookieHeader: `${COOKIE}=${operator.cookie}` },
+    ...Object.fromEntries(ROLES.map((role) => [`operator, ${role}`, cookieOf(roleHolder(role).person)])),
+    'operator, token': cookieOf(operator),
     nobody: { cookieHeader: '' },
   })
 })
 afterAll(() => world?.close())
 
+const cookieOf = ({ cookie }: { readonly cookie: string }) => ({ cookieHeader: `${COOKIE}=${cookie}` })
+const OPERATORS_ASKING = [...ROLES.map((role) => `operator, ${role}`), 'operator, token']
+
 /** What comes of it: let in, or how not. */
 const expected = (
   who: (typeof ROUTES)[string]['who'],
 ): Readonly<Record<string, 'in' | 'home' | 'sign-in' | 403 | 404>> => {
-  const outside = { operator: 'sign-in', nobody: 'sign-in' } as const
+  const outside = Object.fromEntries([...OPERATORS_ASKING, 'nobody'].map((asker) => [asker, 'sign-in' as const]))
   if (who === 'person')
     return { owner: 'in', developer: 'in', stranger: 'in', removed: 'in', outsider: 'in', ...outside }
   const member = { owner: 'in', developer: who === 'owner' ? 403 : 'in', outsider: 'home', ...outside } as const
   return who === 'everybody' ? { ...member, stranger: 'in', removed: 'in' } : { ...member, stranger: 404, removed: 404 }
 }
 
+const pathOf = (route: string): string =>
+  (route.split(' ')[1] ?? '').replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
+
 it('has every route of the pages of developers', () => {
   const known = routesOf(world.app, '/developer').filter((route) => !route.startsWith('OPTIONS'))
   expect(known.sort()).toEqual(Object.keys(ROUTES).sort())
 })
 
+it.each(Object.keys(ROUTES).filter((route) => route.startsWith('POST ')))(
+  'takes no form of another site: %s',
+  async (route) => {
+    const path = pathOf(route)
+    const rows = async () =>
+      (await world.pool.query('select (select count(*) from audit_event) + (select count(*) from app_event) as n')).rows
+    const before = await rows()
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = {
+        cookie: owner.browser.cookieHeader,
+        'sec-fetch-site': site,
+        origin: 'https://elsewhere.example',
+        'content-type': 'application/x-www-form-urlencoded',
+      }
+      const form = String(new URLSearchParams(ROUTES[route]?.form as Record<string, string>))
+      expect((await clientOf(world).call('POST', path, headers, form)).status, site).toBe(403)
+    }
+    expect(await rows()).toEqual(before)
+  },
+)
+
 describe('the pages of developers', () => {
   // Refusals first: they must change nothing for those who may.
-  const order = ['nobody', 'operator', 'outsider', 'removed', 'stranger', 'developer', 'owner']
+  const order = ['nobody', ...OPERATORS_ASKING, 'outsider', 'removed', 'stranger', 'developer', 'owner']
   it.each(order)('let %s do what it may, and nothing else', async (asker) => {
     const client = clientOf(world)
     const all = Object.entries(ROUTES).filter(([route]) => asker !== 'outsider' || !route.endsWith('/terms'))
     for (const [route, { who, form }] of all) {
       const [method = '', pattern = ''] = route.split(' ')
+      const path = pathOf(route)
       const leaves = route.endsWith('/leave') && (asker === 'developer' || asker === 'owner')
-      const path = pattern.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
       const cookie = askers[asker]?.cookieHeader ?? ''
       const browser = client.newBrowser()
       for (const pair of cookie.split('; ')) {

@@ -7,11 +7,12 @@ const { permissions, jobs } = parse(read('.github/workflows/ci.yml'))
 
 it('the workflow may only read', () => {
   expect(permissions).toEqual({ contents: 'read' })
-  expect(Object.keys(jobs)).toEqual(['ci', 'shards', 'postgres', 'failover'])
+  expect(Object.keys(jobs)).toEqual(['ci', 'shards', 'citus', 'postgres', 'failover'])
 })
 
 it.each([
   ['ci', '.ci/run', 90],
+  ['citus', '.ci/citus', 60],
   ['postgres', '.ci/postgres', 60],
   ['failover', '.ci/failover', 45],
 ])('its job %s runs %s, and pins its actions', (name, program, minutes) => {
@@ -28,6 +29,6 @@ it('tests run on each PostgreSQL that OPERATIONS names', () => {
     /PostgreSQL (\d+) or later,.*tested with \d+ to (\d+)/.exec(read('.github/OPERATIONS.md')) ?? []
   const { version } = jobs.postgres.strategy.matrix
   expect([version[0], version.at(-1)]).toEqual([Number(oldest), Number(newest)])
-  for (const folder of read('.ci/postgres').match(/test\/[\w/.]+/g) ?? [])
-    expect(existsSync(`${ROOT}${folder}`)).toBe(true)
+  for (const program of ['.ci/postgres', '.ci/citus'])
+    for (const folder of read(program).match(/test\/[\w/.-]+/g) ?? []) expect(existsSync(`${ROOT}${folder}`)).toBe(true)
 })

@@ -5,20 +5,39 @@ import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
 import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
+import { ACTIONS } from '../../src/demo/partner/control/actions.ts'
+import { MISTAKE_GROUPS } from '../../src/demo/partner/mistakes/mistakes.ts'
+import type { Product } from '../../src/demo/partner/product.ts'
+import type { Order, Refund } from '../../src/demo/partner/shop.ts'
 import { ALL_ACTIONS, fieldsOf } from '../../src/operations/actions/index.ts'
+import { STATES } from '../../src/operations/console/texts.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
-import { translator } from '../../src/platform/lib/web/locale.ts'
+import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
+import { keyOf, translator } from '../../src/platform/lib/web/locale.ts'
 import { REFUSAL_REASONS } from '../../src/sandbox/certification/run-errors.ts'
 import { STEPS } from '../../src/sandbox/certification/steps/index.ts'
 import { CHECK_IDS } from '../../src/sandbox/checks/checks.ts'
+import type { FieldKind } from '../../src/sandbox/portal/docs/field.ts'
+import { type Direction, NOTICES } from '../../src/sandbox/portal/docs/notices.ts'
+import type { NotReplayable } from '../../src/sandbox/portal/errors.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/portal/members/secret.ts'
+import type { Channel } from '../../src/sandbox/portal/notify/store.ts'
+import { PRODUCT_ROLES } from '../../src/sandbox/portal/pages/functions-form.ts'
+import type { BodyProblem } from '../../src/sandbox/portal/play/body.ts'
+import { EXPECTED_OUTCOMES, PLAY_ORDER_FIELDS, playActionParams, SIGNINGS } from '../../src/sandbox/portal/play/wire.ts'
 import { refusalText } from '../../src/sandbox/portal/texts.ts'
+import type { TrafficOutcome } from '../../src/sandbox/portal/traffic/outcome.ts'
+import type { TrafficKind } from '../../src/sandbox/portal/traffic/store.ts'
+import type { ReplayedOne } from '../../src/sandbox/portal/traffic/wire.ts'
+import { FAULTS } from '../../src/sandbox/test-plan/conditions.ts'
 import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { MEMBER_REFUSALS } from '../../src/ticketing/members/errors.ts'
 import { ORDER_STATES, REFUND_STATES, VOUCHER_STATES } from '../../src/ticketing/orders/states.ts'
+import { CALL_CAUSES, FORGERIES } from '../../src/ticketing/partner-calls/index.ts'
+import { CONTACT_ROLES } from '../../src/ticketing/partners/index.ts'
 
 const views = new URL('../../views/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, views), 'utf8')
@@ -60,7 +79,10 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
   ...fieldsOf(action).flatMap(({ name, choices }) =>
     choices.map((choice) => `field.${action.id.split('_', 1)[0]}.${name}.${choice}`).filter((key) => key in en),
   ),
-  ...Object.entries(action.tables ?? {}).flatMap(([name, columns]) => [name, ...columns].map((one) => `field.${one}`)),
+  ...Object.entries(action.parts ?? {}).flatMap(([name, columns]) => [
+    ...keysOfField(action.id, name).filter((key) => key in en), // some pages have a longer title for it
+    ...columns.filter((column) => !column.onTerminalOnly).flatMap((column) => keysOfField(action.id, column.name)),
+  ]),
 ]
 /** The titles of an action that has a form for each of several values. */
 const titlesOf = ({ id, each }: (typeof ALL_ACTIONS)[number]): string[] =>
@@ -114,8 +136,58 @@ function keysOfField(id: string, name: string): string[] {
   ]
 }
 
+/** Every id of a type, where the sources have no list of them: one too few or too many does not compile. */
+const idsOf = <Id extends string>(ids: Readonly<Record<Id, 1>>): string[] => Object.keys(ids)
+
+/** Keys of the sandbox's playground, traffic and reference, and of the demo partner's back office (`keyOf`). */
+const bySuffix: Readonly<Record<string, readonly string[]>> = {
+  'sandbox.play.sign_': SIGNINGS,
+  'sandbox.play.expect_': EXPECTED_OUTCOMES,
+  'sandbox.play.action_': playActionParams.shape.action.options,
+  'sandbox.play.problem_': [
+    ...['price', ...PLAY_ORDER_FIELDS.filter((field) => !field.endsWith('_price'))],
+    ...idsOf<BodyProblem['kind']>({
+      ...{ json: 1, fields: 1, 'not-an-object': 1, 'too-long': 1, 'sold-order': 1, 'unknown-order': 1 },
+    }),
+  ],
+  'sandbox.traffic.kind_': [...idsOf<TrafficKind>({ call: 1, notice: 1, rejected: 1 }), 'unsigned', 'unverified'],
+  'sandbox.traffic.': idsOf<TrafficOutcome['name']>({
+    ...{ succeeded: 1, failed: 1, 'refused-rightly': 1, 'not-refused': 1, unverified: 1 },
+  }),
+  'sandbox.traffic.forged_': FORGERIES,
+  'sandbox.traffic.cause_': CALL_CAUSES.filter((kind) => !['notice', 'operator', 'step'].includes(kind)),
+  'sandbox.traffic.cause_operator_': ['command', 'console', 'api'],
+  'sandbox.traffic.obstacle_': idsOf<NotReplayable['obstacle']>({
+    ...{ changes: 1, 'not-a-notice': 1, 'not-verified': 1, 'not-whole': 1 },
+  }),
+  'sandbox.traffic.replayed_': idsOf<ReplayedOne['outcome']>({
+    ...{ accepted: 1, again: 1, refused: 1, done: 1, failed: 1, impossible: 1, gone: 1, limited: 1 },
+  }),
+  'sandbox.docs.kind_': idsOf<Exclude<FieldKind, 'stock'>>({
+    ...{ text: 1, id: 1, int: 1, int64: 1, digits: 1, price: 1, date: 1, datetime: 1, time: 1, boolean: 1 },
+    ...{ object: 1, any: 1 },
+  }),
+  'sandbox.docs.': idsOf<Direction>({ request: 1, answer: 1, notice: 1 }),
+  'sandbox.docs.notice_': NOTICES.map(({ name }) => name),
+  'sandbox.conditions.': FAULTS,
+  'sandbox.product.': PRODUCT_ROLES,
+  'sandbox.told.': [...CONTACT_ROLES, ...idsOf<Channel>({ mail: 1, webhook: 1 })],
+  'office.state.': idsOf<Order['state'] | Refund['state']>({
+    ...{ created: 1, paying: 1, issued: 1, 'create failed': 1, 'pay failed': 1 },
+    ...{ reviewing: 1, refunded: 1, refused: 1 },
+  }),
+  'office.calendar.': idsOf<Product['calendar']>({ 'open date': 1, days: 1, levels: 1 }),
+  'office.issues.': idsOf<Product['issues']>({ 'at once': 1, later: 1, 'by notice': 1 }),
+  'office.refunds.': idsOf<Product['refunds']>({ 'at once': 1, 'after review': 1, never: 1 }),
+  'office.mistakes_of.': Object.keys(MISTAKE_GROUPS),
+  'office.done.': [...Object.keys(ACTIONS), 'unchanged', 'mistakes', 'honest'],
+}
+
 /** Keys that follow from an id (src/sandbox/portal/texts.ts, src/authorization/developer/quickstart.ts). */
 const derived = [
+  ...Object.values(STATES).flatMap((states) => states.split(' ').map((state) => `console.state.${state}`)),
+  ...ROLES.map((role) => `console.role.${role}`),
+  ...['owner', 'developer'].map((role) => `sandbox.members.role.${role}`),
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
   ...Object.keys(ORDER_STATES).map((state) => `sandbox.order_state.${state}`),
@@ -133,6 +205,7 @@ const derived = [
   ...ofOpenApi(),
   ...ALL_ACTIONS.flatMap(ofAction),
   ...SHOWN.map((name) => `field.${name}`),
+  ...Object.entries(bySuffix).flatMap(([prefix, ids]) => ids.map((id) => keyOf(prefix, id))),
 ].map((key) => key.replaceAll('-', '_'))
 
 describe('the texts of the pages', () => {

@@ -19,7 +19,7 @@ function chineseTexts(): [where: string, text: string][] {
   )
   // Names of things that are sold, and of people, are data.
   const code = filesOf('src/', /\.ts$/).filter(
-    (path) => !/demo\/partner\/catalogue|demo\/seed|test-visitors/.test(path),
+    (path) => !/demo\/partner\/(?:assortment|catalogue)|demo\/seed|test-visitors/.test(path),
   )
   const literals = code.flatMap((path) =>
     [...read(path).matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, text = '']): [string, string] => [path, text]),

@@ -23,8 +23,8 @@ it('no source but time-zone.ts puts a time into words', () => {
   const worded = /replace\('T', ' '\)|dateStyle|timeStyle|toLocale(?:Date|Time)String|toUTCString/
   const sources = filesIn('src', '.ts').filter(([, text]) => worded.test(text))
   expect(sources.map(([path]) => path).sort()).toEqual([
-    'src/demo/partner/delivery.ts', // the Date header of its calls
-    'src/demo/partner/time.ts', // a seller's own program, in Beijing's time
+    'src/demo/partner/outbox.ts', // the Date header of its calls
+    'src/demo/partner/wire.ts', // a seller's own program, in Beijing's time
     'src/platform/lib/crypto/signing.ts', // Date headers
     'src/platform/lib/time-zone.ts',
   ])

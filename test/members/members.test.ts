@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_INVITATIONS, MAX_MEMBERS } from '../../src/platform/lib/member.ts'
-import { removeMember, setMemberRole } from '../../src/ticketing/members/change.ts'
-import { inviteAgain, inviteMember } from '../../src/ticketing/members/invite.ts'
+import { inviteAgain, inviteMember, removeMember, setMemberRole } from '../../src/ticketing/members/change.ts'
 import { useLink } from '../../src/ticketing/members/join.ts'
 import { openMemberLink } from '../../src/ticketing/members/link.ts'
 import { spendLink } from '../../src/ticketing/members/link-store.ts'

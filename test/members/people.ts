@@ -1,5 +1,5 @@
 import type { MemberRole } from '../../src/platform/lib/member.ts'
-import { inviteMember } from '../../src/ticketing/members/invite.ts'
+import { inviteMember } from '../../src/ticketing/members/change.ts'
 import { useLink } from '../../src/ticketing/members/join.ts'
 import { findMemberMail } from '../../src/ticketing/members/link.ts'
 import { sendPasswordLink } from '../../src/ticketing/members/password.ts'

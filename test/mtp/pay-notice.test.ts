@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_ADDITIONAL } from '../../src/ticketing/orders/additional.ts'
+import { MAX_ADDITIONAL } from '../../src/ticketing/orders/issue-tickets.ts'
 import { showOrder } from '../../src/ticketing/orders/show-order.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
 import { historyOf, waitingJobs } from '../orders/orders.ts'

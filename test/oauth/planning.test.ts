@@ -4,13 +4,15 @@ import { Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld } from '../harness.ts'
+import { CITUS_URL } from '../one-table.ts'
 
 /** Area A works however statements are planned (DATABASE_PLANNING). */
 
 const AT_ONCE = 5
 
+/** On Citus statements are planned as the server is set, whatever the setting says. */
 describe.each([
-  ['forced', 'force_generic_plan'],
+  ['forced', CITUS_URL ? 'auto' : 'force_generic_plan'],
   ['server', 'auto'],
 ])('with DATABASE_PLANNING=%s', (planning, mode) => {
   it('authorize, exchange, refresh, A4, A5 and A6 work, alone and in batches', async () => {

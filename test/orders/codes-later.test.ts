@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { answerText } from '../../src/operations/cli/order-text.ts'
+import { actionOf } from '../../src/operations/actions/index.ts'
+import { textOf } from '../../src/operations/cli/action-text.ts'
 import type { ReportedVoucher } from '../../src/ticketing/orders/quantities.ts'
 import { ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
@@ -125,7 +126,8 @@ describe('the additional lists of answers', () => {
     expect((await order.query(orderId)).order).toMatchObject(shown('paid'))
     const answer = await order.query(orderId)
     expect(answer.order).toMatchObject(shown('asked'))
-    expect(answerText(answer)).toMatch(/voucher_additional +\{"name":"asked"\}/)
+    const text = textOf(actionOf('POST /orders/:order_id/pay'))({ ...answer })
+    expect(text).toMatch(/voucher_additional\n\[\n {2}\{\n {4}"name": "asked"/)
   })
 
   it.each([null, '', 'text', 5, { one: 1 }, []])('cost nothing, whatever they are: %j', async (list) => {

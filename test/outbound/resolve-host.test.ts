@@ -1,4 +1,3 @@
-import { createSocket, type Socket } from 'node:dgram'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,40 +8,11 @@ import { hashPassword } from '../../src/platform/lib/crypto/password.ts'
 import { addressGuard } from '../../src/platform/outbound/address-guard.ts'
 import { type HttpCallError, post } from '../../src/platform/outbound/http-call.ts'
 import { hostResolver } from '../../src/platform/outbound/resolve-host.ts'
+import { answerTo, closeNameServers, nameServer, record, typeOf } from './name-server.ts'
 
 /** Names of partners' hosts, asked of name servers that the test runs itself. */
 
-const servers: Socket[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close()
-})
-
-/** A name server; `answer` makes an answer of a query, or says nothing. */
-async function nameServer(answer: (query: Buffer) => Buffer | undefined): Promise<string> {
-  const server = createSocket('udp4')
-  servers.push(server)
-  server.on('message', (query, { port, address }) => {
-    const made = answer(query)
-    if (made) server.send(made, port, address)
-  })
-  await new Promise<void>((ready) => server.bind(0, '127.0.0.1', ready))
-  return `127.0.0.1:${server.address().port}`
-}
-
-/** The query with its header turned into that of an answer, its question, and these records. */
-function answerTo(query: Buffer, code: number, ...records: Buffer[]): Buffer {
-  const end = query.indexOf(0, 12) + 5
-  const head = Buffer.from(query.subarray(0, 12))
-  head.writeUInt16BE(0x8180 | code, 2)
-  head.writeUInt16BE(records.length, 6)
-  head.writeUInt32BE(0, 8)
-  return Buffer.concat([head, query.subarray(12, end), ...records])
-}
-
-const typeOf = (query: Buffer): number => query.readUInt16BE(query.indexOf(0, 12) + 1)
-
-/** An A record for the name of the question. */
-const record = (...address: number[]) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address])
+afterEach(closeNameServers)
 
 const silence = () => nameServer(() => undefined)
 const nobody = async (): Promise<never> => {

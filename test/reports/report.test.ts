@@ -2,7 +2,7 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { VERSION } from '../../src/platform/lib/version.ts'
-import { reportUrl } from '../../src/sandbox/portal/accept-run.ts'
+import { reportUrl } from '../../src/sandbox/portal/notify/notifications.ts'
 import {
   findReport,
   reportOfRun,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src/sandbox/certification/event.ts'
-import type { RunAnswer } from '../../src/sandbox/portal/api/answer.ts'
+import type { runAnswer } from '../../src/sandbox/portal/api/answer.ts'
 import type { RunReport } from '../../src/sandbox/portal/api/report.ts'
 import { reportOfRun } from '../../src/sandbox/reports/report.ts'
 import { NO_CONDITIONS } from '../../src/sandbox/test-plan/conditions.ts'
@@ -28,7 +28,7 @@ beforeEach(() => lab.world.clock.advance(61))
 const begin = async (overwrite = true): Promise<string> => {
   const answer = await call(lab, 'POST', '/runs', { partnerId: 7001, overwrite, body: SIMPLE })
   expect(answer).toMatchObject({ status: 200, code: 200, describe: 'success', partnerId: '7001' })
-  return (answer.run as RunAnswer).run_id
+  return (answer.run as ReturnType<typeof runAnswer>).run_id
 }
 const start = (run: string, step: string, who?: { who: Who }) =>
   call(lab, 'POST', `/runs/${run}/steps/${step}/start`, undefined, who)
@@ -75,7 +75,7 @@ describe('a run over the headless API', () => {
       },
     })
     const { runs } = await call(lab, 'GET', '/runs')
-    expect((runs as RunAnswer[])[0]).toMatchObject({ run_id: run })
+    expect((runs as ReturnType<typeof runAnswer>[])[0]).toMatchObject({ run_id: run })
   })
 
   it('speaks Chinese when asked', async () => {
@@ -117,7 +117,7 @@ describe('a run over the headless API', () => {
   it('is not overwritten while it is under way, unless that is said', async () => {
     const run = await begin()
     expect(await begin(false)).not.toBe(run)
-    const present = ((await call(lab, 'GET', '/runs/present')).run as RunAnswer).run_id
+    const present = ((await call(lab, 'GET', '/runs/present')).run as ReturnType<typeof runAnswer>).run_id
     await start(present, 'product-pull')
     await follow(present)
     expect(await call(lab, 'POST', '/runs', { body: SIMPLE })).toMatchObject({

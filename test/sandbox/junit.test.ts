@@ -3,7 +3,7 @@ import { addSeconds, utcDate } from '../../src/platform/lib/clock.ts'
 import { localized } from '../../src/platform/lib/localized-text.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import { junitCheckLine, junitOf as junitIn } from '../../src/sandbox/portal/api/junit.ts'
-import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/portal/api/report.ts'
+import type { FailedCheck, RunReport } from '../../src/sandbox/portal/api/report.ts'
 import { localizedText } from '../../src/sandbox/portal/texts.ts'
 import { choice } from '../../src/sandbox/test-plan/choice.ts'
 import { junitProblems } from './junit.ts'
@@ -12,6 +12,9 @@ import { SIMPLE } from './lab.ts'
 const junitOf = (of: RunReport) => junitIn(of, translator('en'))
 
 const AT = utcDate(2026, 5, 6, 10, 34, 20)
+
+type ReportedStep = RunReport['steps'][number]
+type ReportedAttempt = ReportedStep['attempts'][number]
 
 const attempt = (number: number, outcome: ReportedAttempt['outcome'], failed_checks: FailedCheck[] = []) => ({
   ...{ attempt_id: `a-${number}`, number, outcome, failed_checks, started_at: AT, warnings: 0 },

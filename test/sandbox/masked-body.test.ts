@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Detail, localized } from '../../src/platform/lib/localized-text.ts'
 import { HIDDEN, maskedAnswer, maskedReason } from '../../src/platform/lib/masked-reason.ts'
-import type { Direction } from '../../src/sandbox/portal/docs/anchor.ts'
+import type { Direction } from '../../src/sandbox/portal/docs/notices.ts'
 import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
 import { maskedBody, SHOWN_FIELDS } from '../../src/sandbox/portal/traffic/masked-body.ts'
 

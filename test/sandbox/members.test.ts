@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { inviteAgain, inviteMember } from '../../src/ticketing/members/invite.ts'
+import { inviteAgain, inviteMember } from '../../src/ticketing/members/change.ts'
 import { useLink } from '../../src/ticketing/members/join.ts'
 import { showPartner, suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'

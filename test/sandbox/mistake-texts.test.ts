@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { explainMistake } from '../../src/sandbox/portal/mistake-texts.ts'
+import { explainMistake } from '../../src/sandbox/portal/texts.ts'
 import { MISTAKES } from '../../src/ticketing/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/ticketing/mws/diagnose/warnings.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { orderMark } from '../../src/sandbox/portal/traffic/order-mark.ts'
+import { orderMark } from '../../src/sandbox/portal/traffic/routes.ts'
 
 const FIRST = 8985652356562000001n
 const marksOf = (count: number) =>

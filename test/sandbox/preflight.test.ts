@@ -5,9 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Config } from '../../src/platform/config/index.ts'
 import { RescodeError } from '../../src/platform/lib/web/rescode.ts'
 import { addressGuard } from '../../src/platform/outbound/address-guard.ts'
-import { type InterfacePreflight, type PreflightCheck, preflight } from '../../src/sandbox/portal/preflight/index.ts'
-import { probe } from '../../src/sandbox/portal/preflight/probe.ts'
-import { verdict } from '../../src/sandbox/portal/preflight/verdict.ts'
+import { type InterfacePreflight, preflight } from '../../src/sandbox/portal/preflight/index.ts'
+import { probe, verdict } from '../../src/sandbox/portal/preflight/probe.ts'
 import { INTERFACES, type InterfaceName } from '../../src/ticketing/interfaces/index.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -62,6 +61,8 @@ async function one(url: string, deps = world.deps): Promise<InterfacePreflight> 
   if (!only) throw new Error('no result')
   return only
 }
+type PreflightCheck = InterfacePreflight['checks'][number]
+
 const checkOf = ({ checks }: InterfacePreflight, id: PreflightCheck['id']): PreflightCheck => {
   const found = checks.find((check) => check.id === id)
   if (!found) throw new Error(`no check ${id}`)
@@ -232,13 +233,13 @@ describe('a connection that does not come about', () => {
   })
 
   it.each([
-    ['CERT_HAS_EXPIRED', 'tls-expired'],
-    ['CERT_NOT_YET_VALID', 'tls-not-yet'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls-other-host'],
-  ])('has a certificate with %s', (code, reason) => {
+    ['CERT_HAS_EXPIRED', 'tls_expired'],
+    ['CERT_NOT_YET_VALID', 'tls_not_yet'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_other_host'],
+  ])('has a certificate with %s', (code, text) => {
     const timings = { connected: null, headers: null, total: 5 }
     expect(verdict('https://a.example/', { outcome: 'failed', failure: 'tls', code, timings }).tls).toMatchObject({
-      reason,
+      text: `sandbox.preflight.${text}`,
     })
   })
 
@@ -349,7 +350,7 @@ describe('the time that is left for all URLs', () => {
     })
     const found = await probe(world.deps, url, 299)
     expect(found).toEqual({ outcome: 'no-time' })
-    expect(verdict(url, found).answers).toEqual({ outcome: 'not_tried', reason: 'no-time' })
+    expect(verdict(url, found).answers).toEqual({ outcome: 'not_tried', text: 'sandbox.preflight.no_time' })
     expect(requests).toBe(0)
     expect(await probe(world.deps, url, 3_000)).toMatchObject({ outcome: 'answered' })
   })

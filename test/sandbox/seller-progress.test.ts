@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { translator } from '../../src/platform/lib/web/locale.ts'
 import type { Run } from '../../src/sandbox/certification/run.ts'
 import { currentState, runState } from '../../src/sandbox/certification/run-progress.ts'
-import { homeOf } from '../../src/sandbox/portal/pages/home-page.ts'
-import { progressNotice } from '../../src/sandbox/portal/pages/progress-notice.ts'
+import { progressNotice } from '../../src/sandbox/portal/pages/functions-page.ts'
+import { homeOf } from '../../src/sandbox/portal/pages/plugin.ts'
 import { progressOf, type SellerFacts } from '../../src/sandbox/portal/seller-progress.ts'
 
 /** Where a seller stands, in every combination of what is known, and what the pages make of it. */

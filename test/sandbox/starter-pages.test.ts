@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { STARTER_PRODUCTS, STARTERS } from '../../src/sandbox/portal/starters.ts'
+import { STARTER_PRODUCTS, STARTERS } from '../../src/sandbox/portal/starter-routes.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'

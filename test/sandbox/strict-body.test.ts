@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseLossless } from '../../src/platform/lib/json/lossless.ts'
-import { readWritten } from '../../src/sandbox/portal/play/body.ts'
-import { obstacleTo, strictBody } from '../../src/sandbox/portal/play/strict-body.ts'
+import { obstacleTo, readWritten, strictBody } from '../../src/sandbox/portal/play/body.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
 import type { NamedOrder } from '../../src/ticketing/orders/trial-store.ts'

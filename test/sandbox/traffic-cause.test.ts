@@ -210,7 +210,7 @@ it('the history says job and operator as before', async () => {
 it('operators and exports see the same', async () => {
   world.clock.advance(5)
   const pulled = await gatehouse(settings(), ...'product pull D4 --partner-id 7001'.split(' '))
-  expect(pulled.stdout).toContain('1 products stored')
+  expect(pulled.stdout).toMatch(/^pulled +D4$/m)
   const { rows } = await world.pool.query(`select call_id from partner_call where request_body like '%"D4"%'`)
   const kept = { cause: BY_COMMAND.kind, cause_ref: BY_COMMAND.ref }
   const id = rows[0]?.call_id
@@ -221,5 +221,5 @@ it('operators and exports see the same', async () => {
   expect(har.log.entries[0]).toMatchObject({ _cause: 'operator', _cause_ref: 'command' })
   const list = await gatehouse(settings(), ...'traffic list --partner-id 7001 --limit 1'.split(' '))
   expect(list.stdout).toMatch(/ CAUSE +ID.*\n.* operator command +call\//)
-  expect((await gatehouse(settings(), 'traffic', 'show', id)).stdout).toMatch(/\ncause +operator command\n/)
+  expect((await gatehouse(settings(), 'traffic', 'show', id)).stdout).toMatch(/\ncause +operator\ncause_ref +command\n/)
 })

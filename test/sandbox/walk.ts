@@ -1,5 +1,5 @@
 import { nextStep, showRun } from '../../src/sandbox/certification/run.ts'
-import { findLinkedOrders, type OrderRole } from '../../src/sandbox/certification/run-order-store.ts'
+import { findLinkedOrders, type OrderRole } from '../../src/sandbox/certification/run-store.ts'
 import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { FUNCTION_IDS } from '../../src/sandbox/test-plan/functions.ts'
 import type { Lab, Made } from './lab.ts'

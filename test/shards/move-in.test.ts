@@ -33,7 +33,6 @@ it('moves everybody, goes on where it broke off, and their tokens, passwords and
     const user = await before.client.makeUser()
     held.push({ user, ...(await before.client.getTokens(await before.client.signedIn(user, app), app)) })
   }
-  await before.world.close()
   const settings = { DATABASE_URL: url, SECRET_KEY, NODE_ENV: 'test' }
 
   const brokenOff = movePeople(url, 4, (done) => {
@@ -44,20 +43,31 @@ it('moves everybody, goes on where it broke off, and their tokens, passwords and
   await expect(migrate(url, 4)).rejects.toThrow('people are being moved')
   await expect(movePeople(url, 8)).rejects.toThrow('people are being moved to 4 shards: set SHARDS=4')
 
+  let running = before
+  /** A process of before serves nobody any more, and balancers learn it. */
+  const isOver = async () => {
+    const { world, client } = running
+    const [{ access_token }] = held as [Held]
+    expect((await client.userInfo(access_token)).text).not.toContain('"rescode":0')
+    expect((await world.app.inject('/readyz')).json()).toEqual({ status: 'migrations pending' })
+    await world.close()
+  }
   const moved = await gatehouse({ ...settings, SHARDS: '4' }, 'shards', 'move-in', '--json')
   expect(moved).toMatchObject({ code: 0 })
   expect(JSON.parse(moved.stdout)).toMatchObject({ from: 1, to: 4, rows: { user_profile: PEOPLE, user_grant: PEOPLE } })
   for (const shards of [4, 8]) {
     if (shards === 8) expect(await movePeople(url, 8)).toMatchObject({ from: 4, to: 8, rows: { user_profile: PEOPLE } })
+    await isOver()
     expect(await migrate(url, shards)).toEqual([])
-    const { world, client } = await open(shards)
+    running = await open(shards)
+    const { client } = running
     for (const { user, access_token, refresh_token } of held) {
       expect(dataOf(await client.userInfo(access_token))).toMatchObject({ uinfo: { user_id: user.user_id } })
       tokenSetOf(await client.refresh(app, refresh_token))
       await client.signedIn(user, app)
     }
-    await world.close()
   }
+  await running.world.close()
   await expect(movePeople(url, 4)).rejects.toThrow('people are in 8 already')
   const { rows } = await query(`select nspname from pg_namespace where nspname ~ '^(moved|shard_\\d+_of_4)'`)
   expect(rows).toEqual([])

@@ -6,13 +6,14 @@ import { translator } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
+import { localPath } from '../../platform/lib/web/return-to.ts'
 import { confirmOwnTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
 import { preparePages } from './forms-guard.ts'
 import { passkeyForms, shownPasskeys } from './passkey-routes.ts'
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
-import { codeForm, type SecurityChange, securityQuery } from './wire.ts'
+import { codeForm, type SecurityChange, securityQuery, signInQuery } from './wire.ts'
 
 /** The page about security is of the room people, and leads to these. */
 const SECURITY = '/account/security'
@@ -27,6 +28,11 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const cookie = sessionCookie(config)
   await preparePages(app, config)
 
+  /** The page that a person has come from, to which a new authenticator leads back; empty for none. */
+  const returnToOf = (given: unknown): string => {
+    const { return_to } = signInQuery.parse(given)
+    return return_to === undefined ? '' : localPath(return_to, config.PUBLIC_URL)
+  }
   const toOverview = (reply: FastifyReply) => reply.headers(NO_STORE_HEADERS).redirect(OVERVIEW, 303)
 
   app.get(OVERVIEW, async (request, reply) => {
@@ -51,6 +57,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       recoveryCodes: String(recoveryCodes),
       alert,
       done: done ? translator(localeOfRequest(request))(`security.done.${done}`) : null,
+      returnTo: returnToOf(request.query),
       passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
@@ -70,9 +77,14 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   }
 
   const sendAuthenticator = (request: FastifyRequest, reply: FastifyReply, page: object) =>
-    sendPage(request, reply, 'account/authenticator', { made: null, picture: null, alert: '', ...page })
-  const sendCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
-    sendPage(request, reply, 'account/recovery-codes', { codes, goOn: OVERVIEW }, { scripts: true })
+    sendPage(request, reply, 'account/authenticator', {
+      ...{ made: null, picture: null, alert: '', returnTo: returnToOf(request.body) },
+      ...page,
+    })
+  const sendCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) => {
+    const goOn = returnToOf(request.body) || OVERVIEW
+    return sendPage(request, reply, 'account/recovery-codes', { codes, goOn }, { scripts: true })
+  }
 
   if (config.SECOND_FACTOR !== 'off') {
     change(`${SECURITY}/authenticator`, async (request, reply, session) => {

@@ -65,7 +65,7 @@ export const retryAppEvent = operation(oneEvent, async (deps: Deps, given: OneEv
  */
 export function checkWebhookUrl({ config, calls: { guard } }: OutboundDeps, text: string): void {
   const url = new URL(text)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const refuse = (problem: string) => {
     throw new InvalidInput([{ field: 'webhook_url', problem }])

@@ -7,7 +7,7 @@ import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
-import { deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
+import { deliver, NotSent, postWebhook, WEBHOOK_PROBLEMS } from '../../platform/outbound/index.ts'
 import { findWebhookOfApp, showMicroApp, type WebhookOfApp } from '../registry/index.ts'
 import * as store from './store.ts'
 import { type AppEvent, type AppNews, appEventFilter, type EndedAccess } from './wire.ts'
@@ -81,7 +81,7 @@ async function sendOne(
   let answered: number | null = null
   const { failure } = await deliver(deps, {
     send: async () => {
-      if (!webhook) throw new NotSent('the app has no webhook any more', 'webhook: none', { permanent: true })
+      if (!webhook) throw new NotSent(WEBHOOK_PROBLEMS.none, 'webhook: none', { permanent: true })
       answered = await postWebhook(deps, { ...webhook, id: event.event_id, body: bodyOf(event) })
     },
     markSent: () => store.markSent(deps.db, event, answered, deps.clock.now()),

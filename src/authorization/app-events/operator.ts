@@ -10,20 +10,10 @@ export const APP_EVENT_ACTIONS = [
     route: 'GET /apps/:app_key/events',
     command: 'app events',
     role: 'support',
-    input: listAppEvents.input,
     run: listAppEvents,
     list: {
       rows: 'events',
-      columns: [
-        { name: 'event_id' },
-        { name: 'type' },
-        { name: 'reason' },
-        { name: 'state' },
-        { name: 'attempts' },
-        { name: 'last_status' },
-        { name: 'created_at' },
-        { name: 'last_error' },
-      ],
+      columns: ['event_id', 'type', 'reason', 'state', 'attempts', 'last_status', 'created_at', 'last_error'],
     },
   }),
   action({
@@ -31,7 +21,6 @@ export const APP_EVENT_ACTIONS = [
     command: 'app retry-event',
     arguments: ['app_key', 'event_id'],
     role: 'editor',
-    input: retryAppEvent.input,
     run: retryAppEvent,
   }),
   action({

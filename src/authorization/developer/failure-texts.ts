@@ -57,7 +57,7 @@ const MENDS: Readonly<Record<string, string>> = {
   parameter_repeated: PARAMETER,
   parameter_undecodable: PARAMETER,
   parameter_malformed: PARAMETER,
-  access_token_missing: 'developer.mend.missing',
+  access_token_missing: 'developer.mend.bearer',
   access_token_twice: 'developer.mend.token_once',
   url_too_long: 'developer.mend.too_long',
   request_too_long: 'developer.mend.too_long',

@@ -7,8 +7,9 @@ import { type FailureAnswer, invalidRequest, methodNotAllowed, RescodeError } fr
 import { CONTRACT_REQUESTS } from '../oauth/index.ts'
 import type { StandardRequests } from '../oidc/index.ts'
 import type { PersonRequest } from '../people/index.ts'
-import { namedApps, refusalOf } from '../refusals/index.ts'
+import { appsOfTokens, namedApps, refusalOf } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
+import { checkRead } from '../resource/index.ts'
 import { findAppAccess } from '../teams/index.ts'
 import { reasonOf } from './failure-view.ts'
 import { isForm, type PastedRequest, parsePasted } from './pasted.ts'
@@ -16,11 +17,14 @@ import { OPERATIONS } from './reference.ts'
 
 /** What would come of a request that a developer has pasted. The checks are those of the endpoints themselves. */
 
-type Judged = 'contract_authorize' | 'contract_token' | 'authorize' | 'authorize_form' | 'token'
-const JUDGED: readonly string[] = ['contract_authorize', 'contract_token', 'authorize', 'authorize_form', 'token']
+const JUDGED = [
+  ...(['contract_authorize', 'contract_token', 'contract_phone', 'contract_user'] as const),
+  ...(['authorize', 'authorize_form', 'token', 'userinfo', 'userinfo_form'] as const),
+]
+type Judged = (typeof JUDGED)[number]
 
 /** Endpoints whose requests are judged. */
-export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.includes(id))
+export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.some((one) => one === id))
 
 const ANOTHER_TYPE = 'body_of_another_type'
 const NOTHING = parseQuery('')
@@ -57,7 +61,7 @@ export async function judge(given: PersonRequest, requests: StandardRequests, te
     parameters: parametersOf(operation, sent),
   }
   const owned = await ownAppOf(given, pasted, sent)
-  if (owned === 'of others') return { verdict: 'not-yours', request } as const
+  if (owned === 'not-yours' || owned === 'token-not-yours') return { verdict: owned, request } as const
   const refusal = await refusalOfPasted(given, requests, { operation, pasted, sent, there })
   if (!refusal) return { verdict: 'accepted', request } as const
   return { verdict: 'refused', request, reason: reasonOf(refusal, owned, t) } as const
@@ -102,13 +106,18 @@ function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): Sent
 
 const withoutQuery = (uri: string): string => uri.replace(/[?#].*$/s, '…').slice(0, LONGEST_SHOWN)
 
-/** The app that the request names, if it is of the person's teams. Nothing is compared with what others have registered. */
-async function ownAppOf({ deps, person }: PersonRequest, { headers }: PastedRequest, { query, form }: Sent) {
+/**
+ * The app that the request names, or has a token of, if it is of the person's teams. Nothing is said of what others have
+ * registered, nor of their tokens.
+ */
+async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: PastedRequest, { query, form }: Sent) {
+  const isOwn = async (appKey: string) => (await findAppAccess(deps, person, appKey)) !== undefined
   const values = new Map([...query.values, ...form.values])
   const named = [...new Set([query, form].flatMap((one) => namedApps(one.values, headers.authorization)))]
-  const owned = await Promise.all(named.map((appKey) => findAppAccess(deps, person, appKey)))
-  if (owned.some((one) => one === undefined)) return 'of others'
-  const [appKey] = namedApps(values, headers.authorization)
+  if ((await Promise.all(named.map(isOwn))).includes(false)) return 'not-yours'
+  const ofTokens = await appsOfTokens(deps, { url, body: { form }, authorization: headers.authorization })
+  if ((await Promise.all(ofTokens.map(isOwn))).includes(false)) return 'token-not-yours'
+  const [appKey] = [...namedApps(values, headers.authorization), ...ofTokens]
   return appKey === undefined ? undefined : showMicroApp(deps, appKey)
 }
 
@@ -173,6 +182,11 @@ function send({ deps, request }: PersonRequest, requests: StandardRequests, { op
     authorize: () => requests.checkAuthorization(sent.query),
     authorize_form: () => requests.checkAuthorization(sent.form),
     token: () => requests.rehearseTokenCall({ ...call, form: sent.form }),
+    contract_phone: () => checkRead(deps, url, 'phone'),
+    contract_user: () => checkRead(deps, url, 'profile'),
+    // A form that comes with GET is not read.
+    userinfo: () => requests.checkUserInfo({ ...call, form: NOTHING }),
+    userinfo_form: () => requests.checkUserInfo({ ...call, form: sent.form }),
   }
   return ways[operation.id as Judged]()
 }

@@ -92,6 +92,7 @@ function parseCurl([, ...words]: readonly string[]): PastedRequest | undefined {
     else if (/^-X\w+$/.test(word)) method = word.slice(2).toUpperCase()
     else if (word === '-H' || word === '--header') headers.push(value())
     else if (word === '-u' || word === '--user') headers.push(`authorization: Basic ${btoaUtf8(value())}`)
+    else if (word === '--oauth2-bearer') headers.push(`authorization: Bearer ${value()}`)
     else if (word === '-G' || word === '--get') isGet = true
     else if (word === '--url') address = value()
     else if (DATA.includes(word)) {

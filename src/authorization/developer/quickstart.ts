@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../../platform/config/index.ts'
 import { ROOT } from '../../platform/lib/root.ts'
+import { SCOPES } from '../../platform/lib/scope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { OwnApp } from './own-values.ts'
 
@@ -9,7 +10,7 @@ import type { OwnApp } from './own-values.ts'
 export interface Snippet {
   readonly id: string
   readonly name: string
-  /** How its libraries are installed. */
+  /** How its libraries are installed; empty where it needs none. */
   readonly install: string
   readonly source: string
 }
@@ -17,11 +18,12 @@ export interface Snippet {
 /** What takes the place of `{{name}}` in a snippet. */
 export type SnippetValues = Readonly<Record<'issuer' | 'clientId' | 'clientSecret', string>>
 
-/** The app of the demo (src/demo/seed.ts); well known, so a test holds both together. */
-const DEMO: Omit<SnippetValues, 'issuer'> = {
-  clientId: 'demo-oidc',
-  clientSecret: 'demo-oidc-secret-for-local-use-only',
-}
+/** Of one in the contract's dialect. */
+export type ContractValues = SnippetValues & Readonly<Record<'api' | 'scope', string>>
+
+/** The apps of the demo (src/demo/seed.ts); well known, so a test holds both together. */
+const DEMO = { clientId: 'demo-oidc', clientSecret: 'demo-oidc-secret-for-local-use-only' }
+const CONTRACT_DEMO = { clientId: 'demo-app', clientSecret: 'demo-secret-for-local-use-only' }
 
 interface Language {
   readonly id: string
@@ -49,6 +51,12 @@ export const SERVER_LANGUAGES: readonly Language[] = [
     name: 'C# · ASP.NET Core',
     install: 'dotnet add package Microsoft.AspNetCore.Authentication.OpenIdConnect',
   },
+]
+
+/** In the contract's dialect, for which there are no libraries: they need none. */
+export const CONTRACT_LANGUAGES: readonly Language[] = [
+  { id: 'contract-node', name: 'Node.js', install: '' },
+  { id: 'contract-python', name: 'Python', install: '' },
 ]
 
 /** Public clients: they have no secret, PKCE stands in. */
@@ -118,6 +126,12 @@ export function quickstart(config: Config, t: Translate, own?: OwnApp) {
   // A public client is another one, which developers register themselves.
   const open = { ...values, clientId: isPublic ? own.app_key : 'your-public-client-id', clientSecret: '' }
   const holdsPhone = own === undefined || own.scopes.includes('PHONE_NUMBER')
+  const inContract: ContractValues = {
+    ...values,
+    api: config.API_URL,
+    scope: (own && !isPublic ? own.scopes : SCOPES).join(' '),
+    ...(isPublic ? placeholders : own || !config.DEMO ? {} : CONTRACT_DEMO),
+  }
   const filled = (languages: readonly Language[], given: SnippetValues): Snippet[] =>
     languages.map((language) => {
       const source = snippetOf(language.id, given)
@@ -132,6 +146,7 @@ export function quickstart(config: Config, t: Translate, own?: OwnApp) {
     redirectUris: own?.redirect_uris ?? [],
     lacksCallback: own !== undefined && !own.redirect_uris.includes(LOCAL_CALLBACK),
     servers: filled(SERVER_LANGUAGES, isPublic ? { ...values, ...placeholders } : values),
+    contract: filled(CONTRACT_LANGUAGES, inContract),
     clients: filled(PUBLIC_LANGUAGES, open),
     programs: PROGRAMS.map((program) => ({
       ...program,

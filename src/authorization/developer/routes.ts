@@ -30,6 +30,8 @@ function withCommands(operation: DescribedOperation, app: OwnApp | undefined) {
 export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
+  // Sign-out may end at the provider of the platform.
+  const look = { scripts: true, formsEndOutside: config.UPSTREAM_ISSUER !== undefined }
   const document = perLocale((locale) => JSON.stringify(openApi(config, translator(locale)), null, 2))
   const described = perLocale((locale) => describeOperations(config, translator(locale)))
 
@@ -37,7 +39,8 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   async function ownApps(request: FastifyRequest) {
     const session = config.DEVELOPERS === 'off' ? null : await findSession(deps, cookie.read(request))
     const apps = session ? await appsOfPerson(deps, session) : []
-    return { apps, app: chosenApp(apps, request.query), isSignedIn: session !== null }
+    const person = session && { name: session.name, avatarUrl: session.avatarUrl }
+    return { apps, app: chosenApp(apps, request.query), person }
   }
 
   app.get('/openapi.json', (request, reply) =>
@@ -50,7 +53,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const all = described(localeOfRequest(request))
     const { q } = docsQuery.parse(request.query)
     const found = matching(all, q)
-    const { apps, app: own } = await ownApps(request)
+    const { apps, app: own, person } = await ownApps(request)
     const shown = found.map((operation) => withCommands(operation, own))
     const data = {
       q,
@@ -63,14 +66,17 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       tried: new URL(config.API_URL).origin === new URL(config.PUBLIC_URL).origin,
       apps,
       chosen: own?.app_key ?? null,
+      person,
+      section: 'docs',
     }
-    return sendPage(request, reply, 'developer/reference', data, { scripts: true })
+    return sendPage(request, reply, 'developer/reference', data, look)
   })
 
   app.get('/connect', async (request, reply) => {
-    const { apps, app: own, isSignedIn } = await ownApps(request)
+    const { apps, app: own, person } = await ownApps(request)
     const shown = quickstart(config, translator(localeOfRequest(request)), own)
-    const data = { ...shown, apps, chosen: own?.app_key ?? null, isSignedIn, developers: config.DEVELOPERS !== 'off' }
-    return sendPage(request, reply, 'developer/connect', data, { scripts: true })
+    const chosen = own?.app_key ?? null
+    const data = { ...shown, apps, chosen, person, section: 'connect', developers: config.DEVELOPERS !== 'off' }
+    return sendPage(request, reply, 'developer/connect', data, look)
   })
 }

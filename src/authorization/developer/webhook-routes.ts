@@ -9,6 +9,7 @@ import { showMicroApp } from '../registry/index.ts'
 import { APP_WEBHOOK } from '../teams/index.ts'
 import { type AppRequest, developerGuard, HOME, translatorOf } from './guard.ts'
 import { overlap, sensitive } from './sensitive-guard.ts'
+import { webhookProblem } from './webhook-problems.ts'
 
 const WEBHOOK = `${HOME}/apps/:app_key/webhook`
 const ON_A_PAGE = 25
@@ -50,17 +51,19 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
     const found = await showMicroApp(deps, app_key)
     const { events, next } = await deliveries(app_key, given.request.query)
     const { done } = doneQuery.parse(given.request.query)
+    const t = translatorOf(given)
     return given.page('home', 'developer/webhook', {
       alert: '',
       made: '',
       typed: found.webhook_url ?? '',
       ...shown,
-      done: done ? translatorOf(given)(DONE[done]) : null,
+      done: done ? t(DONE[done]) : null,
       app: { app_key, name: found.name, url: found.webhook_url, isOwner: role === 'owner' },
       lacksFactor: (await STEP_UP.secondFactor(deps, given.person)) === 'none',
       // Without whom it was about: the app knows that, its team need not.
       events: events.map(({ event_id, type, state, attempts, last_status, last_error, created_at }) => ({
-        ...{ id: event_id, type, state, attempts, status: last_status, error: last_error },
+        ...{ id: event_id, type, state, attempts, status: last_status },
+        problem: last_status === null ? webhookProblem(last_error, t) : null,
         at: created_at.toISOString(),
       })),
       next,

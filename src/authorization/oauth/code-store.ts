@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import type { RemovedBatch, RetentionBatch } from '../../platform/db/retention.ts'
+import { hasShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
+import { type Issued, insertTokens } from './issue-store.ts'
 
 /** The SQL of A2. */
 
@@ -60,22 +63,27 @@ const GRANT_WITH_SIGN_IN = sql.part`lateral (
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
+const TOKENS = sql.part`, access as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
+        ), refresh as (
+          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
+          select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
+          where refresh_scope is null or refresh_scope = any (scopes)
+        )`
+
 /**
  * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
  * exchanges exactly one gets `spent`. The rest of the row is as it was before and says why a code was not spent.
  */
-const exchangesOf = <Row extends FoundCode>(
-  row: z.ZodType<Row>,
-  grant: Fragment,
-  more: Fragment,
-  shown: Fragment,
-): Batched<CodeExchange, Row> => ({
-  row,
-  key: ({ codeHash }) => codeHash.toString('latin1'),
-  duplicates: 'serialize',
+function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment, more: Fragment, shown: Fragment) {
   // The code is joined, not fenced off: one row is then expected, and the update looks it up by its key.
-  statement: (asked) =>
-    sql`with found as (
+  const spending = (tokens: Fragment): Batched<CodeExchange, Row> => ({
+    row,
+    key: ({ codeHash }) => codeHash.toString('latin1'),
+    duplicates: 'serialize',
+    statement: (asked) =>
+      sql`with found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
                  asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
                  asked.ordinal,
@@ -95,28 +103,43 @@ const exchangesOf = <Row extends FoundCode>(
             and f.user_status = 'active' and f.revoked_at is null and f.scopes <> '{}'
           returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at,
             f.refresh_scope, f.grant_id, f.scopes, f.ordinal
-        ), access as (
-          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
-        ), refresh as (
-          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
-          select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
-          where refresh_scope is null or refresh_scope = any (scopes)
-        )
+        )${tokens}
         select ordinal, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
                scopes${shown}, ordinal in (select ordinal from spent) as spent
         from found`,
-})
+  })
+  const whole = spending(TOKENS)
+  const parts = inParts(spending(NOTHING), (db, found) =>
+    insertTokens(
+      db,
+      found.flatMap(([asked, row]) => (row.spent ? tokensOf(asked, row) : [])),
+    ),
+  )
+  return async (db: Db, exchange: CodeExchange): Promise<Row | undefined> =>
+    (await (hasShards(db) ? db.batchWork(parts, exchange) : db.batch(whole, exchange)))[0]
+}
+
+const NOTHING = sql.part``
 
 const FoundWithSignIn = FoundCode.extend(SignInBehindGrant.shape)
-const NOTHING = sql.part``
-const exchanges = exchangesOf(FoundCode, GRANT, NOTHING, NOTHING)
-const exchangesWithSignIn = exchangesOf(
+const exchangeCode = exchangesOf(FoundCode, GRANT, NOTHING, NOTHING)
+const exchangeWithSignIn = exchangesOf(
   FoundWithSignIn,
   GRANT_WITH_SIGN_IN,
   sql.part`, g.cid, g.user_id, g.auth_time, g.nonce, g.sid, g.acr, g.amr`,
   sql.part`, cid, user_id, auth_time, nonce, sid, acr, amr`,
 )
+
+const tokensOf = (asked: CodeExchange, { grant_id, scopes }: FoundCode): Issued => ({
+  routingKey: asked.routingKey,
+  grantId: grant_id,
+  scopes,
+  access: { hash: asked.accessHash, expiresAt: asked.accessExpiresAt },
+  refresh:
+    asked.refreshScope === null || scopes.includes(asked.refreshScope)
+      ? { hash: asked.refreshHash, expiresAt: asked.refreshExpiresAt }
+      : undefined,
+})
 
 /** A code as it was before, and whether this exchange has spent it and issued its tokens. */
 export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
@@ -126,8 +149,9 @@ export async function spendAuthorizationCode(
   exchange: CodeExchange,
   withSignIn: boolean,
 ): Promise<SpentCode | undefined> {
-  if (!withSignIn) return (await db.of(exchange.routingKey).batch(exchanges, exchange))[0]
-  const [found] = await db.of(exchange.routingKey).batch(exchangesWithSignIn, exchange)
+  const shard = db.of(exchange.routingKey)
+  if (!withSignIn) return exchangeCode(shard, exchange)
+  const found = await exchangeWithSignIn(shard, exchange)
   return found && { ...found, signIn: found }
 }
 
@@ -146,7 +170,9 @@ const moved = z.object({ rows: z.number(), last: z.date().nullable() })
  * Deletes the oldest codes; of those that were used, what recognises a replay stays in `used_code`. The same order of steps
  * as in the purge's own batches: found and locked first, then deleted by key.
  */
-export const deleteCodes = async (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> => {
+export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<RemovedBatch> => {
+  if (hasShards(db)) return deleteCodesInParts(db, retention)
+  const { before, from, limit } = retention
   const [batch] = await db.listWithCustomPlan(
     moved,
     sql`with due as (
@@ -167,6 +193,35 @@ export const deleteCodes = async (db: Db, { before, from, limit }: RetentionBatc
   )
   return batch ?? { rows: 0, last: null }
 }
+
+const due = z.object({ routing_key: z.number(), code_hash: z.instanceof(Buffer), expires_at: z.date() })
+const DUE = ({ routing_key, code_hash }: z.output<typeof due>) => sql.part`
+  ${routing_key}::int as routing_key, ${code_hash}::bytea as code_hash`
+
+const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> =>
+  db.tx(async (tx) => {
+    const codes = await tx.listWithCustomPlan(
+      due,
+      sql`select routing_key, code_hash, expires_at from authorization_code
+          where expires_at >= ${from} and expires_at < ${before}
+          order by expires_at limit ${limit} for update skip locked`,
+    )
+    if (codes.length === 0) return { rows: 0, last: null }
+    const keys = sql.rows('due', codes, DUE)
+    await Promise.all([
+      tx.exec(
+        sql`insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
+            select c.routing_key, c.code_hash, c.grant_id, c.used_at, c.expires_at
+            from ${keys} join authorization_code c on c.routing_key = due.routing_key and c.code_hash = due.code_hash
+            where c.used_at is not null on conflict (routing_key, code_hash) do nothing`,
+      ),
+      tx.exec(
+        sql`delete from authorization_code c using ${keys}
+            where c.routing_key = due.routing_key and c.code_hash = due.code_hash`,
+      ),
+    ])
+    return { rows: codes.length, last: codes.at(-1)?.expires_at ?? null }
+  })
 
 const usedCode = z.object({ grant_id: z.string(), app_key: z.string() })
 export type UsedCode = z.infer<typeof usedCode>

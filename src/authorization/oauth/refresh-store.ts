@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
+import { hasShards } from '../../platform/db/shards.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
+import { type Issued, insertTokens } from './issue-store.ts'
 
 /** The SQL of A3. `found` is the row as it was before the statement; `issued` says whether this call has issued tokens. */
 
@@ -65,9 +68,43 @@ const extensions: Batched<Refresh, FoundRefresh> = {
         from found`,
 }
 
+const extensionsInParts = inParts(
+  {
+    ...extensions,
+    statement: (asked) =>
+      sql`select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes,
+                 rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}' as issued
+          from (
+            select asked.ordinal, r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at,
+                   p.status as user_status
+            from ${sql.rows('asked', asked, ASKED)}
+            cross join lateral (
+              select grant_id, rotated_at from refresh_token
+              where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
+            ) r
+            cross join ${GRANT} g
+            cross join ${USER} p
+          ) found`,
+  },
+  (db, found) =>
+    insertTokens(
+      db,
+      found.flatMap(([asked, row]) => (row.issued ? accessTokenOf(asked, row) : [])),
+    ),
+)
+
+const accessTokenOf = (asked: Refresh, { grant_id, scopes }: FoundRefresh): Issued => ({
+  routingKey: asked.routingKey,
+  grantId: grant_id,
+  scopes,
+  access: { hash: asked.accessHash, expiresAt: asked.accessExpiresAt },
+})
+
 /** Policy fixed: issues one more access token for the same refresh token, if that is valid. */
-export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
-  (await db.of(refresh.routingKey).batch(extensions, refresh))[0]
+export async function refreshFixed(db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> {
+  const shard = db.of(refresh.routingKey)
+  return (await (hasShards(shard) ? shard.batchWork(extensionsInParts, refresh) : shard.batch(extensions, refresh)))[0]
+}
 
 export interface RefreshRotation extends Refresh {
   readonly now: Date
@@ -81,12 +118,22 @@ const ROTATED = (one: RefreshRotation) => sql.part`
   ${one.accessHash}::bytea as access_hash, ${one.accessExpiresAt}::timestamptz as access_expires_at,
   ${one.successorHash}::bytea as successor_hash, ${one.successorExpiresAt}::timestamptz as successor_expires_at`
 
-/** Marks each valid refresh token as rotated and issues its successors; the other columns say why not. */
-const rotations: Batched<RefreshRotation, FoundRefresh> = {
+const SUCCESSORS = sql.part`, access as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from issued
+        ), successor as (
+          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
+          select routing_key, successor_hash, grant_id, successor_expires_at from issued
+        )`
+
+/**
+ * Marks each valid refresh token as rotated and issues its successors; the other columns say why not. The token is joined,
+ * not fenced off: one row is then expected, and the update looks it up by its key.
+ */
+const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> => ({
   row: FoundRefresh,
   key: ({ refreshHash }) => refreshHash.toString('latin1'),
   duplicates: 'serialize',
-  // The token is joined, not fenced off: one row is then expected, and the update looks it up by its key.
   statement: (asked) =>
     sql`with found as (
           select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
@@ -103,20 +150,28 @@ const rotations: Batched<RefreshRotation, FoundRefresh> = {
             and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
           returning f.routing_key, f.access_hash, f.access_expires_at, f.successor_hash, f.successor_expires_at, f.grant_id,
             f.scopes, f.ordinal
-        ), access as (
-          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, access_hash, grant_id, scopes, access_expires_at from issued
-        ), successor as (
-          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
-          select routing_key, successor_hash, grant_id, successor_expires_at from issued
-        )
+        )${successors}
         select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ordinal in (select ordinal from issued) as issued
         from found`,
-}
+})
+const rotations = rotating(SUCCESSORS)
+const rotationsInParts = inParts(rotating(sql.part``), (db, found) =>
+  insertTokens(
+    db,
+    found.flatMap(([asked, row]) => (row.issued ? tokensOf(asked, row) : [])),
+  ),
+)
+
+const tokensOf = (asked: RefreshRotation, row: FoundRefresh): Issued => ({
+  ...accessTokenOf(asked, row),
+  refresh: { hash: asked.successorHash, expiresAt: asked.successorExpiresAt },
+})
 
 /** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
-export const rotateRefresh = async (db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> =>
-  (await db.of(rotation.routingKey).batch(rotations, rotation))[0]
+export async function rotateRefresh(db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> {
+  const shard = db.of(rotation.routingKey)
+  return (await (hasShards(shard) ? shard.batchWork(rotationsInParts, rotation) : shard.batch(rotations, rotation)))[0]
+}
 
 /** Scopes of an access token, even if another process has written it a moment ago. */
 export const accessTokenScopes = async (

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { readByShard } from '../../platform/db/shards.ts'
+import { hasShards, readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { GRANT_REVOKED_AT, grantByKey, grantRevocationJoins } from './grant-store.ts'
 
@@ -71,7 +71,7 @@ export const endOldestAccessTokens = (
     db,
     routingKeys,
     (key) => key,
-    (shard, own) => endOldestIn(shard, own, most),
+    (shard, own) => (hasShards(shard) ? endOldestInParts : endOldestIn)(shard, own, most),
   )
 
 const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): Promise<z.infer<typeof TokensOfKey>[]> =>
@@ -112,6 +112,60 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): P
         select routing_key, count(*)::int as tokens
         from (select routing_key from token union all select routing_key from before) both_kinds group by routing_key`,
   )
+
+const tokenKey = z.object({ routing_key: z.number(), token_hash: z.instanceof(Buffer) })
+const KEY = ({ routing_key, token_hash }: z.output<typeof tokenKey>) => sql.part`
+  ${routing_key}::int as routing_key, ${token_hash}::bytea as token_hash`
+
+/** Those of each grant beyond the newest. */
+const beyondNewest = (table: Fragment, routingKeys: readonly number[], most: number): Fragment => sql.part`(
+  select routing_key, token_hash from (
+    select routing_key, token_hash, rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal
+    from ${table} where routing_key = any (${routingKeys}::int[])) ranked
+  where ordinal > ${most})`
+
+const endOldestInParts = (
+  shard: Db,
+  routingKeys: readonly number[],
+  most: number,
+): Promise<z.infer<typeof TokensOfKey>[]> =>
+  shard.tx(async (tx) => {
+    const [before, held] = await Promise.all([
+      tx.listWithCustomPlan(
+        TokensOfKey,
+        sql`select routing_key, count(*)::int as tokens
+            from (select routing_key from access_token where routing_key = any (${routingKeys}::int[])
+                  union all select routing_key from ended_access_token where routing_key = any (${routingKeys}::int[])) both_kinds
+            group by routing_key`,
+      ),
+      tx.listWithCustomPlan(
+        tokenKey,
+        sql`select t.routing_key, t.token_hash from ${beyondNewest(sql.part`access_token`, routingKeys, most)} old
+            join access_token t on t.routing_key = old.routing_key and t.token_hash = old.token_hash
+            for update of t skip locked`,
+      ),
+      tx.exec(
+        sql`delete from ended_access_token e
+            using ${beyondNewest(sql.part`ended_access_token`, routingKeys, ENDED_OF_GRANT)} old
+            where e.routing_key = old.routing_key and e.token_hash = old.token_hash`,
+      ),
+    ])
+    if (held.length === 0) return before
+    const keys = sql.rows('held', held, KEY)
+    await Promise.all([
+      tx.exec(
+        sql`insert into ended_access_token (routing_key, token_hash, grant_id, expires_at)
+            select t.routing_key, t.token_hash, t.grant_id, t.expires_at
+            from ${keys} join access_token t on t.routing_key = held.routing_key and t.token_hash = held.token_hash
+            on conflict (routing_key, token_hash) do nothing`,
+      ),
+      tx.exec(
+        sql`delete from access_token t using ${keys}
+            where t.routing_key = held.routing_key and t.token_hash = held.token_hash`,
+      ),
+    ])
+    return before
+  })
 
 interface EndedToken {
   readonly routingKey: number

@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { action, type Column } from '../../platform/lib/action.ts'
+import { action, type Shown } from '../../platform/lib/action.ts'
 import { listSigningKeys, retirementInput, retireSigningKey, rotateSigningKeys, rotationInput } from './signing-key.ts'
 import type { SigningKey } from './signing-key-store.ts'
 
-const columns: readonly Column<SigningKey>[] = [
-  { name: 'kid' },
-  { name: 'alg' },
-  { name: 'signs_from' },
-  { name: 'signs_until' },
-  { name: 'published_until' },
-]
+const columns: readonly Shown<SigningKey>[] = ['kid', 'alg', 'signs_from', 'signs_until', 'published_until']
 const list = { rows: 'keys', columns } as const
 
 /** What operators do with the keys that sign id_tokens. */

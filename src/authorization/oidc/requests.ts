@@ -9,6 +9,7 @@ import { ClientKeys } from './client-keys.ts'
 import { examineIdToken } from './id-token.ts'
 import { SigningKeys } from './signing-key-cache.ts'
 import { answerStandardTokenRequest, TOKEN_PARAMETERS } from './token.ts'
+import { readUserInfo } from './userinfo.ts'
 import { readKnown } from './wire.ts'
 
 /** For who wants to know what would come of a request of the standard dialect, or what an id_token says. */
@@ -29,6 +30,9 @@ export function openStandardRequests(given: OutboundDeps) {
         return answerStandardTokenRequest(inside, client, { kind: 'app' }, parameters)
       })
     },
+    /** Userinfo; nothing is given away, so nobody's read is counted. */
+    checkUserInfo: async (call: Parameters<typeof readUserInfo>[1]): Promise<void> =>
+      void (await readUserInfo(deps, call)),
     examineIdToken: (text: string) => examineIdToken(deps, text),
   }
 }

@@ -10,15 +10,14 @@ import { type AccessKind, describeToken } from '../resource/index.ts'
 import { authenticateClient, CLIENT_PARAMETERS, type Client, refusePublic } from './client.ts'
 import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
 import { introspect } from './introspect.ts'
-import { bearerForm, clientForm, namesOf, tokenForm, type UserInfo } from './messages.ts'
+import { clientForm, namesOf, tokenForm, type UserInfo } from './messages.ts'
 import { pushRequest } from './pushed-request.ts'
 import { answerStandardTokenRequest, type EndpointDeps, TOKEN_PARAMETERS } from './token.ts'
-import { readBearer, readUserInfo } from './userinfo.ts'
+import { readUserInfo } from './userinfo.ts'
 import { formOf, parseForm, readKnown } from './wire.ts'
 
 const FORM_LIMIT = 64 * 1024
 const ABOUT_A_TOKEN = [clientForm, tokenForm].flatMap(namesOf)
-const BEARER = namesOf(bearerForm)
 
 /** The endpoints that programs call: token, userinfo, introspection, revocation, pushed requests. */
 export async function standardTokenRoutes(
@@ -59,8 +58,8 @@ export async function standardTokenRoutes(
     })
 
     const userInfo = async (request: FastifyRequest, reply: FastifyReply) => {
-      const form = readKnown(formOf(request.body), BEARER)
-      const { token, claims } = await readUserInfo(deps, readBearer(request.headers.authorization, form))
+      const { authorization } = request.headers
+      const { token, claims } = await readUserInfo(deps, { authorization, form: formOf(request.body) })
       noteForLog(request, { appKey: token.app_key })
       app.accessLedger.count(token, ...kindsIn(claims))
       return answerStandard(reply, 200, claims)

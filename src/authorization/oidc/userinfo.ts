@@ -1,16 +1,25 @@
 import type { Deps } from '../../platform/deps.ts'
 import { NamedFailure } from '../../platform/lib/failure.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
+import type { Query } from '../../platform/lib/web/request-target.ts'
 import type { Parameters } from '../oauth/index.ts'
 import { describeToken, type LiveToken, resourceFailure } from '../resource/index.ts'
 import { oidcFailure } from './failures.ts'
-import type { UserInfo } from './messages.ts'
+import { bearerForm, namesOf, type UserInfo } from './messages.ts'
+import { readKnown } from './wire.ts'
 
 const GENDERS: Readonly<Record<string, 'male' | 'female'>> = { '1': 'male', '2': 'female' }
 const E164 = /^\+[1-9]\d{4,14}$/
+const PARAMETERS = namesOf(bearerForm)
+
+/** Where a request may have its token. */
+interface BearerCall {
+  readonly authorization: string | undefined
+  readonly form: Query
+}
 
 /** The token of a request in one of the ways of RFC 6750 §2.1 and §2.2; never in the query. */
-export function readBearer(authorization: string | undefined, form: Parameters): string {
+function readBearer(authorization: string | undefined, form: Parameters): string {
   const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
   const inForm = form.get('access_token')
   if (inHeader !== undefined && inForm !== undefined) throw oidcFailure('access_token_twice')
@@ -19,8 +28,12 @@ export function readBearer(authorization: string | undefined, form: Parameters):
   return token
 }
 
-export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ token: LiveToken; claims: UserInfo }> {
-  const token = await describeToken(deps, accessToken)
+/** Whoever gives the claims away counts that they were read. */
+export async function readUserInfo(
+  deps: Deps,
+  { authorization, form }: BearerCall,
+): Promise<{ token: LiveToken; claims: UserInfo }> {
+  const token = await describeToken(deps, readBearer(authorization, readKnown(form, PARAMETERS)))
   if (token instanceof NamedFailure) throw token
   const { scopes } = token
   const profile = scopes.includes('profile') || scopes.includes('USER_INFO')

@@ -28,7 +28,6 @@ export const ACCESS_ACTIONS = [
     role: 'editor',
     ...page('remove-factors'),
     dangerous: true,
-    input: FACTORS.remove.input,
     run: FACTORS.remove,
   }),
   action({
@@ -37,17 +36,10 @@ export const ACCESS_ACTIONS = [
     role: 'support',
     ...page('sessions'),
     recordsLook: true,
-    input: PERSON_SESSIONS.list.input,
     run: PERSON_SESSIONS.list,
     list: {
       rows: 'sessions',
-      columns: [
-        { name: 'created_at' },
-        { name: 'expires_at' },
-        { name: 'address' },
-        { name: 'user_agent' },
-        { name: 'session_id' },
-      ],
+      columns: ['created_at', 'expires_at', 'address', 'user_agent', 'session_id'],
     },
   }),
   action({
@@ -56,11 +48,10 @@ export const ACCESS_ACTIONS = [
     role: 'support',
     ...page('sign-ins'),
     recordsLook: true,
-    input: PERSON_SESSIONS.signIns.input,
     run: PERSON_SESSIONS.signIns,
     list: {
       rows: 'sign_ins',
-      columns: [{ name: 'at' }, { name: 'outcome' }, { name: 'method' }, { name: 'address' }, { name: 'user_agent' }],
+      columns: ['at', 'outcome', 'method', 'address', 'user_agent'],
     },
   }),
   action({
@@ -68,7 +59,6 @@ export const ACCESS_ACTIONS = [
     command: 'user end-session',
     role: 'support',
     page: { path: '/users/end-session', about: ['cid', 'user_id', 'session_id'] },
-    input: PERSON_SESSIONS.end.input,
     run: PERSON_SESSIONS.end,
   }),
   action({

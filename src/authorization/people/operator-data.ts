@@ -19,18 +19,17 @@ export const DATA_ACTIONS = [
     route: 'GET /users/deletion-requests',
     command: 'user deletion-requests',
     role: 'support',
-    input: listDeletionRequests.input,
     run: listDeletionRequests,
     list: {
       rows: 'requests',
       columns: [
         { name: 'user', of: person },
-        { name: 'requested_at' },
+        'requested_at',
         {
           name: 'waiting_days',
           of: ({ requested_at }, _t, now) => Math.floor((now.getTime() - requested_at.getTime()) / DAY_MS),
         },
-        { name: 'due_at' },
+        'due_at',
       ],
     },
   }),
@@ -45,10 +44,10 @@ export const DATA_ACTIONS = [
     list: {
       rows: 'accesses',
       columns: [
-        { name: 'hour' },
-        { name: 'app_key' },
+        'hour',
+        'app_key',
         { name: 'what', of: ({ kind }) => kind },
-        { name: 'reads' },
+        'reads',
         { name: 'last', of: ({ last_at }) => last_at },
       ],
     },

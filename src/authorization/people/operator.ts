@@ -51,14 +51,7 @@ const accounts = [
     },
     list: {
       rows: 'users',
-      columns: [
-        { name: 'user', of: person },
-        { name: 'name' },
-        { name: 'passport' },
-        { name: 'phone_number' },
-        { name: 'status' },
-        { name: 'created_at' },
-      ],
+      columns: [{ name: 'user', of: person }, 'name', 'passport', 'phone_number', 'status', 'created_at'],
     },
   }),
   action({
@@ -68,14 +61,14 @@ const accounts = [
     ...page('user'),
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data', page: '/users/unmask' },
     recordsLook: true,
-    input: showUser.input,
     run: showUser,
     beside: factorsBeside,
     related: ({ cid, user_id }) => [
-      { operation: 'GET /grants', text: 'action.grant_list', path: '/grants', query: { cid, user_id } },
+      { operation: 'GET /grants', text: 'action.grant_list', page: ['/grants', { cid, user_id }] },
       {
-        ...{ operation: 'GET /audit', text: 'console.field.history', path: '/audit' },
-        query: { target: `user:${cid}/${user_id}` },
+        operation: 'GET /audit',
+        text: 'console.field.history',
+        page: ['/audit', { target: `user:${cid}/${user_id}` }],
       },
     ],
   }),
@@ -83,7 +76,6 @@ const accounts = [
     route: 'POST /users',
     command: 'user create',
     role: 'editor',
-    input: createUser.input,
     run: createUser,
     secretAsOption: true,
   }),
@@ -92,7 +84,6 @@ const accounts = [
     command: 'user update',
     role: 'editor',
     ...page('update'),
-    input: updateUser.input,
     run: updateUser,
     suggested: () => ({}), // the record is masked: what a field begins with would be written back
   }),
@@ -102,7 +93,6 @@ const accounts = [
     role: 'editor',
     upload: USERS_UPLOAD,
     bodyLimit: IMPORT_LIMIT,
-    input: importUsers.input,
     run: importUsers,
   }),
   action({

@@ -1,7 +1,7 @@
 /** What area A has refused, kept for those who ask why. */
 
 export { checkText, type RefusingCheck, refusingCheckOf } from './checks.ts'
-export { namedApps, openRefusalRecorder, refusalOf } from './record.ts'
+export { appsOfTokens, namedApps, openRefusalRecorder, refusalOf } from './record.ts'
 export {
   findRefused,
   REFUSAL_RETENTION,

@@ -134,7 +134,7 @@ export function openRefusalRecorder(deps: Deps): RefusalRecorder {
       }
       callers.set(caller, own + 1)
       const row = refusalOf(refused, clock.now())
-      const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokenOf(refused) ?? '')
+      const token = proved !== undefined ? null : parseToken(keys, PREFIX.accessToken, accessTokensOf(refused)[0] ?? '')
       waiting.push({ row, address, token })
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
     },
@@ -165,7 +165,7 @@ export function refusalOf(refused: ReportedRefusal, at: Date): NewRefused {
     ),
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
     proved: appKey !== undefined && !note.isAppUnauthenticated,
-    token: tokenPrefixOf(accessTokenOf(refused) ?? values.get('refresh_token') ?? values.get('code')),
+    token: tokenPrefixOf(accessTokensOf(refused)[0] ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,
@@ -194,10 +194,23 @@ function claimsOf(jwt: string | undefined): JWTPayload {
   }
 }
 
-/** Of the query, of a form, or of the header. */
-function accessTokenOf({ url, body, authorization }: ReportedRefusal): string | undefined {
+type Presenting = Pick<ReportedRefusal, 'url' | 'body' | 'authorization'>
+
+/** The apps whose access tokens a request presents, whatever has become of them. */
+export async function appsOfTokens(
+  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  request: Presenting,
+): Promise<readonly string[]> {
+  const tokens = accessTokensOf(request).flatMap((text) => parseToken(keys, PREFIX.accessToken, text) ?? [])
+  return tokens.length > 0 ? (await ACCESS_TOKENS.appsOf(db, tokens)).map(({ app_key }) => app_key) : []
+}
+
+/** Of a form, of the query, of the header. */
+function accessTokensOf({ url, body, authorization }: Presenting): string[] {
   const [, inHeader] = /^bearer +(.*)$/i.exec(authorization ?? '') ?? []
-  return parametersOf(url, body).values.get('access_token') ?? inHeader?.trim()
+  const inForm: unknown = readForm.safeParse(body).data?.form.values.get('access_token')
+  const inQuery = parseQuery(queryOf(url)).values.get('access_token')
+  return [inForm, inQuery, inHeader?.trim()].filter((text) => typeof text === 'string')
 }
 
 /** Parameters whose values are registered with the app, or known to all. None of them is a secret. */

@@ -65,14 +65,7 @@ export const TEAM_ACTIONS = [
     run: listTeams,
     list: {
       rows: 'teams',
-      columns: [
-        { name: 'team_id' },
-        { name: 'name' },
-        { name: 'members' },
-        { name: 'owners' },
-        { name: 'apps' },
-        { name: 'created_at' },
-      ],
+      columns: ['team_id', 'name', 'members', 'owners', 'apps', 'created_at'],
     },
   }),
   action({
@@ -93,17 +86,16 @@ export const TEAM_ACTIONS = [
     route: 'GET /app-requests',
     command: 'app request list',
     role: 'viewer',
-    input: listRequests.input,
     run: listRequests,
     list: {
       rows: 'requests',
       columns: [
-        { name: 'request_id' },
-        { name: 'name' },
-        { name: 'kind' },
-        { name: 'team' },
-        { name: 'app_key' },
-        { name: 'asked_at' },
+        'request_id',
+        'name',
+        'kind',
+        'team',
+        'app_key',
+        'asked_at',
         {
           name: 'waiting_days',
           of: ({ asked_at }, _t, now) => Math.floor((now.getTime() - asked_at.getTime()) / (DAY_S * 1_000)),
@@ -117,9 +109,9 @@ export const TEAM_ACTIONS = [
     role: 'viewer',
     input: oneRequest,
     run: showRequest,
-    tables: { changes: ['field', 'in_force', 'asked'] },
+    parts: { changes: ['field', 'in_force', 'asked'] },
     related: ({ app_key }) => [
-      { operation: 'GET /apps/:app_key', text: 'action.app_show', path: `/apps/${app_key}`, query: {} },
+      { operation: 'GET /apps/:app_key', text: 'action.app_show', page: ['/apps/:app_key', { app_key }] },
     ],
   }),
   action({
@@ -134,7 +126,6 @@ export const TEAM_ACTIONS = [
     route: 'POST /app-requests/:request_id/return',
     command: 'app request return',
     role: 'editor',
-    input: returnRequest.input,
     run: returnRequest,
     offered: ({ state }) => state === 'open',
   }),
@@ -143,7 +134,6 @@ export const TEAM_ACTIONS = [
     command: 'app request refuse',
     role: 'editor',
     dangerous: true,
-    input: refuseRequest.input,
     run: refuseRequest,
     offered: ({ state }) => state === 'open',
   }),

@@ -1,12 +1,9 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { registerControl } from './control/index.ts'
-import { makeMistakes } from './mistakes/index.ts'
+import { registerInterfaces } from './interfaces.ts'
+import { makeMistakes, mistakenDelivery, overlooking } from './mistakes/index.ts'
 import type { DemoMistake } from './mistakes/mistakes.ts'
-import { mistakenDelivery } from './mistakes/notices.ts'
-import { overlooking } from './mistakes/shop.ts'
-import { openOutbox } from './outbox.ts'
-import { registerInterfaces } from './routes.ts'
-import type { Settings } from './settings.ts'
+import { openOutbox, type Settings } from './outbox.ts'
 import { openShop } from './shop.ts'
 
 /**

@@ -1,19 +1,15 @@
-import type { Answer } from './answer.ts'
-import { queryPois } from './catalogue/poi.ts'
-import { queryLevelPrices, queryPrices } from './catalogue/price.ts'
-import { noteStatus, queryBalance, queryProducts } from './catalogue/query.ts'
-import { type Fields, fieldsOf } from './fields.ts'
-import { closeOrder } from './order/close.ts'
-import { createOrder } from './order/create.ts'
-import { payOrder } from './order/pay.ts'
-import { queryOrder } from './order/query.ts'
-import { refundOrder } from './order/refund.ts'
-import { noteRefunded } from './order/refunded.ts'
-import { rescheduleOrder } from './order/reschedule.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noteStatus, queryBalance, queryLevelPrices, queryPois, queryPrices, queryProducts } from './catalogue.ts'
+import { decrypted, ENCRYPTION_HEADER, encrypted } from './encryption.ts'
+import { closeOrder, createOrder, payOrder, queryOrder, rescheduleOrder } from './orders.ts'
+import type { Settings } from './outbox.ts'
+import { noteRefunded, refundOrder } from './refund.ts'
 import type { Shop } from './shop.ts'
+import { type Call, type Problem, problemsOf } from './signature.ts'
+import { type Answer, type Fields, fieldsOf, Refusal, readJson, refuse, writeJson } from './wire.ts'
 
 /** One interface that the platform calls. */
-export interface Interface {
+interface Interface {
   /** The paths are free; these are the ones that the platform tries when it knows only a base URL. */
   readonly path: string
   /** The code for a request that lacks a field or has a wrong one. */
@@ -30,7 +26,7 @@ const of = (path: string, malformed: number, answer: (shop: Shop, body: Fields) 
 })
 
 /** Everything that the platform can ask of us. */
-export const INTERFACES: readonly Interface[] = [
+const INTERFACES: readonly Interface[] = [
   of('/poi/query', 399, (_shop, body) => queryPois(body)),
   of('/product/query', 399, queryProducts),
   of('/product/price/query', 201, queryPrices),
@@ -46,3 +42,88 @@ export const INTERFACES: readonly Interface[] = [
   { path: '/product/status', malformed: 300, answer: noteStatus },
   { path: '/alive', malformed: 300, answer: () => ({}) },
 ]
+
+/** The only text for a caller whose signature is wrong: an attacker learns nothing more. */
+const BA_FAILED = 'BA verification failed'
+
+const callOf = ({ method, raw, headers }: FastifyRequest): Call => ({
+  method,
+  path: raw.url?.split('?')[0] ?? '/',
+  date: headers.date ?? '',
+  authorization: headers.authorization ?? '',
+})
+
+/** All interfaces: the signature is checked before a byte of the body is looked at. */
+export function registerInterfaces(
+  app: FastifyInstance,
+  settings: Settings,
+  shop: Shop,
+  overlooks: (problem: Problem) => boolean,
+): void {
+  const send = (reply: FastifyReply, { code = 200, describe = 'success', ...rest }: Answer) =>
+    reply
+      .type('application/json; charset=utf-8')
+      .send(writeJson({ code, describe, partnerId: settings.partnerId, ...rest }))
+
+  app.addHook('onRequest', async (request) => {
+    const problems = problemsOf(callOf(request), settings, shop.now()).filter((problem) => !overlooks(problem))
+    if (problems.length === 0) return
+    settings.log.warn({ path: request.routeOptions.url, problems }, BA_FAILED)
+    refuse(300, BA_FAILED)
+  })
+
+  // After the signature, and before anything looks into the body.
+  const opened = new WeakSet<FastifyRequest>()
+  app.addHook('preValidation', async (request) => {
+    if (!isEncrypted(request)) return
+    request.body = readable(settings, request.body)
+    opened.add(request)
+  })
+  // Responses are encrypted like their requests; a call that is refused earlier gets a plain one.
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { aesKey } = settings
+    if (aesKey === undefined || !opened.has(request) || reply.hasHeader(ENCRYPTION_HEADER)) return payload
+    reply.header(ENCRYPTION_HEADER, 'encrypted')
+    return encrypted(aesKey, String(payload))
+  })
+
+  for (const entry of INTERFACES) {
+    app.post(entry.path, (request, reply) => send(reply, answerOf(entry, shop, request.body)))
+  }
+
+  // HTTP 200 for every answer of ours, failures too: to the platform any other status is a broken connection.
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof Refusal) return send(reply, { code: error.code ?? 300, describe: error.message })
+    settings.log.error({ err: error }, 'unexpected failure')
+    return send(reply, { code: 300, describe: 'unexpected failure' })
+  })
+}
+
+const isEncrypted = ({ headers }: FastifyRequest): boolean => headers[ENCRYPTION_HEADER.toLowerCase()] === 'encrypted'
+
+/** The body of a request that is encrypted. One text for every kind of error. */
+function readable({ aesKey }: Settings, bytes: unknown): string {
+  try {
+    return decrypted(aesKey ?? '', String(bytes))
+  } catch {
+    return refuse(300, 'the body cannot be decrypted')
+  }
+}
+
+function answerOf({ malformed, answer }: Interface, shop: Shop, bytes: unknown): Answer {
+  try {
+    return answer(shop, bodyOf(bytes))
+  } catch (error) {
+    if (error instanceof Refusal && error.code === undefined) throw new Refusal(error.message, malformed)
+    throw error
+  }
+}
+
+/** The field `body` of the JSON object; not to be confused with the HTTP body, which is the whole object. */
+function bodyOf(bytes: unknown): unknown {
+  try {
+    return fieldsOf(readJson(String(bytes)), 'the request').body
+  } catch (error) {
+    throw error instanceof SyntaxError ? new Refusal('the request is not JSON') : error
+  }
+}

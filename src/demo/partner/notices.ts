@@ -1,10 +1,6 @@
-import { LEVEL_PRICES } from './delivery.ts'
-import type { Order, Refund } from './order/order.ts'
-import { quantitiesOf } from './order/query.ts'
-import { answerOf } from './order/refund.ts'
-import { credentialList, issuedTickets, voucherList } from './order/voucher.ts'
-import type { Notice } from './outbox.ts'
-import type { Shop } from './shop.ts'
+import { LEVEL_PRICES, type Notice } from './outbox.ts'
+import { answerOf } from './refund.ts'
+import { credentialList, issuedTickets, type Order, quantitiesOf, type Refund, type Shop, voucherList } from './shop.ts'
 
 /** The notices that a seller sends to the platform. */
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /** Everything there is to the signature, for both directions. Copy this file as it is. */
-export interface Signed {
+interface Signed {
   readonly method: string
   /** The path alone, exactly as it is sent: with every prefix, without scheme, host and query. */
   readonly path: string
@@ -21,4 +21,36 @@ export function authorization(clientId: string, clientSecret: string, signed: Si
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Whether two texts are equal, in a time that does not tell where they differ. Never compare signatures with ===. */
-export const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
+const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
+
+/** A call as it arrived. */
+export interface Call extends Signed {
+  /** The whole Authorization header. */
+  readonly authorization: string
+}
+
+interface Credentials {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** What may be wrong with a call. The caller gets the same response in every case; only our own log has the reason. */
+export type Problem = 'client' | 'date' | 'signature'
+
+/** A recorded call must not work for ever, and no two clocks agree exactly. */
+const CLOCK_DIFFERENCE_MS = 10 * 60 * 1000
+
+/** Without the zone, Date.parse would read the time as local and be off by hours. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
+
+/** Everything that is wrong with the signature of a call; the call is the platform's when the list is empty. */
+export function problemsOf(call: Call, { clientId, clientSecret }: Credentials, now: Date): Problem[] {
+  const problems: Problem[] = []
+  const caller = /^MWS (.*):/s.exec(call.authorization)?.[1]
+  if (caller !== clientId) problems.push('client')
+  const differenceMs = Math.abs(Date.parse(call.date) - now.getTime())
+  if (!HTTP_DATE.test(call.date) || !(differenceMs <= CLOCK_DIFFERENCE_MS)) problems.push('date')
+  const expected = authorization(caller ?? clientId, clientSecret, call)
+  if (!sameText(call.authorization, expected)) problems.push('signature')
+  return problems
+}

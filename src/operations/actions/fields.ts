@@ -17,6 +17,8 @@ export interface Field {
   readonly secret: boolean
   /** `--host` for `hosts`. */
   readonly flag: string
+  /** What its schema says of it, in English, where no text does. */
+  readonly description: string | undefined
   /** Flag that turns a switch off; without it `--no-` and its own. */
   readonly off: string | undefined
 }
@@ -32,6 +34,7 @@ interface Schema {
   readonly additionalProperties?: unknown
   readonly default?: unknown
   readonly maxLength?: number
+  readonly description?: string
   /** What `.meta()` may hold. */
   readonly flag?: string
   readonly off?: string
@@ -78,6 +81,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
     secret: schema.secret === true,
     flag: schema.flag ?? name.replaceAll('_', '-'),
     off: schema.off,
+    description: schema.description,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Values of inputs and outputs, as every surface reads them. */
 export type Values = Readonly<Record<string, unknown>>
 
-const isRecord = (value: unknown): value is Values =>
+export const isRecord = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 /**
@@ -31,10 +31,17 @@ export const withCounts = (
       : [{ name, value }],
   )
 
-const isCounts = (value: unknown): value is Readonly<Record<string, number>> =>
-  Object(value) === value &&
-  Object.values(value as object).length > 0 &&
-  Object.values(value as object).every((amount) => typeof amount === 'number')
+export const isCounts = (value: unknown): value is Readonly<Record<string, number>> =>
+  isRecord(value) &&
+  Object.values(value).length > 0 &&
+  Object.values(value).every((amount) => typeof amount === 'number')
+
+/** The record in an output, and the rest of the output. */
+export function recordIn(name: string | undefined, output: Values): readonly [record: Values, beside: Values] {
+  if (name === undefined) return [output, {}]
+  const { [name]: record, ...beside } = output
+  return [Object(record) as Values, beside]
+}
 
 /** The rows of a list's output. */
 export const rowsIn = (output: Values, name: string): Values[] => {

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander'
+import type { z } from 'zod'
 import type { Action } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
-import { type Field, hintOf, labelOf, pairsOf, type Values } from '../actions/index.ts'
+import { type Field, fieldsOf, hintOf, labelOf, pairsOf, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
 import { readSecret } from './read-secret.ts'
@@ -26,14 +27,29 @@ export function addOption(command: Command, action: Action<ServiceDeps>, field: 
     if (action.secretAsOption) command.option(`--${flag} <${flag}>`, t('command.visible'))
     return
   }
+  command.addOption(optionOf(field, help))
+  if (off) return void command.option(`--${off}`, hintOf(t, action, off))
+  const empties = nullable || kind === 'list' || kind === 'pairs' || kind === 'switch'
+  if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
+}
+
+function optionOf({ kind, flag, choices }: Field, help: string): Option {
   const option = new Option(kind === 'switch' ? `--${flag}` : `--${flag} <${flag.split('-').at(-1)}>`, help)
   if (kind === 'number') option.argParser(numberIfOne)
   if (kind === 'json') option.argParser(jsonIfOne)
   if (kind === 'list' || kind === 'pairs') option.argParser(choices.length > 0 ? collectWords : collect)
-  command.addOption(option)
-  if (off) return void command.option(`--${off}`, hintOf(t, action, off))
-  const empties = nullable || kind === 'list' || kind === 'pairs' || kind === 'switch'
-  if (empties && !required) command.option(`--no-${flag}`, t('command.without', { field: labelOf(t, action, name) }))
+  return option
+}
+
+/** An option for each field of an input that is no action's; reads what was typed, and says what messages call it. */
+export function addOptions(command: Command, input: z.ZodType) {
+  const fields = fieldsOf({ input: input as z.ZodType<object> })
+  for (const field of fields) command.addOption(optionOf(field, field.description ?? field.name))
+  return {
+    typed: (options: Values): Values =>
+      Object.fromEntries(fields.map((field) => [field.name, typedValue(field, options)])),
+    flags: Object.fromEntries(fields.map(({ name, flag }) => [name, `--${flag}`])),
+  }
 }
 
 /** `--no-host` is a list without entries, and `--no-logo-url` null. */

@@ -1,30 +1,44 @@
-import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
+import { type Action, cellOf } from '../../platform/lib/action.ts'
 import { systemClock } from '../../platform/lib/clock.ts'
+import { prettyLossless } from '../../platform/lib/json/lossless.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
-import { rowsIn, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
+import { columnsOn, recordIn, rowsIn, shownOf, shownOnce, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import type { Terminal } from './terminal.ts'
 import { aligned, printable, readable } from './text.ts'
-import { ownText } from './texts.ts'
 
 /** The output of an action for a person. */
 
 const t = translator('en')
 
-export const textOf =
-  ({ id, list, once: onlyOnce = [] }: Action<ServiceDeps>) =>
-  (output: Values): string => {
-    const own = ownText(id)
-    if (own) return [own(output), ...onceText(id, output, onlyOnce)].join('\n\n')
-    if (list) return listText(list.rows, list.columns, output)
-    const kept = Object.entries(output).filter(([name]) => !onlyOnce.includes(name))
-    return [...recordText(kept), ...onceText(id, output, onlyOnce)].join('\n\n')
-  }
+type Given = Action<ServiceDeps>
+type Columns = NonNullable<Given['list']>['columns']
 
-function onceText(id: string, output: Values, onlyOnce: readonly string[]): string[] {
-  const once = shownOnce(onlyOnce, output)
-  return once.length > 0 ? [...recordText(once.map((name) => [name, output[name]])), sharedText(id, 'once')] : []
-}
+const here = () => ({ on: 'terminal', t, now: systemClock.now() }) as const
+
+export const textOf =
+  (action: Given) =>
+  (output: Values): string => {
+    const { id, list, record: name, once: onlyOnce = [] } = action
+    if (list) return listText(list.rows, list.columns, output)
+    const [record, beside] = recordIn(name, output)
+    const verdict = action.verdict?.(output)
+    const told = action.told && { ...action.told(output) }
+    const once = shownOnce(onlyOnce, output)
+    const kept = Object.entries({ ...(told && !name ? {} : record), ...(told ? {} : beside) })
+    const next = action.next?.(output)
+    return [
+      ...recordText(action, Object.fromEntries(kept.filter(([field]) => !onlyOnce.includes(field)))),
+      ...(verdict ? [t(verdict.text), ...(told ? recordText(action, told) : [])] : []),
+      ...(once.length > 0
+        ? [
+            ...recordText(action, Object.fromEntries(once.map((field) => [field, output[field]]))),
+            sharedText(id, 'once'),
+          ]
+        : []),
+      ...(next === undefined ? [] : [next]),
+    ].join('\n\n')
+  }
 
 const SHARED = { once: 'command.once', would: 'command.would' } as const
 
@@ -33,37 +47,39 @@ const sharedText = (id: string, what: keyof typeof SHARED): string =>
   t(t.has(`action.${id}.${what}`) ? `action.${id}.${what}` : SHARED[what])
 
 /** On standard error, so that what is printed stays as it is for programs. */
-export function warn({ stderr }: Terminal, { warnings }: Action<ServiceDeps>, output: Values): void {
+export function warn({ stderr }: Terminal, { warnings }: Given, output: Values): void {
   for (const { field, problem } of warnings?.of(output) ?? [])
     stderr.write(`warning: ${printable(`${field} ${problem}`)}\n`)
 }
 
-/** A field a line, and below them each list of objects as a table. */
-function recordText(entries: readonly (readonly [string, unknown])[]): string[] {
-  const facts = withCounts(entries.filter(([, value]) => !tableOf(value)))
-  const tables = entries.flatMap(([name, value]) => {
-    const table = tableOf(value)
-    if (!table) return []
-    const columns = Object.keys(table[0] ?? {})
-    const rows = table.map((row) => columns.map((column) => readable(row[column])))
-    return [`${name}\n${aligned([columns.map((column) => column.toUpperCase()), ...rows])}`]
+/** A fact a line, and below them each list of objects as a table, and what has lines of its own. */
+function recordText(action: Pick<Given, 'parts'>, values: Values): string[] {
+  const { facts, tables, texts } = shownOf(action, values, here())
+  const lines = facts.map(({ name, value, in: group }) => {
+    const isEntry = group !== undefined && action.parts?.[group] !== undefined
+    return [isEntry ? `${group} ${name}` : name, readable(value)]
   })
-  return [...(facts.length > 0 ? [factsText(facts)] : []), ...tables]
+  return [
+    ...(lines.length > 0 ? [aligned(lines)] : []),
+    ...tables.map(({ name, columns, rows }) => `${name}\n${tableText(columns, rows)}`),
+    ...texts.map(([name, value]) => `${name}\n${typeof value === 'string' ? value : prettyLossless(value)}`),
+  ]
 }
 
-const factsText = (facts: readonly { readonly name: string; readonly value: unknown }[]): string =>
-  aligned(facts.map(({ name, value }) => [name, readable(value)]))
+function tableText(columns: Columns, rows: readonly Values[]): string {
+  const { now } = here()
+  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t, now))))
+  return aligned([columns.map(({ name }) => name.toUpperCase()), ...cells])
+}
 
 export const foreseenText =
-  ({ id }: Action<ServiceDeps>) =>
+  ({ id }: Given) =>
   (output: Values): string =>
-    `${sharedText(id, 'would')}\n${factsText(withCounts(Object.entries(output)))}\n${t('command.repeat')}`
+    [sharedText(id, 'would'), ...recordText({}, output), t('command.repeat')].join('\n')
 
-function listText(name: string, all: readonly Column<object>[], output: Values): string {
+function listText(name: string, columns: Columns, output: Values): string {
   const rows = rowsIn(output, name)
   if (rows.length === 0) return `no ${name.replaceAll('_', ' ')}`
-  const columns = all.filter(({ onPagesOnly }) => !onPagesOnly)
-  const cells = rows.map((row) => columns.map((column) => readable(cellOf(column, row, t, systemClock.now()))))
-  const table = aligned([columns.map(({ name: heading }) => heading.toUpperCase()), ...cells])
+  const table = tableText(columnsOn('terminal', columns), rows)
   return typeof output.next === 'string' ? `${table}\nmore: --after ${output.next}` : table
 }

@@ -2,8 +2,10 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { positiveId } from '../../platform/lib/json/fields.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
+import { addOptions } from './action-options.ts'
 import type { CliContext } from './context.ts'
-import type { SandboxCaller } from './sandbox-client.ts'
+import { defineCustomCommand } from './operation.ts'
+import { type SandboxCaller, SandboxClient } from './sandbox-client.ts'
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
@@ -11,10 +13,14 @@ const address = z
 
 /** Who the commands act for. */
 export const callerFields = {
-  partner: positiveId.optional(),
-  client_id: z.string().min(1).optional(),
-  partner_id: positiveId.optional(),
-  url: address.optional(),
+  partner: positiveId.optional().describe('as this partner of the database; its clientSecret is read there'),
+  client_id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('as this partner without a database; its clientSecret is in CLIENT_SECRET'),
+  partner_id: positiveId.optional().describe('with --client-id: its PartnerId, which only live partners may leave out'),
+  url: address.optional().describe('of the platform (default: PARTNER_URL, http://localhost:3000)'),
 }
 
 interface CallerInput {
@@ -34,19 +40,30 @@ export function oneCaller({ partner, client_id, partner_id }: CallerInput, conte
   }
 }
 
-export const callerOptions = (command: Command): Command =>
-  command
-    .option('--partner <id>', 'as this partner of the database; its clientSecret is read there')
-    .option('--client-id <id>', 'as this partner without a database; its clientSecret is in CLIENT_SECRET')
-    .option('--partner-id <id>', 'with --client-id: its PartnerId, which only live partners may leave out')
-    .option('--url <url>', 'of the platform (default: PARTNER_URL, http://localhost:3000)')
+/** How long the platform may take to answer a single command. */
+const RESPONSE_TIMEOUT_MS = 30_000
 
-export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
-  partner: options.partner,
-  client_id: options.clientId,
-  partner_id: options.partnerId,
-  url: options.url,
-})
+/** A command that acts as a partner. Its options are the fields of `input`, their help the descriptions of these. */
+export function callerCommand<Input extends CallerInput>(
+  command: Command,
+  context: CliContext,
+  input: z.ZodType<Input>,
+  act: (input: Input, json: boolean, client: () => Promise<SandboxClient>) => Promise<void>,
+): void {
+  const { typed, flags } = addOptions(command, input)
+  const takesRun = command.registeredArguments.length > 0
+  const inputFrom = (options: Readonly<Record<string, unknown>>, run_id?: string) => ({
+    ...typed(options),
+    ...(takesRun ? { run_id } : {}),
+  })
+  defineCustomCommand(command, { input, inputFrom, flags: { ...flags, run_id: 'run_id' } }, (given, json) =>
+    act(
+      given,
+      json,
+      async () => new SandboxClient(await credentialsOf(context, given), AbortSignal.timeout(RESPONSE_TIMEOUT_MS)),
+    ),
+  )
+}
 
 export interface FoundCredentials extends SandboxCaller {
   /** Base URL of the partner's interfaces; only the database knows it. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { systemClock } from '../../platform/lib/clock.ts'
 import { authorizationHeader, formatHttpDate } from '../../platform/lib/crypto/signing.ts'
-import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 
 /** Who calls the headless API, and where it is. */
@@ -101,8 +101,7 @@ export class SandboxClient {
   }
 
   #read(text: string): unknown {
-    const parsed = parseLossless(Buffer.from(text))
-    const read = envelope.safeParse('value' in parsed ? parsed.value : undefined)
+    const read = envelope.safeParse(jsonIn(text))
     if (!read.success) throw new Error(`${this.#caller.url} responds, but not as Gatehouse does: ${text.slice(0, 200)}`)
     const { code, describe } = read.data
     if (code === 200) return read.data

@@ -2,23 +2,19 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { setContact } from '../../ticketing/partners/index.ts'
 import type { CliContext } from './context.ts'
-import { defineCustomCommand } from './operation.ts'
 import { print } from './report.ts'
-import { callerFields, callerOptions, credentialsOf, oneCaller, typedCaller } from './sandbox-caller.ts'
-import { SandboxClient } from './sandbox-client.ts'
+import { callerCommand, callerFields, oneCaller } from './sandbox-caller.ts'
 import { contactsAnswer, type ShownContacts } from './sandbox-wire.ts'
 import { aligned } from './text.ts'
-
-const RESPONSE_TIMEOUT_MS = 30_000
 
 const { name, mail } = setContact.input.shape
 const input = z
   .strictObject({
     ...callerFields,
-    product_name: name.optional(),
-    product_mail: mail.optional(),
-    business_name: name.optional(),
-    business_mail: mail.optional(),
+    product_name: name.optional().describe('name of the product contact'),
+    product_mail: mail.optional().describe('its email address'),
+    business_name: name.optional().describe('name of the business contact'),
+    business_mail: mail.optional().describe('its email address'),
   })
   .superRefine((given, context) => {
     oneCaller(given, context)
@@ -33,24 +29,11 @@ const input = z
 
 /** `gatehouse sandbox contacts`: shows the partner's contacts, which acceptance needs, after setting those given. */
 export function contactsCommand(sandbox: Command, context: CliContext): void {
-  const command = callerOptions(
-    sandbox
-      .command('contacts')
-      .description('contacts notified when a run passes; acceptance needs both. Sets those given'),
-  )
-    .option('--product-name <name>', 'name of the product contact')
-    .option('--product-mail <address>', 'its email address')
-    .option('--business-name <name>', 'name of the business contact')
-    .option('--business-mail <address>', 'its email address')
-  const inputFrom = (options: Readonly<Record<string, unknown>>) => ({
-    ...typedCaller(options),
-    product_name: options.productName,
-    product_mail: options.productMail,
-    business_name: options.businessName,
-    business_mail: options.businessMail,
-  })
-  defineCustomCommand(command, { input, inputFrom }, async (given, json) => {
-    const client = new SandboxClient(await credentialsOf(context, given), AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
+  const command = sandbox
+    .command('contacts')
+    .description('contacts notified when a run passes; acceptance needs both. Sets those given')
+  callerCommand(command, context, input, async (given, json, open) => {
+    const client = await open()
     const person = (who?: string, where?: string) => (who && where ? { name: who, mail: where } : undefined)
     const product = person(given.product_name, given.product_mail)
     const business = person(given.business_name, given.business_mail)

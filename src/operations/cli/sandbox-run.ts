@@ -3,7 +3,13 @@ import { dirname } from 'node:path'
 import { stringify } from 'lossless-json'
 import { z } from 'zod'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
-import { choice, FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../sandbox/test-plan/index.ts'
+import {
+  choice,
+  FUNCTION_IDS,
+  MAX_DAYS_AHEAD,
+  MAX_WAIT_MINUTES,
+  OFFERED_FUNCTIONS,
+} from '../../sandbox/test-plan/index.ts'
 import type { CliContext } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
@@ -50,27 +56,46 @@ export interface DemoPartner {
   readonly open: (baseUrl: string | null) => Promise<(awaited: Awaited) => Promise<void>>
 }
 
+const wholeNumber = () => z.number('must be a whole number').optional()
+
 export const sandboxRun = z
   .strictObject({
     ...callerFields,
-    functions: z.array(z.enum(FUNCTION_IDS)).optional(),
-    all: z.boolean().default(false),
-    products: z.array(z.string()).optional(),
-    travel_date: z.string().optional(),
-    unit_price: z.string().optional(),
-    buy_price: z.string().optional(),
-    quantity: z.number('must be a whole number').optional(),
-    /** Conditions of the run. */
-    days_ahead: z.number('must be a whole number').optional(),
-    wait_minutes: z.number('must be a whole number').optional(),
-    sends_twice: z.boolean().optional(),
-    is_slow: z.boolean().optional(),
-    out_of_order: z.boolean().optional(),
-    overwrite: z.boolean().default(false),
-    on_wait: z.string().min(1).optional(),
-    demo: z.boolean().default(false),
-    timeout: z.number('must be a whole number of seconds').min(1).max(86_400).default(1_800),
-    junit: z.string().min(1).optional(),
+    functions: z
+      .array(z.enum(FUNCTION_IDS))
+      .optional()
+      .meta({
+        flag: 'function',
+        description: `a function that the partner offers (repeat, or separate by commas): ${FUNCTION_IDS.join(', ')}`,
+      }),
+    all: z.boolean().default(false).describe('every function; with --function robustness the extra tests too'),
+    products: z.array(z.string()).optional().meta({
+      flag: 'product',
+      description:
+        'partnerDealId of the main product, or later=, review=, level=, sold_out= (repeat, or separate by commas)',
+    }),
+    travel_date: z.string().optional().describe('yyyy-MM-dd (default: tomorrow in Beijing)'),
+    unit_price: z
+      .string()
+      .optional()
+      .describe('sale price per ticket; required without product pull and price calendar'),
+    buy_price: z.string().optional().describe('settlement price per ticket; required likewise'),
+    quantity: wholeNumber().describe('tickets per order (default: 2)'),
+    days_ahead: wholeNumber().describe(`move the run by this many days (0 to ${MAX_DAYS_AHEAD})`),
+    wait_minutes: wholeNumber().describe(`wait this long for a notice (1 to ${MAX_WAIT_MINUTES})`),
+    sends_twice: z.boolean().optional().meta({ flag: 'send-twice', description: 'send each call twice' }),
+    is_slow: z.boolean().optional().meta({ flag: 'slow', description: 'send the body of each request in two parts' }),
+    out_of_order: z.boolean().optional().describe('after each call about an order send the one before it again'),
+    overwrite: z.boolean().default(false).describe('replace a run that is in progress'),
+    on_wait: z.string().min(1).optional().describe('shell command that triggers the notice that a step waits for'),
+    demo: z.boolean().default(false).describe('let the demo partner do its part'),
+    timeout: z
+      .number('must be a whole number of seconds')
+      .min(1)
+      .max(86_400)
+      .default(1_800)
+      .describe('give up after this many seconds (default: 1800)'),
+    junit: z.string().min(1).optional().describe('write the outcome as JUnit XML to this file'),
   })
   .superRefine((input, context) => {
     oneCaller(input, context)

@@ -26,13 +26,19 @@ export function aligned(given: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
+/** Of a list, which may have every product of a partner. */
+const MOST_READ = 50
+
 /** A value as a person reads it; an empty one is shown as a dash. */
 export function readable(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.length > 0 ? value.map(readable).join(', ') : '-'
+  if (Array.isArray(value)) {
+    const more = value.length > MOST_READ ? [`… (${value.length})`] : []
+    return value.length > 0 ? [...value.slice(0, MOST_READ).map(readable), ...more].join(', ') : '-'
+  }
   if (typeof value === 'object' && value !== null) return stringifyLossless(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return value === null || value === undefined ? '-' : String(value)
+  return value === null || value === undefined || value === '' ? '-' : String(value)
 }
 
 /** For the value of `--number 5`. */

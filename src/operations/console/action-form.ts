@@ -5,6 +5,7 @@ import {
   hintOf,
   type Field as InputField,
   labelOf,
+  recordIn,
   type Values,
   withCounts,
 } from '../actions/index.ts'
@@ -29,7 +30,6 @@ import {
   type Placed,
   type Places,
   perform,
-  recordIn,
   titleOf,
 } from './placed.ts'
 import { at, count, stateCell, text, yesNo } from './texts.ts'
@@ -47,7 +47,7 @@ export function formPage(places: Places, change: Placed): Action {
   const isEdit = change.method === 'PATCH'
   const recordOf = async (context: PageContext): Promise<Values> => ({
     ...keysIn(change, context),
-    ...(detail && recordIn(detail, await perform(detail, context, keysIn(detail, context)))[0]),
+    ...(detail && recordIn(detail.record, await perform(detail, context, keysIn(detail, context)))[0]),
   })
   return {
     path: formPath(change, list),
@@ -120,7 +120,7 @@ function madeIn(places: Places, change: Placed, output: Values): Made | undefine
   const list = listOf(places, change)
   const page = list && adds(change, list) ? detailOf(places, list, output) : undefined
   if (!page) return undefined
-  const [record] = recordIn(page, output)
+  const [record] = recordIn(page.record, output)
   return page.about.every((name) => name in record) ? { address: addressOf(page, page.path, record) } : undefined
 }
 

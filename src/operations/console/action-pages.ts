@@ -1,6 +1,6 @@
-import { ACTIONS, exportOf, isPaged, rowsIn, type Values } from '../actions/index.ts'
+import { ACTIONS, exportOf, isPaged, recordIn, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
-import { given, listTable } from './action-values.ts'
+import { given, tableOf } from './action-values.ts'
 import { fieldsFor, mayGive } from './asked-fields.ts'
 import type { ActionLink, DetailPage, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
@@ -18,12 +18,11 @@ import {
   type Places,
   perform,
   placesOf,
-  recordIn,
   recordPageOf,
   titleOf,
 } from './placed.ts'
-import { factsOf, tablesOf, textsOf, withChanges } from './record-parts.ts'
-import { at, link, text } from './texts.ts'
+import { partsWithChanges, withChanges } from './record-parts.ts'
+import { hrefOf, link, text } from './texts.ts'
 
 /** What a section shows that follows from no action. */
 interface Own {
@@ -63,7 +62,10 @@ function listPage(places: Places, list: Placed): ListPage {
     lead: aboutOf(list),
     ...(list.recordsLook ? { recordsLook: true } : {}),
     filters: (context) => {
-      const filters = fieldsFor(list, context.role).map((filter) => formField(list, filter, context, undefined))
+      const filters = fieldsFor(list, context.role).map((filter) => {
+        const { initially, required } = filter // with a first choice, there is no way to ask for all
+        return formField(list, { ...filter, required: required || (initially ?? null) !== null }, context, initially)
+      })
       const about = list.about.filter((name) => !(name in context.params))
       return filters.length > 0 ? [...about.map((name) => hiddenField(name, context)), ...filters] : []
     },
@@ -85,7 +87,7 @@ function listPage(places: Places, list: Placed): ListPage {
         return { table: { head: [], rows: [], none: context.t('console.choose_filter') }, next: null }
       const output = await perform(list, context, asked)
       const next = typeof output.next === 'string' ? output.next : null
-      return { table: tableOf(places, list, output, context), next }
+      return { table: listTable(places, list, output, context), next }
     },
     actions: (context) => [
       ...own.map((change) => ownLink(places, change, context)),
@@ -136,14 +138,14 @@ function besideOf(places: Places, list: Placed, context: PageContext): ActionLin
   ].map((shown) => ({ ...shown, isSecond: true }))
 }
 
-function tableOf(places: Places, page: Placed, output: Values, context: PageContext): Table {
-  const { t, deps } = context
-  const { rows: name = '', opens, first: isFirst = () => false } = page.list ?? {}
+function listTable(places: Places, page: Placed, output: Values, context: PageContext): Table {
+  const { t } = context
+  const { rows: name = '', columns = [], opens, first: isFirst = () => false } = page.list ?? {}
   const rows = rowsIn(output, name)
   const ordered = [...rows.filter((row) => isFirst(row)), ...rows.filter((row) => !isFirst(row))]
   const records = ordered.map((row) => ({ ...context.params, ...keysIn(page, context), ...row }))
   const details = records.map((record) => detailOf(places, page, record))
-  const shown = listTable(page, records, t, deps.clock.now())
+  const shown = tableOf(page, columns, records, context)
   const table = {
     ...shown,
     rows: records.map((record, index) => {
@@ -164,33 +166,25 @@ async function readRecord(
 ) {
   const { t, deps, role } = context
   const keys = keysIn(detail, context)
-  const [record, rest] = recordIn(detail, await perform(detail, context, keys))
+  const [record, rest] = recordIn(detail.record, await perform(detail, context, keys))
   const beside = { ...rest, ...(await detail.showBeside?.(deps, keys)) }
   const seeAlso = [
     ...below(places, detail).map((page) => pageLink(page, record, context)),
-    ...(detail.related?.(record) ?? []).map(({ operation, text: key, path, query }) => ({
+    ...(detail.related?.(record) ?? []).map(({ operation, text: key, page }) => ({
       operation,
       text: t(key),
-      href: `${at(path.slice(1))}?${queryText(query)}`,
+      href: hrefOf(page),
     })),
   ]
     .filter(({ operation }) => mayDo(role, operation))
     .map(({ text: name, href }) => link(name, href))
+  const { facts, tables, texts } = partsWithChanges(places, detail, { ...record, ...beside }, context)
   return {
     title: `${t(titleOf(detail))}: ${String(nameIn(record) ?? Object.values(keys).join('/'))}`,
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
-    facts: [
-      ...factsOf(detail, { ...record, ...(detail.record ? {} : beside) }, context),
-      ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : []),
-    ],
-    tables: [...tablesOf(places, detail, { ...record, ...beside }, context), ...(await moreTables(context, record))],
-    texts: textsOf(detail, record, context),
+    facts: [...facts, ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : [])],
+    tables: [...tables, ...(await moreTables(context, record))],
+    texts,
     actions: offeredFor(places, detail, record).map((change) => linkTo(places, change, record, context)),
   }
-}
-
-function queryText(query: Values): string {
-  const written = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) written.set(name, String(value))
-  return written.toString()
 }

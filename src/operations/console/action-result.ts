@@ -4,7 +4,7 @@ import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions
 import { cellFor } from './action-values.ts'
 import type { Cell, Fact, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed, Places } from './placed.ts'
-import { factsOf, tablesOf } from './record-parts.ts'
+import { partsWithChanges } from './record-parts.ts'
 import { count, text } from './texts.ts'
 
 /** What no later page shows again: new secrets, a receipt, what was asked for, what the output means. */
@@ -42,9 +42,8 @@ function verdictOf(
   { tone, text: key }: Verdict,
   context: PageContext,
 ): OneTimeResult {
-  const told = { ...(change.told?.(output) ?? output) }
-  const [values, tables] = [factsOf(change, told, context), tablesOf(places, change, told, context)]
-  return { tone, note: context.t(key), values, tables }
+  const { facts, tables } = partsWithChanges(places, change, { ...(change.told?.(output) ?? output) }, context)
+  return { tone, note: context.t(key), values: facts, tables }
 }
 
 const warningFact = ({ field, problem }: Problem): Fact => ({

@@ -3,23 +3,22 @@ import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
-import { type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
-import type { Cell, Table } from './page-model.ts'
-import { at, stateCell, text, time, yesNo } from './texts.ts'
+import { columnsOn, type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
+import type { Cell, PageContext, Table } from './page-model.ts'
+import { at, hrefOf, stateCell, text, time, yesNo } from './texts.ts'
 
 /** Values between the input and output of an action, and the texts of a page. */
 
 /** Names of fields whose values have a text and a colour of their own. */
 const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_state', 'key', 'sale_state'])
 const LETTER_BY_LETTER =
-  /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher|^kid|^action|^setting|^head)$/
+  /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher|^kid|^action|^setting|^head|^came|^answer)$/
 
 export function cellFor(name: string, value: unknown, t: Translate): Cell {
   if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
-  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reasonBegins(value))
+  if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reason(value))
   if (typeof value === 'boolean') return yesNo(value, t)
-  if (name === 'change') return text(changeText(value as Values).slice(0, LONGEST))
   if (STATES.has(name)) return stateCell(String(value), t)
   const shown = inWords(value).slice(0, LONGEST)
   if (isRecord(value)) return withMoments(shown)
@@ -58,17 +57,24 @@ const changesIn = (before: Values, after: Values): string[] =>
     (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
   )
 
-/** Rows of a list, by its columns. */
-export const listTable = (list: Action, rows: readonly Values[], t: Translate, now: Date): Table => {
-  const columns = (list.list?.columns ?? []).filter(({ onTerminalOnly }) => !onTerminalOnly)
-  const cellIn = (column: Column<object>, row: Values): Cell => {
-    const [tone, page] = [column.tone?.(row), column.page?.(row)]
-    const cell = cellFor(column.name, cellOf(column, row, t, now), t)
-    return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: at(...page.slice(1).split('/')) } : {}) }
-  }
+/** What a column shows of a row. */
+export const cellIn = (column: Column<object>, row: Values, t: Translate, now: Date): Cell => {
+  const [tone, page] = [column.tone?.(row), column.page?.(row)]
+  const cell = cellFor(column.name, cellOf(column, row, t, now), t)
+  return { ...cell, ...(tone ? { tone } : {}), ...(page ? { href: hrefOf(page) } : {}) }
+}
+
+/** Rows by the columns that a page shows. */
+export const tableOf = (
+  action: Pick<Action, 'id'>,
+  columns: readonly Column<object>[],
+  rows: readonly Values[],
+  { t, deps }: Pick<PageContext, 't' | 'deps'>,
+): Table => {
+  const shown = columnsOn('page', columns)
   return {
-    head: columns.map(({ name }) => labelOf(t, list, name)),
-    rows: rows.map((row) => columns.map((column) => cellIn(column, row))),
+    head: shown.map(({ name }) => labelOf(t, action, name)),
+    rows: rows.map((row) => shown.map((column) => cellIn(column, row, t, deps.clock.now()))),
     none: t('console.nothing_matches'),
   }
 }
@@ -85,15 +91,6 @@ const PAGES: Readonly<Record<string, string>> = {
   app_key: 'apps',
   order_id: 'orders',
 }
-
-/** `state: created → paying` of a row of the history. */
-const changeText = (change: Values): string =>
-  Object.entries(change)
-    .map(([field, sides]) => `${field}: ${[sides].flat().map(plainText).join(' → ')}`)
-    .join('; ')
-
-const plainText = (value: unknown): string =>
-  value === null ? '–' : typeof value === 'object' ? stringifyLossless(value as object) : String(value)
 
 /** What a form shows of a value; lists and pairs a line each. */
 export function shownText({ kind, secret }: Field, value: unknown): string {

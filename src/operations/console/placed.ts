@@ -4,7 +4,7 @@ import { fieldsOf, typedFields, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { given } from './action-values.ts'
 import type { ActionLink, PageContext } from './page-model.ts'
-import { at, folderOf } from './texts.ts'
+import { folderOf, hrefOf } from './texts.ts'
 
 /** Where the pages of a section's actions are, below /console, and which belong to each other. */
 
@@ -77,17 +77,8 @@ function askingFor(detail: Placed): Placed[] {
 export const titleOf = ({ id, fixed }: Placed): string => ['action', id, ...Object.values(fixed)].join('.')
 export const aboutOf = ({ id }: Action): string => `action.${id}.about`
 
-/** The record in an output, and the rest of the output. */
-export function recordIn({ record: name }: Pick<Placed, 'record'>, output: Values): readonly [Values, Values] {
-  if (name === undefined) return [output, {}]
-  const { [name]: record, ...beside } = output
-  return [Object(record) as Values, beside]
-}
-
 /** What a page calls the record. */
 export const nameIn = ({ name, title }: Values): unknown => name ?? title
-
-const partsIn = (path: string): string[] => path.slice(1).split('/')
 
 /** `/apps` of `/apps/:app_key`. */
 const withoutNames = (path: string): string => path.replace(/(?:\/:\w+)+$/, '')
@@ -151,14 +142,8 @@ export const formPath = (change: Placed, list: Placed | undefined): string =>
   adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
 
 /** The address of a page about a record. */
-export function addressOf({ about }: Pick<Placed, 'about'>, path: string, record: Values): string {
-  const inPath = namesIn(path)
-  const text = (name: string): string => String(record[name] ?? '')
-  const address = at(...partsIn(path).map((part) => (part.startsWith(':') ? text(part.slice(1)) : part)))
-  const query = new URLSearchParams()
-  for (const name of about) if (!inPath.includes(name)) query.set(name, text(name))
-  return query.size === 0 ? address : `${address}?${query}`
-}
+export const addressOf = ({ about }: Pick<Placed, 'about'>, path: string, record: Values): string =>
+  hrefOf([path, Object.fromEntries([...namesIn(path), ...about].map((name) => [name, record[name]]))])
 
 /** What the address of a page says of the record that it is about. */
 export function keysIn(action: Placed, { params, fields }: PageContext): Values {

@@ -1,48 +1,59 @@
+import type { Action } from '../../platform/lib/action.ts'
 import { prettyLossless } from '../../platform/lib/json/lossless.ts'
-import { LocalizedText } from '../../platform/lib/localized-text.ts'
-import { labelOf, tableOf, type Values } from '../actions/index.ts'
-import { cellFor } from './action-values.ts'
+import { labelOf, nameOfFact, shownOf, type Values } from '../actions/index.ts'
+import { cellFor, cellIn, tableOf } from './action-values.ts'
 import type { Cell, Fact, PageContext, Table, TextBlock } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { keysIn, linkTo, offeredForRow, type Placed, type Places } from './placed.ts'
 import { link, text } from './texts.ts'
 
 /** What a page shows of a record: its values, its lists as tables, and what has a form of its own as JSON. */
-
-/** Where the row names its tables, other lists of objects are of others, whose fields nobody knows beforehand. */
-const tableFor = ({ tables }: Placed, name: string, value: unknown): readonly Values[] | undefined =>
-  tables === undefined || name in tables ? tableOf(value) : undefined
-
-function isJson(action: Placed, name: string, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || tableFor(action, name, value)) return false
-  if (value instanceof Date || value instanceof LocalizedText || Object.keys(value).length === 0) return false
-  return !Array.isArray(value) || tableOf(value) !== undefined
+interface RecordParts {
+  readonly facts: readonly Fact[]
+  readonly tables: readonly Table[]
+  readonly texts: readonly TextBlock[]
 }
-
-export const factsOf = (action: Placed, record: Values, { t }: PageContext): Fact[] =>
-  Object.entries(record)
-    .filter(([name, value]) => value !== undefined && !tableFor(action, name, value) && !isJson(action, name, value))
-    .map(([name, value]) => ({
-      name: labelOf(t, action, name),
-      cells: [cellFor(name, value, t)],
-    }))
 
 /** Columns of what has no field of its own (tableOf of src/operations/actions). */
 const NAMED_BY = new Set(['key', 'value'])
 
-/** Lists of objects, with what may be done with their rows. */
-export const tablesOf = (places: Places, action: Placed, record: Values, context: PageContext): Table[] =>
-  Object.entries(record).flatMap(([name, value]) => {
-    const { t } = context
-    const table = tableFor(action, name, value)
-    if (!table) return []
-    const columns = action.tables?.[name] ?? Object.keys(table[0] ?? {})
-    const rows = table.map((row) => columns.map((column) => cellFor(column, row[column], t)))
-    const head = columns.map((column) => labelOf(t, action, NAMED_BY.has(column) ? `${name}.${column}` : column))
-    const about = keysIn(action, context)
-    const records = table.map((row) => ({ ...row, ...about }))
-    return [withChanges(places, action, records, { title: labelOf(t, action, name), head, rows, none: '' }, context)]
-  })
+/** `completed`: what a table of such rows gets besides. */
+export function recordParts(
+  action: Action,
+  record: Values,
+  context: PageContext,
+  completed: (rows: readonly Values[], table: Table) => Table = (_, table) => table,
+): RecordParts {
+  const { t, deps } = context
+  const now = deps.clock.now()
+  const { facts, tables, texts } = shownOf(action, record, { on: 'page', t, now })
+  return {
+    facts: facts.map((fact) => ({
+      name: nameOfFact(action, fact, t),
+      cells: [fact.column ? cellIn(fact.column, fact.row, t, now) : cellFor(fact.name, fact.value, t)],
+    })),
+    tables: tables.map(({ name, columns, rows }) => {
+      const head = columns.map((of) => labelOf(t, action, NAMED_BY.has(of.name) ? `${name}.${of.name}` : of.name))
+      const table = { ...tableOf(action, columns, rows, context), title: labelOf(t, action, name), head, none: '' }
+      return completed(rows, table)
+    }),
+    texts: texts.map(([name, value]) => ({ title: labelOf(t, action, name), text: prettyLossless(value), note: '' })),
+  }
+}
+
+/** With what may be done with the rows of its tables. */
+export function partsWithChanges(places: Places, action: Placed, record: Values, context: PageContext): RecordParts {
+  const about = keysIn(action, context)
+  return recordParts(action, record, context, (rows, table) =>
+    withChanges(
+      places,
+      action,
+      rows.map((row) => ({ ...row, ...about })),
+      table,
+      context,
+    ),
+  )
+}
 
 /** What may be done with a row: the page of the first one leads to the others. */
 function changeCell(places: Places, offered: readonly Placed[], row: Values, context: PageContext): Cell {
@@ -71,8 +82,3 @@ export function withChanges(
     ]),
   }
 }
-
-export const textsOf = (action: Placed, record: Values, { t }: PageContext): TextBlock[] =>
-  Object.entries(record)
-    .filter(([name, value]) => isJson(action, name, value))
-    .map(([name, value]) => ({ title: labelOf(t, action, name), text: prettyLossless(value), note: '' }))

@@ -1,17 +1,17 @@
-import { listUsers } from '../../authorization/account/index.ts'
-import { listMicroApps } from '../../authorization/registry/index.ts'
 import { isBigint } from '../../platform/db/page.ts'
-import { parseInput } from '../../platform/lib/json/input.ts'
+import type { PageAddress } from '../../platform/lib/action.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { listOrders, showOrder } from '../../ticketing/orders/index.ts'
-import { listPartners } from '../../ticketing/partners/index.ts'
+import { showOrder } from '../../ticketing/orders/index.ts'
+import { actionOf, rowsIn, type Values } from '../actions/index.ts'
 import { type Explained, explain } from '../explain/index.ts'
-import { refusalTable, rejectedTable, userLink } from './explained.ts'
+import { tableOf } from './action-values.ts'
+import { mayGive } from './asked-fields.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
-import { mayDo, PERSONAL_DATA } from './permissions.ts'
-import { knownRequest } from './sections/requests.ts'
-import { at, link, stateCell, text, time } from './texts.ts'
+import { mayDo } from './permissions.ts'
+import { perform } from './placed.ts'
+import { EXPLAIN, knownRequest } from './sections/requests.ts'
+import { at, hrefOf, link } from './texts.ts'
 
 /**
  * Finds a request id, an order, a partner, a micro-app or a person. The role support and those above also see what
@@ -40,46 +40,59 @@ const orderById: Finder = async ({ deps, t }, query) => {
   return found ? [{ kind: t('console.search.order'), link: link(query, at('orders', query)) }] : []
 }
 
-const orderOfPartner: Finder = async ({ deps, t }, query) => {
-  const { orders } = await listOrders(deps, parseInput(listOrders.input, { partner_order_id: query, limit: MAX_FOUND }))
-  return orders.map(({ order_id, partner_order_id }) => ({
-    kind: t('console.search.order'),
-    link: link(`${order_id} (${partner_order_id})`, at('orders', String(order_id))),
-  }))
+interface Known {
+  readonly list: string
+  /** The beginning of each of these is searched for. */
+  readonly by: readonly string[]
+  readonly kind: string
+  readonly name: (row: Values) => unknown
+  readonly page: (row: Values) => PageAddress
 }
 
-/** By the beginning of each of these fields. */
-const partnersBy =
-  (field: 'client_id' | 'name'): Finder =>
-  async ({ deps, t }, query) => {
-    const { partners } = await listPartners(deps, parseInput(listPartners.input, { [field]: query, limit: MAX_FOUND }))
-    return partners.map(({ partner_id, name, client_id }) => ({
-      kind: t('console.search.partner'),
-      link: link(`${name} (${client_id})`, at('partners', String(partner_id))),
-    }))
-  }
+/** Lists whose rows are found as their own filters find them. */
+const KNOWN: readonly Known[] = [
+  {
+    list: 'GET /orders',
+    by: ['partner_order_id'],
+    kind: 'console.search.order',
+    name: ({ order_id, partner_order_id }) => `${order_id} (${partner_order_id})`,
+    page: ({ order_id }) => ['/orders/:order_id', { order_id }],
+  },
+  {
+    list: 'GET /partners',
+    by: ['client_id', 'name'],
+    kind: 'console.search.partner',
+    name: ({ name, client_id }) => `${name} (${client_id})`,
+    page: ({ partner_id }) => ['/partners/:partner_id', { partner_id }],
+  },
+  {
+    list: 'GET /apps',
+    by: ['app_key', 'name'],
+    kind: 'console.search.app',
+    name: ({ name, app_key }) => `${name} (${app_key})`,
+    page: ({ app_key }) => ['/apps/:app_key', { app_key }],
+  },
+  {
+    list: 'GET /users',
+    by: ['passport', 'name'],
+    kind: 'console.search.user',
+    name: ({ passport }) => passport,
+    page: ({ cid, user_id }) => ['/users/user', { cid, user_id }],
+  },
+]
 
-const appsBy =
-  (field: 'app_key' | 'name'): Finder =>
-  async ({ deps, t }, query) => {
-    const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { [field]: query, limit: MAX_FOUND }))
-    return apps.map(({ app_key, name }) => ({
-      kind: t('console.search.app'),
-      link: link(`${name} (${app_key})`, at('apps', app_key)),
+/** Nothing by a field that this role may not filter by: whether somebody of a name is there is personal data. */
+const finderOf = ({ list, kind, name, page }: Known, field: string): Finder => {
+  const action = actionOf(list)
+  return async (context, query) => {
+    if (!mayGive(action, field, context.role)) return []
+    const output = await perform(action, context, { [field]: query, limit: MAX_FOUND })
+    return rowsIn(output, action.list?.rows ?? '').map((row) => ({
+      kind: context.t(kind),
+      link: link(String(name(row)), hrefOf(page(row))),
     }))
   }
-
-/** Whether somebody of a name is there is personal data, as in the list of users. */
-const peopleBy =
-  (field: 'passport' | 'name'): Finder =>
-  async ({ deps, t, role }, query) => {
-    if (field === 'name' && !mayDo(role, PERSONAL_DATA)) return []
-    const { users } = await listUsers(deps, parseInput(listUsers.input, { [field]: query, limit: MAX_FOUND }))
-    return users.map(({ cid, user_id, passport }) => ({
-      kind: t('console.search.user'),
-      link: link(passport, `${at('users', 'user')}?${new URLSearchParams({ cid: String(cid), user_id })}`),
-    }))
-  }
+}
 
 const request: Finder = async (context, query) => {
   if (!isUuid(query) || !(await knownRequest(context, query))) return []
@@ -89,13 +102,7 @@ const request: Finder = async (context, query) => {
 const ALL: readonly Finder[] = [
   request,
   orderById,
-  orderOfPartner,
-  partnersBy('client_id'),
-  partnersBy('name'),
-  appsBy('app_key'),
-  appsBy('name'),
-  peopleBy('passport'),
-  peopleBy('name'),
+  ...KNOWN.flatMap((known) => known.by.map((field) => finderOf(known, field))),
 ]
 
 /** At most five of a kind, by the beginning of what each is known by. */
@@ -125,19 +132,48 @@ async function explainedFor({ deps, role }: PageContext, query: string): Promise
 }
 
 const people = ({ people = [] }: Explained, { t }: PageContext) =>
-  people.map(({ cid, user_id }) => ({ kind: t('console.search.user'), link: userLink(cid, user_id) }))
+  people.map(({ cid, user_id }) => ({
+    kind: t('console.search.user'),
+    link: link(`${cid}/${user_id}`, hrefOf(['/users/user', { cid, user_id }])),
+  }))
 
 function tablesOf({ token, app, partner, people = [] }: Explained, context: PageContext): Table[] {
   const { t } = context
-  const none = t('console.explain.no_refusals')
-  const refusals = (of: string) => ({ title: t('console.explain.refusals', { of }), none })
+  const table = (
+    part: string,
+    rows: readonly object[],
+    shown: { title: string; none: string; at?: string },
+  ): Table => ({
+    ...tableOf(EXPLAIN, EXPLAIN.parts?.[part] ?? [], rows as Values[], context),
+    ...shown,
+  })
+  const refusals = (of: string, rows: readonly object[]): Table =>
+    table('refusals', rows, { title: t('console.explain.refusals', { of }), none: t('console.explain.no_refusals') })
   return [
-    ...(token ? [tokenTable(token, context), refusalTable(token.refusals, refusals(token.begins), context)] : []),
-    ...(app ? [refusalTable(app.refusals, refusals(app.app_key), context)] : []),
-    ...(partner
-      ? [rejectedTable(partner.rejected_calls, t('console.explain.rejected', { of: partner.client_id }), context)]
+    ...(token
+      ? [
+          table('issued', token.issued, {
+            title: t('console.explain.token_of', {
+              begins: token.begins,
+              kind: t(TOKEN_KINDS[token.kind] ?? token.kind),
+              ends: '\n',
+            }),
+            at: token.expires_at.toISOString(),
+            none: t('console.explain.token_unknown'),
+          }),
+          refusals(token.begins, token.refusals),
+        ]
       : []),
-    ...people.map((one) => refusalTable(one.refusals, refusals(`${one.cid}/${one.user_id}`), context)),
+    ...(app ? [refusals(app.app_key, app.refusals)] : []),
+    ...(partner
+      ? [
+          table('rejected_calls', partner.rejected_calls, {
+            title: t('console.explain.rejected', { of: partner.client_id }),
+            none: t('console.explain.no_rejected'),
+          }),
+        ]
+      : []),
+    ...people.map((one) => refusals(`${one.cid}/${one.user_id}`, one.refusals)),
   ]
 }
 
@@ -145,32 +181,6 @@ const TOKEN_KINDS: Readonly<Record<string, string>> = {
   'access token': 'console.explain.kind_access',
   'refresh token': 'console.explain.kind_refresh',
   code: 'console.explain.kind_code',
-}
-
-function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained['token']>, { t }: PageContext): Table {
-  return {
-    title: t('console.explain.token_of', {
-      begins,
-      kind: t(TOKEN_KINDS[kind] ?? 'console.explain.token'),
-      ends: '\n',
-    }),
-    at: expires_at.toISOString(),
-    none: t('console.explain.token_unknown'),
-    head: [
-      t('console.field.app'),
-      t('console.field.person'),
-      t('console.field.scopes'),
-      t('console.explain.used'),
-      t('console.field.state'),
-    ],
-    rows: issued.map((one) => [
-      link(one.app_key, at('apps', one.app_key)),
-      userLink(one.cid, one.user_id),
-      text(one.scopes.join(' ')),
-      time(one.used_at),
-      one.revoked_at === null ? stateCell('active', t) : { ...time(one.revoked_at), tone: 'bad' },
-    ]),
-  }
 }
 
 /** A text that is refused as input of one kind finds nothing of that kind. */

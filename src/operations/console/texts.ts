@@ -1,68 +1,34 @@
+import { namesIn, type PageAddress } from '../../platform/lib/action.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import type { Cell, Tone } from './page-model.ts'
 
-const ROLE_TEXTS: Readonly<Record<Role, string>> = {
-  viewer: 'console.role.viewer',
-  support: 'console.role.support',
-  editor: 'console.role.editor',
-  admin: 'console.role.admin',
-}
+export const roleText = (role: Role, t: Translate): string => t(`console.role.${role}`)
 
-export const roleText = (role: Role, t: Translate): string => t(ROLE_TEXTS[role])
+/** The states of records that have a text, by the colour in which pages show them; roles are shown as they are. */
+export const STATES = {
+  good: 'active approved live running done paid used consumed on_sale sent',
+  warn: 'pending create_unknown pay_unknown requested unknown reviewing returned',
+  bad: 'suspended blocked disabled failed refused withdrawn create_failed pay_failed',
+  plain: 'sandbox waiting creating created paying refunded closing closed asking unused void off_sale open',
+} as const
 
-/** The name and colour of each state of a record. */
-const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
-  active: ['console.state.active', 'good'],
-  approved: ['console.state.approved', 'good'],
-  pending: ['console.state.pending', 'warn'],
-  suspended: ['console.state.suspended', 'bad'],
-  blocked: ['console.state.blocked', 'bad'],
-  disabled: ['console.state.disabled', 'bad'],
-  sandbox: ['console.state.sandbox', 'plain'],
-  live: ['console.state.live', 'good'],
-  waiting: ['console.state.waiting', 'plain'],
-  running: ['console.state.running', 'good'],
-  failed: ['console.state.failed', 'bad'],
-  done: ['console.state.done', 'good'],
-  refused: ['console.state.refused', 'bad'],
-  withdrawn: ['console.state.withdrawn', 'bad'],
-  viewer: ['console.role.viewer', 'plain'],
-  support: ['console.role.support', 'plain'],
-  editor: ['console.role.editor', 'plain'],
-  admin: ['console.role.admin', 'plain'],
-  creating: ['console.state.creating', 'plain'],
-  create_unknown: ['console.state.create_unknown', 'warn'],
-  create_failed: ['console.state.create_failed', 'bad'],
-  created: ['console.state.created', 'plain'],
-  paying: ['console.state.paying', 'plain'],
-  pay_unknown: ['console.state.pay_unknown', 'warn'],
-  pay_failed: ['console.state.pay_failed', 'bad'],
-  paid: ['console.state.paid', 'good'],
-  consumed: ['console.state.consumed', 'good'],
-  refunded: ['console.state.refunded', 'plain'],
-  closing: ['console.state.closing', 'plain'],
-  closed: ['console.state.closed', 'plain'],
-  requested: ['console.state.requested', 'warn'],
-  asking: ['console.state.asking', 'plain'],
-  unknown: ['console.state.unknown', 'warn'],
-  reviewing: ['console.state.reviewing', 'warn'],
-  unused: ['console.state.unused', 'plain'],
-  used: ['console.state.used', 'good'],
-  void: ['console.state.void', 'plain'],
-  on_sale: ['console.state.on_sale', 'good'],
-  off_sale: ['console.state.off_sale', 'plain'],
-  sent: ['console.state.sent', 'good'],
-  owner: ['sandbox.members.role.owner', 'plain'],
-  developer: ['sandbox.members.role.developer', 'plain'],
-  product: ['sandbox.told.product', 'plain'],
-  business: ['sandbox.told.business', 'plain'],
-}
+const TONES: ReadonlyMap<string, Tone> = new Map(
+  (Object.entries(STATES) as [Tone, string][]).flatMap(([tone, states]) =>
+    states.split(' ').map((state) => [state, tone] as const),
+  ),
+)
 
-/** A state by its text; one without a text by its wire name. */
+/** Roles of operators, of a partner's people, and of its contacts. */
+const ROLE_KEYS = ['console.role', 'sandbox.members.role', 'sandbox.told']
+const ROLES = new Set(['viewer', 'support', 'editor', 'admin', 'owner', 'developer', 'product', 'business'])
+
+/** A state or role by its text; one without a text by its wire name. */
 export function stateCell(state: string, t: Translate): Cell {
-  const [key, tone] = STATES[state] ?? []
-  return key === undefined ? { text: state } : { text: t(key), tone: tone ?? 'plain' }
+  const tone = TONES.get(state)
+  if (tone) return { text: t(`console.state.${state}`), tone }
+  const role = ROLES.has(state) ? ROLE_KEYS.find((key) => t.has(`${key}.${state}`)) : undefined
+  return role ? { text: t(`${role}.${state}`), tone: 'plain' } : { text: state }
 }
 
 export const text = (value: string): Cell => ({ text: value })
@@ -86,5 +52,16 @@ export const count = (value: number): string => value.toLocaleString('en')
 
 /** The path of a page below /console, each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')
+
+/** The address of a page about something. */
+export function hrefOf([path, about = {}]: PageAddress): string {
+  const inPath = namesIn(path)
+  const said = (name: string): string => String(about[name] ?? '')
+  const parts = path.slice(1).split('/')
+  const address = at(...parts.map((part) => (part.startsWith(':') ? said(part.slice(1)) : part)))
+  const query = new URLSearchParams()
+  for (const name of Object.keys(about)) if (!inPath.includes(name)) query.set(name, said(name))
+  return query.size === 0 ? address : `${address}?${query}`
+}
 
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))

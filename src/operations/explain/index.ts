@@ -1,6 +1,5 @@
 export {
   type Explained,
-  type ExplainedRefusal,
   type ExplainedRequest,
   explain,
   explainRequest,

@@ -1,7 +1,121 @@
+import { checkText } from '../../authorization/refusals/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { action } from '../../platform/lib/action.ts'
-import { aboutWhat, explain, explainRequest, oneRequest } from './explain.ts'
+import { action, onTerminal, type PageAddress, type Shown } from '../../platform/lib/action.ts'
+import { ORDER_PARTS } from '../../ticketing/orders/index.ts'
+import { aboutWhat, type Explained, type ExplainedRefusal, explain, explainRequest, oneRequest } from './explain.ts'
 import { withoutOthersWords } from './masked.ts'
+
+interface Person {
+  readonly cid: number | null
+  readonly user_id: string | null
+}
+const person: Shown<Person> = {
+  name: 'user',
+  of: ({ cid, user_id }) => (cid === null || user_id === null ? null : `${cid}/${user_id}`),
+  page: ({ cid, user_id }) => (cid === null ? undefined : ['/users/user', { cid, user_id }]),
+}
+
+const pageOfCall = ({ partner_id, id }: Readonly<Record<string, unknown>>, kind: string): PageAddress => [
+  '/traffic/:partner_id/:kind/:id',
+  { partner_id, kind, id },
+]
+
+/** `A2, check 10: …`, a row of the REFERENCE; the failure's name if no row has it. */
+const why: Shown<ExplainedRefusal> = {
+  name: 'why',
+  of: ({ endpoint, step, failure }, t) =>
+    step
+      ? t('console.explain.row', { endpoint, row: String(step.row), check: checkText(step.check, t.locale) })
+      : failure,
+}
+
+const REFUSAL: readonly Shown<ExplainedRefusal>[] = [
+  { name: 'came', of: ({ method, endpoint }) => `${method} ${endpoint}` },
+  { name: 'answered', of: ({ rescode, answer, status }) => `${rescode} ${answer} (HTTP ${status})` },
+  why,
+]
+
+const RECEIVED: Shown<{ readonly received_at: Date }> = { name: 'at', of: ({ received_at }) => received_at }
+
+type Rejected = NonNullable<Explained['rejected_call']>
+const REJECTED: readonly Shown<Rejected>[] = [
+  { name: 'came', of: ({ path }) => path },
+  { name: 'why', of: ({ reason }) => reason },
+  'verified',
+]
+
+type Notice = NonNullable<Explained['notice']>
+type Followed = NonNullable<Explained['followed']>['audit'][number]
+type Issued = NonNullable<Explained['token']>['issued'][number]
+type Named = NonNullable<Explained['people']>[number]
+
+/** What is shown of each kind of record, on the terminal and on pages. */
+const parts = {
+  refusal: [
+    'at',
+    ...REFUSAL,
+    { name: 'detail', of: ({ detail }) => detail ?? undefined },
+    'parameters',
+    { name: 'received', of: ({ received }) => received ?? undefined },
+    {
+      name: 'app_key',
+      of: ({ app_key, proved }, t) =>
+        app_key === null || proved ? app_key : `${app_key}: ${t('console.explain.unproved')}`,
+      page: ({ app_key }) => (app_key === null ? undefined : ['/apps/:app_key', { app_key }]),
+    },
+    person,
+    { name: 'token', page: ({ token }) => (token ? ['/search', { q: token }] : undefined) },
+  ] satisfies Shown<ExplainedRefusal>[],
+  received: [],
+  registered: [],
+  refusals: ['at', 'request_id', ...REFUSAL],
+  audit: ['at', 'event', 'actor', person] satisfies Shown<Followed>[],
+  rejected_call: [
+    RECEIVED,
+    ...REJECTED,
+    'partner_id',
+    'answer',
+    {
+      name: 'more',
+      of: ({ partner_id }, t) => (partner_id === null ? undefined : t('console.explain.in_traffic')),
+      page: (call) => pageOfCall(call, 'rejected'),
+      onPagesOnly: true,
+    },
+  ] satisfies Shown<Rejected>[],
+  rejected_calls: [RECEIVED, { name: 'request_id', of: ({ id }) => id }, ...REJECTED] satisfies Shown<Rejected>[],
+  notice: [
+    RECEIVED,
+    'partner_id',
+    { name: 'came', of: ({ path }) => path },
+    'warnings',
+    'answer',
+    {
+      name: 'more',
+      of: (_, t) => t('console.explain.in_traffic'),
+      page: (notice) => pageOfCall(notice, 'notice'),
+      onPagesOnly: true,
+    },
+  ] satisfies Shown<Notice>[],
+  issued: [
+    'app_key',
+    person,
+    { name: 'scopes', of: ({ scopes }) => scopes.join(' ') },
+    'used_at',
+    {
+      name: 'state',
+      of: ({ revoked_at }) => revoked_at ?? 'active',
+      tone: ({ revoked_at }) => (revoked_at === null ? 'good' : 'bad'),
+    },
+  ] satisfies Shown<Issued>[],
+  people: onTerminal<Named>([
+    person,
+    'phone_number',
+    'status',
+    'created_at',
+    { name: 'apps', of: ({ grants }) => grants.filter((one) => one.revoked_at === null).map((one) => one.app_key) },
+  ]),
+  ...ORDER_PARTS,
+}
 
 /** What operators look up when somebody asks why a request was refused. */
 export const EXPLAIN_ACTIONS = [
@@ -19,5 +133,6 @@ export const EXPLAIN_ACTIONS = [
     role: 'support',
     input: aboutWhat,
     run: (deps: Deps, { about }) => explain(deps, about),
+    parts,
   }),
 ]

@@ -14,12 +14,12 @@ export const JOB_ACTIONS = [
     list: {
       rows: 'jobs',
       columns: [
-        { name: 'job_id' },
-        { name: 'state' },
+        'job_id',
+        'state',
         { name: 'attempts', of: ({ attempts, max_attempts }) => `${attempts} / ${max_attempts}` },
-        { name: 'run_at' },
+        'run_at',
         { name: 'job', of: ({ task, key }) => key ?? task },
-        { name: 'last_error' },
+        'last_error',
       ],
     },
   }),

@@ -10,10 +10,13 @@ import { TEAM_RETENTION } from '../../authorization/teams/index.ts'
 import { USAGE_RETENTION } from '../../authorization/usage/index.ts'
 import { AUDIT_RETENTION } from '../../platform/audit/index.ts'
 import { keepPurged } from '../../platform/db/installation.ts'
-import type { Retention } from '../../platform/db/retention.ts'
-import { placesOf } from '../../platform/db/sql.ts'
+import type { RemovedBatch, Retention, RetentionBatch } from '../../platform/db/retention.ts'
+import { schemasOf } from '../../platform/db/shards.ts'
+import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { Overloaded } from '../../platform/lib/concurrency-limit.ts'
+import { DatabaseUnavailable } from '../../platform/lib/database-errors.ts'
 import { SANDBOX_RETENTION } from '../../sandbox/portal/index.ts'
 import { MEMBER_RETENTION } from '../../ticketing/members/index.ts'
 import { NOTICE_RETENTION } from '../../ticketing/mtp/index.ts'
@@ -70,8 +73,10 @@ export interface Purged {
   /** Rows deleted by table, or rows cleared by what was removed from them; only counts above zero. */
   readonly deleted: Readonly<Record<string, number>>
   readonly total: number
-  /** False when the time was over or the purge was stopped before nothing was left. */
+  /** False when the time was over, the purge was stopped or a shard was away before nothing was left. */
   readonly finished: boolean
+  /** Schemas of shards that could not be used: their rows are left to the next purge. */
+  readonly shards_away?: readonly string[]
 }
 
 interface Watch {
@@ -82,6 +87,7 @@ interface Watch {
 /**
  * Deletes expired rows in small batches, one of each table after the other so that none waits for another.
  * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
+ * A shard that is away is asked once and left out.
  */
 export async function purge(
   { db, clock, config, metrics }: Deps,
@@ -93,32 +99,57 @@ export async function purge(
   const ending = retention.filter(({ keptS }) => Number.isFinite(keptS(config)))
   const inPlaces = ending.map(async ({ keptS, ...rows }) => {
     const batch = { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now }
-    return (await placesOf(db, rows.table)).map((place) => ({ ...rows, place, batch }))
+    const places = await placesOf(db, rows.table)
+    const schemas = schemasOf(places.length)
+    return places.map((place, at) => ({ ...rows, place, shard: schemas[at], batch }))
   })
   const pending = (await Promise.all(inPlaces)).flat()
   const deleted: Record<string, number> = {}
+  const away = new Set<string>()
   let total = 0
+  const purged = (finished: boolean): Purged => ({
+    deleted,
+    total,
+    finished,
+    ...(away.size > 0 ? { shards_away: [...away].sort() } : {}),
+  })
   const end = performance.now() + seconds * 1000
   for (let next = pending.shift(); next; next = pending.shift()) {
-    if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
-    const { place, table, batch, remove, what = table } = next
-    if (next.mayBeForbidden && !(await mayDelete(place, table))) continue
+    if (signal?.aborted || performance.now() >= end) return purged(false)
+    const { table, shard, batch, what = table } = next
+    if (shard !== undefined && away.has(shard)) continue
     const began = performance.now()
-    const { rows, last } = await place.slowTx(BATCH_S, (inside) =>
-      remove ? remove(inside, batch) : deleteBatch(inside, next, batch),
-    )
+    const { rows, last } = await removeBatch(next).catch((error: unknown) => {
+      if (shard === undefined || !(error instanceof DatabaseUnavailable || error instanceof Overloaded)) throw error
+      away.add(shard)
+      return NOTHING
+    })
     if (rows === 0) continue
     total += rows
     deleted[what] = (deleted[what] ?? 0) + rows
     metrics.purgedRows.inc({ table: what }, rows)
-    onProgress?.({ deleted, total, finished: false })
+    onProgress?.(purged(false))
     if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
     const ended = performance.now()
     const restMs = Math.min((ended - began) * REST_FACTOR, end - ended)
     await sleep(restMs, undefined, { signal }).catch(() => {})
   }
-  if (retention === RETENTION) await keepPurged(db, clock.now())
-  return { deleted, total, finished: true }
+  if (away.size === 0 && retention === RETENTION) await keepPurged(db, clock.now())
+  return purged(away.size === 0)
+}
+
+interface Place extends Retention {
+  readonly place: Db
+  readonly batch: RetentionBatch
+}
+
+const NOTHING: RemovedBatch = { rows: 0, last: null }
+
+async function removeBatch({ place, batch, ...rows }: Omit<Place, 'keptS'>): Promise<RemovedBatch> {
+  if (rows.mayBeForbidden && !(await mayDelete(place, rows.table))) return NOTHING
+  return place.slowTx(BATCH_S, (inside) =>
+    rows.remove ? rows.remove(inside, batch) : deleteBatch(inside, rows, batch),
+  )
 }
 
 /** The purge of every hour, with its progress in the log; what is left is deleted by the next one. */
@@ -130,7 +161,8 @@ export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
     log.info(purged, 'purging expired rows')
   }
   const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })
-  if (purged.total > 0 || !purged.finished) log.info(purged, 'expired rows were purged')
+  if (purged.shards_away) log.warn(purged, 'shards are away: their expired rows are left to the next purge')
+  else if (purged.total > 0 || !purged.finished) log.info(purged, 'expired rows were purged')
 }
 
 const OFTEN = RETENTION.filter(({ often }) => often)

@@ -1,1 +1,1 @@
-export { type Resealed, type ResealProgress, resealEverything } from './reseal.ts'
+export { type Resealed, resealEverything } from './reseal.ts'

@@ -80,7 +80,7 @@ interface Numbered {
   readonly ordinal: number | string
 }
 
-const performStatement =
+export const performStatement =
   <Item, Row>(run: Run, { statement, row }: Batched<Item, Row>): Perform<Item, Row[]> =>
   async (items, until) => {
     const { rows } = await run(statement(items), until)

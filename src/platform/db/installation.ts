@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { adoptKey, fingerprintOf, type Keys } from '../lib/crypto/keys.ts'
 import { DatabaseUnavailable } from '../lib/database-errors.ts'
-import { pendingMigrations } from './migrate.ts'
+import { pendingForPeople, pendingMigrations } from './migrate.ts'
 import { schemasOf } from './shards.ts'
 import { type Db, sql } from './sql.ts'
 
@@ -83,16 +83,17 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
   let wroteAt = Number.NEGATIVE_INFINITY
   let written = OK
   let running: Promise<DatabaseState> | undefined
+  const isSharded = db.shards().length > 1
   const look = async (): Promise<DatabaseState> => {
     try {
-      const pending = await pendingMigrations(db)
+      const pending = await (isSharded ? pendingMigrations : pendingForPeople)(db)
       if (pending.length > 0) return { status: 'migrations pending', why: missing(pending) }
       if ((await isSecretKey(db, keys)) === false) return { status: 'another SECRET_KEY' }
       if (performance.now() - wroteAt >= WRITE_EVERY_MS) {
         wroteAt = performance.now()
         written = await tryToWrite(db)
       }
-      return written.status === 'ok' && db.shards().length > 1 ? await stateOfShards(db) : written
+      return written.status === 'ok' && isSharded ? await stateOfShards(db) : written
     } catch (error) {
       return stateOf(error)
     } finally {
@@ -112,7 +113,7 @@ async function stateOfShards(db: Db): Promise<DatabaseState> {
   const shards = db.shards()
   const schemas = schemasOf(shards.length)
   const looks = shards.map((shard) =>
-    Promise.race([pendingMigrations(shard), sleep(SHARD_WITHIN_MS, undefined, { ref: false })]).catch(() => undefined),
+    Promise.race([pendingForPeople(shard), sleep(SHARD_WITHIN_MS, undefined, { ref: false })]).catch(() => undefined),
   )
   const found = await Promise.all(looks)
   const pending = found.flatMap((names) => names ?? [])

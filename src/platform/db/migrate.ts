@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
+import { distribute } from './citus.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { makeSchemas, shardsOf } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -57,6 +58,7 @@ export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
     const schemas = schemasOf(shards)
     if ((await shardsOf(client, shards)) === undefined) await makeSchemas(client, schemas)
     const applied = (await isMigrated(client)) ? [] : await apply(client, schemas.length > 0 ? 'public' : 'all')
+    await distribute(client, schemas)
     for (const schema of schemas) applied.push(...(await applyToShard(client, schema)))
     if ((await queueVersion(client)) !== QUEUE_VERSION) await installJobs(databaseUrl)
     return applied
@@ -158,6 +160,17 @@ export async function isMigrated(client: pg.Client, schema?: string): Promise<bo
   return unapplied(applied).length === 0
 }
 
-/** Names of the migrations that this build knows and the database lacks; of a shard, that it lacks. */
+/** Names of the migrations that this build knows and the database lacks. */
 export const pendingMigrations = async (db: Db): Promise<string[]> =>
   unapplied(await db.many(migrationRow, sql`select name from migration`))
+
+/** Those that people lack, here or in a shard: all of them, once people were moved to other shards. */
+export const pendingForPeople = async (db: Db): Promise<string[]> => {
+  // A node of Citus that is asked for the names knows no search_path.
+  const { found } = await db.one(
+    z.object({ found: z.boolean() }),
+    sql`select to_regclass('user_profile') is not null as found`,
+  )
+  const applied = await db.many(migrationRow, sql`select name from migration`)
+  return unapplied(found ? applied : [])
+}

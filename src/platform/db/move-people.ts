@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { z } from 'zod'
+import { distribute } from './citus.ts'
 import { applyToShard, isMigrated, tablesOfPeople, withLock } from './migrate.ts'
 import { shardsFound } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -36,6 +37,7 @@ export const movePeople = (
     if (shards <= from) throw new Error(`people are in ${from} already: set SHARDS to a greater power of two`)
     if (moving === undefined) await begin(client, from, shards)
     const schemas = schemasOf(shards)
+    await distribute(client, schemas)
     for (const schema of schemas) await applyToShard(client, schema)
     const tables = tablesOfPeople()
     const rows: Record<string, number> = {}

@@ -18,6 +18,8 @@ interface Sharded<Db> {
   shards(): readonly Db[]
 }
 
+export const hasShards = <Db extends Sharded<Db>>(db: Db): boolean => db.shards().length > 1
+
 /** Items with the shard that has their people, in the order of the shards; without shards, all with the one database. */
 export function byShard<Db extends Sharded<Db>, Item>(
   db: Db,

@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Shown } from '../lib/action.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
 import { LocalizedText } from '../lib/localized-text.ts'
+import type { HistoryRow } from './store.ts'
 
 /** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. `id` finds it. */
 export interface Cause {
@@ -41,3 +44,24 @@ export function changeOf(
   const change = difference(before, after)
   return Object.keys(change).length > 0 ? [{ record, record_id, change }] : []
 }
+
+/** `state: paying → paid`. */
+const changeText = ({ change }: HistoryRow): string =>
+  Object.entries(change)
+    .map(([field, sides]) => `${field}: ${sides.map(sideText).join(' → ')}`)
+    .join('; ')
+
+const sideText = (value: unknown): string =>
+  value === null ? '–' : typeof value === 'object' ? stringifyLossless(value) : String(value)
+
+/** What operators are shown of the history. */
+export const HISTORY_COLUMNS: readonly Shown<HistoryRow>[] = [
+  'at',
+  'cause',
+  {
+    name: 'record',
+    of: ({ record, record_id }) => (record === 'order' ? record : `${record} ${record_id}`),
+    onTerminalOnly: true, // a page of one product, or a timeline, says it
+  },
+  { name: 'change', of: changeText },
+]

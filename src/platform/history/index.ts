@@ -1,6 +1,6 @@
 /** What has changed of products, orders, vouchers and refunds, and why. */
 
-export { type Cause, type Change, changeOf, type Difference, difference, OPERATOR } from './history.ts'
+export { type Cause, type Change, changeOf, type Difference, difference, HISTORY_COLUMNS, OPERATOR } from './history.ts'
 export {
   countOrderMoves,
   type HistoryRow,

@@ -12,7 +12,9 @@ import type { Problem } from './web/rescode.ts'
  * something else here it has a text of its own: `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
  */
 
-/** What a list shows of a row, on the terminal, on a page and as CSV. */
+/** What is shown of a row or record, on the terminal, on a page and as CSV: the field of this name, or a column. */
+export type Shown<Row> = string | Column<Row>
+
 export interface Column<Row> {
   /** Its heading is the text `field.<name>`, or on the terminal the name itself. */
   readonly name: string
@@ -24,14 +26,21 @@ export interface Column<Row> {
   readonly onTerminalOnly?: true
   /** Its colour on a page. */
   tone?(row: Row): 'good' | 'bad' | 'warn' | 'plain'
-  /** The page below /console that it leads to, of the row and what the address of the list says. */
-  page?(row: Readonly<Record<string, unknown>>): string
+  /** The page that it leads to, of the row and what the address of the list says. */
+  page?(row: Readonly<Record<string, unknown>>): PageAddress | undefined
 }
 
-interface ListOf<Name, Row> {
+/** A page below /console. What its path does not name stands in its query. */
+export type PageAddress = readonly [path: string, about?: Readonly<Record<string, unknown>>]
+
+/** What the terminal alone shows, because a page says it in another way. */
+export const onTerminal = <Row>(shown: readonly Shown<Row>[]): readonly Column<Row>[] =>
+  shown.map((column) => ({ ...(typeof column === 'string' ? { name: column } : column), onTerminalOnly: true }))
+
+interface ListOf<Name, Row, Columns = readonly Shown<Row>[]> {
   /** The field of the output that has the rows; `next` beside it leads to the following page. */
   readonly rows: Name
-  readonly columns: readonly Column<Row>[]
+  readonly columns: Columns
   /** Whether a row has a page of its own, where not every one has. */
   opens?(row: Row): boolean
   /** The rows that its page shows before the others. */
@@ -81,15 +90,24 @@ interface Elevated {
   readonly page?: string
 }
 
+/** An operation brings the schema of its input; else the row has it. */
+interface Run<Input, Deps, Output> {
+  (deps: Deps, input: Input): Promise<Output>
+  readonly input?: z.ZodType<Input>
+}
+
 /** `input`: fields of the path, query and body together; refuses others. */
 export interface Row<Input extends object, Deps, Output extends object> extends Facts {
-  readonly input: z.ZodType<Input>
-  readonly run: (deps: Deps, input: Input) => Promise<Output>
+  readonly input?: z.ZodType<Input>
+  readonly run: Run<Input, Deps, Output>
   readonly list?: List<Output>
   /** The field of the output that has the record; the rest is known about it. */
-  readonly record?: keyof Output & string
-  /** What is shown of the lists that the record has, and of those beside it: their columns. */
-  readonly tables?: Readonly<Record<string, readonly string[]>>
+  readonly record?: string
+  /**
+   * How values of the output are shown, by their names: an object by its facts, a list as a table. Without columns each of
+   * its entries is a fact. Where nothing is declared, lists of objects are tables of all that they have; elsewhere, JSON.
+   */
+  readonly parts?: Readonly<Record<string, readonly Shown<never>[]>>
   /** What an operator below `support` is shown in place of the output. */
   masked?(output: Output): object
   /** What it would do, in numbers, which its page shows above the button. */
@@ -100,8 +118,10 @@ export interface Row<Input extends object, Deps, Output extends object> extends 
   readonly once?: readonly (keyof Output & string)[]
   /** What the output means, by its text; after a bad one the command exits with 1. */
   verdict?(output: Output): Verdict | undefined
-  /** What the console tells of the output, beside the verdict. */
+  /** What is told of the output beside its record and the verdict. */
   told?(output: Output): object
+  /** What the command says that is to be done next. */
+  next?(output: NoInfer<Output>): string | undefined
   /** What the form begins with. An id that is new each time makes a second click the same change. */
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
   /** What was done all the same, and what the log calls that. */
@@ -154,9 +174,7 @@ interface Related {
   readonly operation: string
   /** The key of its text. */
   readonly text: string
-  /** Below /console. */
-  readonly path: string
-  readonly query: Readonly<Record<string, unknown>>
+  readonly page: PageAddress
 }
 
 interface Preview<Input, Deps> {
@@ -174,12 +192,13 @@ export interface Action<Deps = never> extends Facts {
   foresee?(deps: Deps, given: unknown): Promise<object>
   showBeside?(deps: Deps, given: unknown): Promise<object>
   readonly previewRole?: Role
-  readonly list?: ListOf<string, object>
+  readonly list?: ListOf<string, object, readonly Column<object>[]>
   readonly record?: string
-  readonly tables?: Readonly<Record<string, readonly string[]>>
+  readonly parts?: Readonly<Record<string, readonly Column<object>[]>>
   readonly once?: readonly string[]
   verdict?(output: object): Verdict | undefined
   told?(output: object): object
+  next?(output: object): string | undefined
   suggested?(deps: Deps): Readonly<Record<string, unknown>>
   masked?(output: object): object
   readonly warnings?: { of(output: object): readonly Problem[]; readonly log: string }
@@ -195,16 +214,21 @@ const idOf = ({ route, command = route.toLowerCase().replace(/:\w+/g, 'one') }: 
   command.replace(/\W+/g, '_')
 
 export function action<Input extends object, Deps, Output extends object>(row: Row<Input, Deps, Output>): Action<Deps> {
-  const { run, preview, beside, noSuch, ...facts } = row
+  const { run, preview, beside, noSuch, list, parts, ...facts } = row
+  const { input = run.input } = row
+  if (!input) throw new Error(`no schema for the input of ${row.route}`)
   const read = (given: unknown): Input => {
     try {
-      return parseInput(row.input, given)
+      return parseInput(input, given)
     } catch (error) {
       throw noSuch && error instanceof InvalidInput ? withoutPath(row, error, noSuch) : error
     }
   }
   return {
     ...facts,
+    ...(list && { list: { ...list, columns: columnsOf(list.columns) } }),
+    ...(parts && { parts: Object.fromEntries(Object.entries(parts).map(([name, of]) => [name, columnsOf(of)])) }),
+    input,
     id: idOf(row),
     perform: (deps, given) => run(deps, read(given)),
     ...(preview && {
@@ -214,6 +238,9 @@ export function action<Input extends object, Deps, Output extends object>(row: R
     ...(beside && { showBeside: (deps: Deps, given: unknown) => beside(deps, read(given)) }),
   }
 }
+
+const columnsOf = (shown: readonly Shown<never>[]): readonly Column<object>[] =>
+  shown.map((column) => (typeof column === 'string' ? { name: column } : column))
 
 /** The problems of other fields, or that there is no such record. */
 function withoutPath({ route }: Facts, { problems }: InvalidInput, noSuch: () => Error): Error {

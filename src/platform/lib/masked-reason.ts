@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseLossless } from './json/lossless.ts'
+import { jsonIn } from './json/lossless.ts'
 import { type Detail, withValues } from './localized-text.ts'
 
 /** Stands for what is not shown. */
@@ -38,7 +38,6 @@ export function maskedDescribe(describe: string, reason: Detail | null): string 
 
 /** An answer of ours to a notice, which says the reason in `describe`. */
 export function maskedAnswer(answer: string, reason: Detail | null): string {
-  const read = parseLossless(Buffer.from(answer))
-  const { success, data } = answered.safeParse('value' in read ? read.value : undefined)
+  const { success, data } = answered.safeParse(jsonIn(answer))
   return success ? JSON.stringify({ ...data, describe: maskedDescribe(data.describe, reason) }) : HIDDEN
 }

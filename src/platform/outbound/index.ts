@@ -9,4 +9,4 @@ export {
   HttpCallError,
   post,
 } from './http-call.ts'
-export { postWebhook } from './webhook.ts'
+export { postWebhook, WEBHOOK_PROBLEMS } from './webhook.ts'

@@ -8,16 +8,18 @@ import { HttpCallError, post } from './http-call.ts'
 /** Nobody reads the answer. */
 const LIMITS = { ...PARTNER_LIMITS, bytes: 65_536 }
 
-const UNREACHABLE = 'the webhook cannot be reached'
-const PUBLIC: Readonly<Record<CallFailure, string>> = {
-  address: UNREACHABLE,
-  dns: UNREACHABLE,
-  connect: UNREACHABLE,
+/** What the receiver is told of a failure: nothing that would tell our network's names and addresses apart. */
+export const WEBHOOK_PROBLEMS = {
+  unreachable: 'the webhook cannot be reached',
   tls: 'could not establish TLS with the webhook',
   timeout: 'the webhook did not respond in time',
   'too-large': 'the response of the webhook is larger than 64 KiB',
   broken: 'the webhook closed the connection',
+  none: 'there is no webhook any more',
 }
+
+const problemOf = (failure: CallFailure): string =>
+  WEBHOOK_PROBLEMS[failure === 'address' || failure === 'dns' || failure === 'connect' ? 'unreachable' : failure]
 
 export interface WebhookMessage {
   readonly url: string
@@ -50,7 +52,7 @@ export async function postWebhook(
     (answer) => answer.status,
     (error: unknown) => {
       if (!(error instanceof HttpCallError)) throw error
-      throw new NotSent(PUBLIC[error.failure], `webhook: ${error.message}`)
+      throw new NotSent(problemOf(error.failure), `webhook: ${error.message}`)
     },
   )
   if (status < 200 || status > 299)

@@ -5,8 +5,7 @@ import { CONTACT_ROLES, type ContactRole, showPartner } from '../../ticketing/pa
 import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
 import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
-import { linkedOrders } from './run-order-store.ts'
-import { findAcceptedRun, lockRun, markPassed } from './run-store.ts'
+import { findAcceptedRun, linkedOrders, lockRun, markPassed } from './run-store.ts'
 
 /** A run that has passed, and the report that proves it. */
 interface PassedRun {

@@ -5,8 +5,8 @@ import { type PartnerWithSecrets, secretTexts } from '../../ticketing/partners/i
 import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
 import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
-import type { RunDeps } from './deps.ts'
 import type { LogEntry } from './event.ts'
+import type { RunDeps } from './running-attempts.ts'
 
 /** The attempt was ended from outside: by a new run, by *Stop waiting*, or because its process stops or seemed dead. */
 export class AttemptOver extends Error {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { storedJson } from '../../platform/lib/localized-text.ts'
 import { finding } from '../checks/index.ts'
@@ -17,7 +18,7 @@ const attempt = z.object({
 })
 export type AttemptRow = z.output<typeof attempt>
 
-const COLUMNS = sql.part`attempt_id, run_id, step_id, number, started_at, ended_at, outcome`
+const COLUMNS = columnsOf(Object.keys(attempt.shape))
 
 export interface NewAttempt {
   readonly attemptId: string
@@ -39,18 +40,10 @@ export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: D
   )
 
 export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
-  db.many(
-    attempt,
-    sql`select ${COLUMNS}
-        from sandbox_attempt where run_id = ${runId} order by started_at, number`,
-  )
+  db.many(attempt, sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} order by started_at, number`)
 
 export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | undefined> =>
-  db.maybe(
-    attempt,
-    sql`select ${COLUMNS}
-        from sandbox_attempt where attempt_id = ${attemptId}`,
-  )
+  db.maybe(attempt, sql`select ${COLUMNS} from sandbox_attempt where attempt_id = ${attemptId}`)
 
 /** Records that the process which makes this attempt is alive; 0 when the attempt has been ended meanwhile. */
 export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
@@ -62,16 +55,11 @@ export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<n
 export const findStaleAttempt = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
-    sql`select ${COLUMNS}
-        from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
+    sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
   )
 
 export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | undefined> =>
-  db.maybe(
-    attempt,
-    sql`select ${COLUMNS}
-        from sandbox_attempt where run_id = ${runId} and ended_at is null`,
-  )
+  db.maybe(attempt, sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null`)
 
 /**
  * Ends an attempt with its last line, once; false when it had ended already. The row of the run decides which attempt
@@ -105,22 +93,15 @@ export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Log
     select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${storedJson(data)}::jsonb from run`,
   )) === 1
 
+const EVENTS = sql.part`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
+  from sandbox_event e join sandbox_attempt a using (attempt_id)`
+
 /** Lines after `seq`, oldest first. */
 export const eventsAfter = (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
-  db.many(
-    runEvent,
-    sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
-        from sandbox_event e join sandbox_attempt a using (attempt_id)
-        where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`,
-  )
+  db.many(runEvent, sql`${EVENTS} where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`)
 
 export const eventsOfAttempt = (db: Db, attemptId: string): Promise<RunEvent[]> =>
-  db.many(
-    runEvent,
-    sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
-        from sandbox_event e join sandbox_attempt a using (attempt_id)
-        where e.attempt_id = ${attemptId} order by e.seq`,
-  )
+  db.many(runEvent, sql`${EVENTS} where e.attempt_id = ${attemptId} order by e.seq`)
 
 /** How far the logs of these runs have come. */
 export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; last_seq: number }[]> =>

@@ -15,10 +15,10 @@ import {
   insertAttempt,
   keepAlive,
 } from './attempt-store.ts'
-import type { RunDeps } from './deps.ts'
 import type { Outcome } from './event.ts'
 import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
+import type { RunDeps } from './running-attempts.ts'
 import { stepContext } from './step-context.ts'
 import { STEPS, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'

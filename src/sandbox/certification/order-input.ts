@@ -12,7 +12,7 @@ import {
 import { createOrder } from '../../ticketing/orders/index.ts'
 import { statedNow } from '../../ticketing/partner-calls/index.ts'
 import { offers, travelDate } from '../test-plan/index.ts'
-import type { OrderRole } from './run-order-store.ts'
+import type { OrderRole } from './run-store.ts'
 import type { StepContext } from './step-context.ts'
 import { testVisitors } from './steps/test-visitors.ts'
 

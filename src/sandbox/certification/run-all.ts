@@ -5,9 +5,9 @@ import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { PATH } from '../../ticketing/mws-wire/index.ts'
 import { startStep } from './attempt.ts'
 import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
-import type { RunDeps } from './deps.ts'
 import { nextStep, showRun } from './run.ts'
 import { passedAlready, runIsOver } from './run-errors.ts'
+import type { RunDeps } from './running-attempts.ts'
 import { isDone, STEPS } from './steps/index.ts'
 
 interface OwnRun {

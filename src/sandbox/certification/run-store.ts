@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Choice, storedChoice } from '../test-plan/index.ts'
 
@@ -18,6 +19,8 @@ const row = z.object({
   passed_at: z.date().nullable(),
 })
 export type RunRow = z.output<typeof row>
+
+const COLUMNS = columnsOf(Object.keys(row.shape))
 
 export const insertRun = (
   db: Db,
@@ -40,26 +43,17 @@ export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<
   )
 
 export const findCurrentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
-  db.maybe(
-    row,
-    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
-        from sandbox_run where partner_id = ${partnerId} and superseded_at is null`,
-  )
+  db.maybe(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and superseded_at is null`)
 
 export const findAcceptedRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
   db.maybe(
     row,
-    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
-        from sandbox_run where partner_id = ${partnerId} and passed_at is not null order by number desc limit 1`,
+    sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and passed_at is not null order by number desc limit 1`,
   )
 
 /** Only of the partner that asks: another partner's run is reported as not found. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
-  db.maybe(
-    row,
-    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
-        from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`,
-  )
+  db.maybe(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`)
 
 /**
  * Locks the run until the end of the transaction: only one of starting a step, going on and passing happens at a time.
@@ -67,17 +61,12 @@ export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRo
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
     row,
-    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
-        from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`,
+    sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`,
   )
 
 /** Newest first. */
 export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
-  db.many(
-    row,
-    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
-        from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`,
-  )
+  db.many(row, sql`select ${COLUMNS} from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`)
 
 export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
@@ -89,4 +78,52 @@ export const setChoice = (db: Db, runId: string, choice: Choice): Promise<number
 export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update sandbox_run set passed_at = ${now}, current_step = null where run_id = ${runId} and passed_at is null`,
+  )
+
+/** The SQL of the orders that belong to a run. */
+
+/** What an order of the run is for. */
+export type OrderRole =
+  | 'main'
+  | 'later'
+  | 'large-id'
+  | 'consumption'
+  | 'refund'
+  | 'review'
+  | 'refund-twice'
+  | 'sold-out'
+  | 'close'
+  | 'reschedule'
+  | 'message'
+  | 'price'
+  | 'parallel'
+  | 'lost'
+  | 'partly-used'
+  | 'foreign-code'
+
+const linkedOrder = z.object({ order_id: z.coerce.bigint() })
+
+export const linkOrder = (
+  db: Db,
+  order: { orderId: bigint; runId: string; role: OrderRole },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into sandbox_order (order_id, run_id, role, created_at)
+        values (${order.orderId}, ${order.runId}, ${order.role}, ${now})`,
+  )
+
+/** The newest ten orders of that role, newest first. */
+export const findLinkedOrders = async (db: Db, runId: string, role: OrderRole): Promise<bigint[]> =>
+  (
+    await db.many(
+      linkedOrder,
+      sql`select order_id from sandbox_order where run_id = ${runId} and role = ${role}
+          order by created_at desc, order_id limit 10`,
+    )
+  ).map(({ order_id }) => order_id)
+
+export const linkedOrders = async (db: Db, runId: string): Promise<bigint[]> =>
+  (await db.many(linkedOrder, sql`select order_id from sandbox_order where run_id = ${runId}`)).map(
+    ({ order_id }) => order_id,
   )

@@ -1,4 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { NoticeDeps } from '../../ticketing/mtp/index.ts'
+import type { LogFollowers } from './log-followers.ts'
+
+/** For operations on test runs. */
+export interface RunDeps extends NoticeDeps {
+  readonly runningAttempts: RunningAttempts
+  readonly logFollowers: LogFollowers
+}
 
 interface RunningAttempt {
   readonly abort: AbortController

@@ -1,4 +1,4 @@
-import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../../ticketing/interfaces/index.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { interfaceUrl } from '../../ticketing/partners/index.ts'
 import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
-import type { RunDeps } from './deps.ts'
+import type { RunDeps } from './running-attempts.ts'
 
 /** The result of an operation, and the partner's last answer of the interface that it was about. */
 interface Operated<Name extends InterfaceName, Result> {
@@ -169,9 +169,4 @@ function answerIn<Name extends InterfaceName>(name: Name, json: unknown): Answer
 function requestIn<Name extends InterfaceName>(name: Name, json: unknown): RequestOf<Name> | undefined {
   const { body } = jsonFields(json)
   return interfaceNamed(name)?.request.safeParse(body).success ? (body as RequestOf<Name>) : undefined
-}
-
-function jsonIn(text: string | null | undefined): unknown {
-  const parsed = parseLossless(Buffer.from(text ?? ''))
-  return 'value' in parsed ? parsed.value : undefined
 }

@@ -1,7 +1,7 @@
 import { newOrderId, storedOrders } from '../../ticketing/orders/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
-import { findLinkedOrders, linkOrder, type OrderRole } from './run-order-store.ts'
+import { findLinkedOrders, linkOrder, type OrderRole } from './run-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'
 
 /** The orders of the run. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
@@ -6,9 +7,31 @@ import { receivedSince } from '../../ticketing/mtp/index.ts'
 import { WARNINGS } from '../../ticketing/mws/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
 import { type Finding, strictness } from '../checks/index.ts'
-import { askUntil } from './ask-until.ts'
+import { AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'
+
+/** Waits, unless the attempt ends meanwhile. */
+const pause = ({ signal }: StepContext, ms: number): Promise<void> =>
+  sleep(ms, undefined, { signal, ref: false }).catch(() => {
+    throw new AttemptOver()
+  })
+
+/** Asks again and again until the answer is true; false after `seconds`. */
+export async function askUntil(
+  context: StepContext,
+  seconds: number,
+  isThere: () => Promise<boolean>,
+  everyMs = 1_000,
+): Promise<boolean> {
+  const { clock } = context.deps
+  const end = addSeconds(clock.now(), seconds)
+  for (;;) {
+    if (await isThere()) return true
+    if (clock.now() >= end) return false
+    await pause(context, everyMs)
+  }
+}
 
 type ReceivedCall = OutputOf<typeof receivedSince>[number]
 

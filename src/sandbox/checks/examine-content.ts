@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '../../platform/db/sql.ts'
-import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { listOf, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { implausibleValues } from '../../ticketing/catalogue/index.ts'
@@ -83,8 +83,7 @@ const ID_CHECKS: Readonly<Partial<Record<Echo['name'], Finding['id']>>> = { orde
 
 /** An id that comes back must be the one that was sent, to the last digit. */
 function echoFindings(json: unknown, call: ExaminedCall, doc: string, isSuccess: boolean): Finding[] {
-  const sent = parseLossless(Buffer.from(call.request_body))
-  return echoesOf('value' in sent ? sent.value : undefined, json, isSuccess).flatMap((echo) => {
+  return echoesOf(jsonIn(call.request_body), json, isSuccess).flatMap((echo) => {
     const { name, path, asked: expected, given, same: passed, rounded } = echo
     const id = ID_CHECKS[name]
     if (id === undefined && passed) return []
@@ -114,9 +113,8 @@ export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<F
   const definition = interfaceNamed(call.interface)
   if (!definition?.implausible || call.http_status !== 200 || call.response_body === null) return []
   if (call.failure === 'json') return []
-  const parsed = parseLossless(Buffer.from(call.response_body))
-  const reading = 'value' in parsed ? readAnswer(definition, parsed.value) : undefined
-  if (reading?.outcome !== 'success') return []
+  const reading = readAnswer(definition, jsonIn(call.response_body))
+  if (reading.outcome !== 'success') return []
   const implausible = await implausibleValues(db, call.partner_id, definition, listing.parse(reading.answer))
   return implausible.slice(0, MAX_IMPLAUSIBLE).map(({ index, path, problem }) => ({
     id: 'plausible',

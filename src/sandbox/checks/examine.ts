@@ -7,7 +7,7 @@ import { type Detail, localized } from '../../platform/lib/localized-text.ts'
 import { compressedText } from '../../platform/lib/web/body-text.ts'
 import { interfaceNamed, type PartnerInterface } from '../../ticketing/interfaces/index.ts'
 import type { PartnerStage } from '../../ticketing/partners/index.ts'
-import type { ExaminedCall, ExpectedChecks, Finding } from './checks.ts'
+import type { CheckId, ExaminedCall, ExpectedChecks, Finding } from './checks.ts'
 import { type Refusal, refusalFinding } from './examine-code.ts'
 import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
 import { envelopeFindings, reasonFinding } from './examine-envelope.ts'
@@ -73,7 +73,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
     const actual = begin ? localized('json-begins', { problem: placed(parsed), begin }) : localized('empty-body')
-    return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
+    return [...about, failed('json', 'JSON', actual)]
   }
   const json: Finding = { id: 'json', passed: true }
   if (!definition) return [...about, json]
@@ -99,38 +99,31 @@ const REFUSING: readonly number[] = [401, 403]
 export const ANSWER_SLOW_MS = 3_000
 const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 
-const notReached = ({ failure, failure_detail }: ExaminedCall): Finding => ({
-  id: 'reached',
-  passed: false,
-  expected: localized('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
-  actual: failure === null ? localized('no-response') : (failure_detail ?? failure),
-})
+const failed = (id: CheckId, expected: Detail, actual: Detail): Finding => ({ id, passed: false, expected, actual })
+
+const notReached = ({ failure, failure_detail }: ExaminedCall): Finding =>
+  failed(
+    'reached',
+    localized('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
+    failure === null ? localized('no-response') : (failure_detail ?? failure),
+  )
 
 /** Nothing of it is kept. */
-const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
-  id: 'answer-size',
-  passed: false,
-  expected: localized('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
-  actual: failure_detail ?? '',
-})
+const tooLarge = ({ failure_detail }: ExaminedCall): Finding =>
+  failed(
+    'answer-size',
+    localized('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
+    failure_detail ?? '',
+  )
 
-const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
-  id: 'encryption',
-  passed: false,
-  expected: localized('json-or-encrypted'),
-  actual: failure_detail ?? '',
-})
+const undecrypted = ({ failure_detail }: ExaminedCall): Finding =>
+  failed('encryption', localized('json-or-encrypted'), failure_detail ?? '')
 
 const isCompressed = ({ response_headers }: ExaminedCall): boolean =>
   compressedText({ 'content-encoding': headerOf(response_headers, 'content-encoding') }) !== undefined
 
 /** The answer was no text: what is stored has U+FFFD in place of its bytes, and the failure says what they were. */
-const notText = ({ failure_detail }: ExaminedCall): Finding => ({
-  id: 'json',
-  passed: false,
-  expected: 'JSON',
-  actual: problemOf(failure_detail ?? ''),
-})
+const notText = ({ failure_detail }: ExaminedCall): Finding => failed('json', 'JSON', problemOf(failure_detail ?? ''))
 
 const problemOf = (reason: Detail): Detail =>
   typeof reason === 'object' && reason.id === 'response-is' ? (reason.values.problem ?? '') : reason
@@ -157,9 +150,7 @@ const timeFinding = (ms: number): Finding => ({
 
 /** A mask in the stored answer means that the partner sent its secret or our signature back. */
 const secretFindings = ({ response_headers, response_body }: ExaminedCall): Finding[] =>
-  JSON.stringify([response_headers, response_body]).includes(MASK)
-    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
-    : []
+  JSON.stringify([response_headers, response_body]).includes(MASK) ? [failed('no-secrets', '–', MASK)] : []
 
 function typeFinding(headers: object | null): Finding {
   const type = headerOf(headers, 'content-type')

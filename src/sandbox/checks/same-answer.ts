@@ -1,6 +1,6 @@
-import { parseLossless, stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { type InterfaceName, jsonFields } from '../../ticketing/interfaces/index.ts'
+import { type InterfaceName, jsonFields, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'
@@ -14,7 +14,6 @@ const KEYED: readonly InterfaceName[] = [
   'order-reschedule',
   'order-refunded',
 ]
-const SUCCESS = 200
 /** For a refund that was made a moment ago, this is a success too. */
 const ALREADY_REFUNDED = 601
 
@@ -41,7 +40,6 @@ export function sameAnswerFindings({ first, again: second, isLate }: SentAgain):
 
 /** The field `body` as text; empty if there is none. */
 function bodyOf({ response_body }: CallRecord): string {
-  const parsed = parseLossless(Buffer.from(response_body ?? ''))
-  const { body } = jsonFields('value' in parsed ? parsed.value : undefined)
+  const { body } = jsonFields(jsonIn(response_body))
   return body === undefined ? '' : stringifyLossless({ body })
 }

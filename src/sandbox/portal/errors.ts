@@ -40,5 +40,3 @@ export class NotReplayable extends Error {
     this.obstacle = obstacle
   }
 }
-
-export const notReplayable = (obstacle: NotReplayable['obstacle']): NotReplayable => new NotReplayable(obstacle)

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
@@ -23,6 +24,17 @@ const SIGN_IN = `${HOME}/sign-in`
 export function sandboxPath(returnTo: string | undefined, publicUrl: string): string {
   const path = localPath(returnTo, publicUrl)
   return /^\/sandbox(?:[/?#]|$)/.test(path) ? path : HOME
+}
+
+/** The parameters of an address as a schema reads them; throws `nothing` for those that lead nowhere. */
+export function paramsOf<Schema extends z.ZodType>(
+  { params }: FastifyRequest,
+  schema: Schema,
+  nothing: () => Error,
+): z.output<Schema> {
+  const read = schema.safeParse(params)
+  if (!read.success) throw nothing()
+  return read.data
 }
 
 /** The partner that is signed in. */

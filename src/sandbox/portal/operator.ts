@@ -1,4 +1,5 @@
-import { action } from '../../platform/lib/action.ts'
+import { action, onTerminal } from '../../platform/lib/action.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { type LineOfAll, listAllTraffic } from './traffic/list-all-partners.ts'
 import { showTraffic } from './traffic/show-entry.ts'
@@ -17,6 +18,24 @@ function whatOf(line: LineOfAll, t: Translate): string {
 
 const causeOf = ({ cause, cause_ref }: LineOfAll): string => [cause, cause_ref].filter(Boolean).join(' ')
 
+type Failure = NonNullable<OutputOf<typeof showTraffic>['failure']>
+type Message = Partial<OutputOf<typeof showTraffic>['request'] & OutputOf<typeof showTraffic>['response']>
+
+const messageText = ({ headers = [], body = '', cut_from }: Message): string =>
+  [
+    ...(cut_from === undefined ? [] : [`the beginning of ${cut_from} characters:`]),
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...['', body],
+  ].join('\n')
+
+/** One of the two messages of a call. */
+const messageAs = (name: string) =>
+  onTerminal<Message>([
+    { name: 'address', of: ({ method, url }) => url && `${method} ${url}` },
+    { name: 'http', of: ({ status }) => status },
+    { name, of: messageText },
+  ])
+
 const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
 
 /** What operators see of calls and notices of all partners. Bodies are whole with a reason only. */
@@ -25,13 +44,12 @@ export const TRAFFIC_ACTIONS = [
     route: 'GET /traffic',
     command: 'traffic list',
     role: 'viewer',
-    input: listAllTraffic.input,
     run: listAllTraffic,
     list: {
       rows: 'traffic',
       opens: ({ left_out }) => left_out === null,
       columns: [
-        { name: 'at' },
+        'at',
         { name: 'partner', of: ({ partner_id }) => partner_id, onTerminalOnly: true },
         { name: 'way', of: ({ direction }) => direction, onTerminalOnly: true },
         { name: 'what', of: ({ name }) => name, onTerminalOnly: true },
@@ -42,7 +60,7 @@ export const TRAFFIC_ACTIONS = [
           of: ({ outcome }, t) => textsFor(t).outcome(outcome),
           tone: ({ outcome }) => TONES[outcome.tone],
         },
-        { name: 'code' },
+        'code',
         { name: 'cause', of: causeOf, onTerminalOnly: true },
         { name: 'cause', of: (line, t) => textsFor(t).cause(line), onPagesOnly: true },
         {
@@ -61,7 +79,7 @@ export const TRAFFIC_ACTIONS = [
     page: { path: '/traffic/:partner_id/:kind/:id', about: ['partner_id', 'kind', 'id'] },
     elevated: { role: 'support', fields: ['reason'], what: 'unmasked personal data' },
     recordsLook: true,
-    input: showTraffic.input,
     run: showTraffic,
+    parts: { failure: onTerminal<Failure>(['detail']), request: messageAs('sent'), response: messageAs('answered') },
   }),
 ]

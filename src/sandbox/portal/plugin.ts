@@ -1,7 +1,69 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
+import { noSuchRoute } from '../../platform/lib/web/methods.ts'
+import { refuseUnreadableQuery } from '../../platform/lib/web/request-target.ts'
+import { limitPages } from '../../platform/throttle/index.ts'
 import type { RunDeps } from '../certification/index.ts'
 import { sandboxApi } from './api/plugin.ts'
-import { sandboxPages } from './routes.ts'
+import { docsRoutes } from './docs/routes.ts'
+import { exportRoutes } from './exports/routes.ts'
+import { ownersOnly, sendSandboxError, signedInOnly } from './guard.ts'
+import { linkRoutes } from './members/link-routes.ts'
+import { memberRoutes } from './members/member-routes.ts'
+import { secretRoutes } from './members/secret-routes.ts'
+import { runPages } from './pages/plugin.ts'
+import { shareRoutes } from './pages/share-routes.ts'
+import { playOrderRoutes, playRoutes } from './play/routes.ts'
+import { reportRoutes } from './report-routes.ts'
+import { signInRoutes } from './sign-in-routes.ts'
+import { signatureToolRoutes } from './signature-tool-routes.ts'
+import { starterRoutes } from './starter-routes.ts'
+import { timelineRoutes, trafficBulkRoutes, trafficRoutes } from './traffic/routes.ts'
+
+const FORM_LIMIT = 64 * 1024
+
+/**
+ * The pages below /sandbox. Every action is a form, and bodies other than forms are refused. Failures are pages with
+ * their native status. The session cookie is SameSite=Lax and `refuseForeignForms` stops forms of other origins, so
+ * forms carry no token of their own.
+ */
+const sandboxPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.decorateRequest('partner', null)
+  await acceptForms(app, FORM_LIMIT)
+  app.addHook('onRequest', limitPages(app, deps.config))
+  app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
+  app.addHook('preValidation', refuseUnreadableQuery)
+  app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
+  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchRoute(request)))
+  await app.register(signInRoutes, { deps })
+  await app.register(linkRoutes, { deps })
+  await app.register(docsRoutes, { deps })
+  await app.register(exportRoutes, { deps })
+  await app.register(reportRoutes, { deps })
+  await app.register(shareRoutes, { deps })
+  await app.register(signedInPages, { deps })
+}
+
+/** Pages for signed-in partners: `partnerOf(request)` is the partner. */
+const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.addHook('onRequest', signedInOnly(deps))
+  await app.register(signatureToolRoutes, { deps })
+  await app.register(starterRoutes, { deps })
+  await app.register(runPages, { deps })
+  await app.register(playRoutes, { deps })
+  await app.register(playOrderRoutes, { deps })
+  await app.register(trafficRoutes, { deps })
+  await app.register(timelineRoutes, { deps })
+  await app.register(trafficBulkRoutes, { deps })
+  await app.register(ownersPages, { deps })
+}
+
+/** Pages for owners: members and the clientSecret. */
+const ownersPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.addHook('onRequest', ownersOnly)
+  await app.register(memberRoutes, { deps })
+  await app.register(secretRoutes, { deps })
+}
 
 /** The partner's sandbox: pages below /sandbox, the headless API of the test run below /sandbox/api. */
 export const sandboxRoom: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { type Translate, translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { STEPS } from '../certification/index.ts'
@@ -35,7 +35,7 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
     const { jwk } = reportKey(deps.keys)
-    const names = namesIn(translator(localeOfRequest(request)))
+    const names = namesIn(textsFor(request))
     const empty = { signature: '', reportId: null, pasted: '' }
     const data = { ...empty, ...page, names, keyId: jwk.kid, publicKey: jwk.x, base: deps.config.PUBLIC_URL }
     reply.code(page.found ? STATUS[page.found.verdict] : 200)

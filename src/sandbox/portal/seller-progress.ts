@@ -11,29 +11,6 @@ type RunState = NonNullable<OutputOf<typeof findCurrentProgress>>['state']
  */
 export type SellerState = 'locked' | 'no_run' | RunState
 
-export interface SellerProgress {
-  readonly state: SellerState
-  /** The run that the seller is at; null in `locked` and `no_run`. */
-  readonly present: PresentRun | null
-  /** The newest run that was accepted: the integration has passed, whatever run came after it. */
-  readonly accepted: AcceptedRun | null
-  /** A run that came after acceptance: it changes nothing about that. */
-  readonly isLater: boolean
-}
-
-interface PresentRun {
-  readonly run_id: string
-  readonly number: number
-  readonly passed: number
-  readonly steps: number
-}
-
-interface AcceptedRun {
-  readonly run_id: string
-  readonly number: number
-  readonly passed_at: Date
-}
-
 export interface SellerFacts {
   readonly hasPassedTool: boolean
   readonly present: RunProgress<RunState> | undefined
@@ -44,21 +21,19 @@ export interface SellerFacts {
 export const isUnlocked = (hasPassedTool: boolean, present: object | undefined): boolean =>
   hasPassedTool || present !== undefined
 
-export function progressOf({ hasPassedTool, present, accepted }: SellerFacts): SellerProgress {
+export type SellerProgress = ReturnType<typeof progressOf>
+
+export function progressOf({ hasPassedTool, present, accepted }: SellerFacts) {
   const passed = accepted?.passed_at ? { ...pick(accepted), passed_at: accepted.passed_at } : null
-  if (!present)
-    return {
-      state: isUnlocked(hasPassedTool, present) ? 'no_run' : 'locked',
-      present: null,
-      accepted: passed,
-      isLater: false,
-    }
-  const { state } = present
+  const state: SellerState = present?.state ?? (isUnlocked(hasPassedTool, present) ? 'no_run' : 'locked')
   return {
     state,
-    present: { ...pick(present.run), passed: present.passed, steps: present.steps },
+    /** The run that the seller is at; null in `locked` and `no_run`. */
+    present: present ? { ...pick(present.run), passed: present.passed, steps: present.steps } : null,
+    /** The newest run that was accepted: the integration has passed, whatever run came after it. */
     accepted: passed,
-    isLater: passed !== null && state !== 'accepted',
+    /** A run that came after acceptance: it changes nothing about that. */
+    isLater: present !== undefined && passed !== null && state !== 'accepted',
   }
 }
 

@@ -2,11 +2,11 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
@@ -53,13 +53,13 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const returnTo = sandboxPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
-      const alert = translator(localeOfRequest(request))('sandbox.sign_in.incomplete')
+      const alert = textsFor(request)('sandbox.sign_in.incomplete')
       return sendSignIn(request, reply.code(400), { returnTo, alert })
     }
     const { client_id: clientId, mail, password } = form.data
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
-      const alert = translator(localeOfRequest(request))('sign_in.cookies')
+      const alert = textsFor(request)('sign_in.cookies')
       return sendSignIn(request, reply.code(400), { returnTo, clientId, mail, alert })
     }
     try {
@@ -72,7 +72,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
           : await signInMember(acting, { ...attempt, mail, password })
       cookie.set(reply, sessionId)
       deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
-      return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
+      return seeOther(reply, returnTo)
     } catch (error) {
       if (!(error instanceof PartnerSignInRefused)) throw error
       noteForLog(request, { detail: error.message })
@@ -81,7 +81,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   })
 
-  app.get('/sign-out', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect(HOME, 303)) // which has the form
+  app.get('/sign-out', (_request, reply) => seeOther(reply, HOME)) // which has the form
 
   app.post('/sign-out', async (request, reply) => {
     const session = cookie.read(request)
@@ -90,7 +90,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     cookie.clear(reply)
     // Members need the clientId again, and few know it by heart.
     const query = partner?.memberId ? `?${new URLSearchParams({ client_id: partner.clientId })}` : ''
-    return reply.headers(NO_STORE_HEADERS).redirect(`${HOME}/sign-in${query}`, 303)
+    return seeOther(reply, `${HOME}/sign-in${query}`)
   })
 }
 

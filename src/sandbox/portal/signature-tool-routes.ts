@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { amountOfTime, type Locale, translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import type { RunDeps } from '../certification/index.ts'
@@ -47,10 +47,10 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async 
     const form = pastedForm.safeParse(request.body)
     if (form.success) {
       const id = await judgePasted(deps, partnerOf(request), form.data)
-      return reply.headers(NO_STORE_HEADERS).redirect(`${HOME}/signature?test=${id}#verdict`, 303)
+      return seeOther(reply, `${HOME}/signature?test=${id}#verdict`)
     }
     const shown = await show(request, undefined)
-    const alert = translator(localeOfRequest(request))('sandbox.signature.incomplete')
+    const alert = textsFor(request)('sandbox.signature.incomplete')
     const page = { ...shown, typed: { ...shown.typed, ...asTyped.parse(request.body) }, alert }
     return sendSandboxPage(request, reply.code(400), 'sandbox/signature', page, { ...PAGE, query: '' })
   })

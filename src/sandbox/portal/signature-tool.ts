@@ -10,53 +10,11 @@ import {
 } from '../../ticketing/mws/index.ts'
 import { ENDPOINTS, PATH } from '../../ticketing/mws-wire/index.ts'
 import type { RunDeps } from '../certification/index.ts'
-import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
-import { firstDifference, type Segment, segmentsOf } from './signature-tool-text.ts'
-import { type Snippet, snippetsFor } from './snippets.ts'
+import { firstDifference, segmentsOf } from './signature-tool-text.ts'
+import { snippetsFor } from './snippets.ts'
+import { explainMistake } from './texts.ts'
 import type { PastedForm } from './wire.ts'
-
-/** One of the latest verdicts, as the list shows it. */
-interface ListedTest {
-  readonly id: string
-  readonly source: SignatureTest['source']
-  readonly at: string
-  readonly mistakes: readonly string[]
-  /** Whether it is known that the partner sent it. */
-  readonly verified: boolean
-}
-
-interface Explained {
-  readonly name: string
-  readonly text: string
-}
-
-export interface SignatureVerdict extends ListedTest {
-  readonly explanations: readonly Explained[]
-  /** What such a notice would be refused for, or accepted with. */
-  readonly warnings: readonly Explained[]
-  readonly method: string
-  readonly path: string
-  readonly date: string
-  readonly authorization: string
-  /** Our clock when the call came, as a Date header would have had it. */
-  readonly clock: string
-  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for text that is not a date. */
-  readonly aheadS: number | null
-  readonly expected: readonly Segment[]
-  readonly signed: readonly Segment[] | null
-  readonly difference: { readonly byte: number; readonly expected: string; readonly signed: string } | null
-}
-
-export interface SignatureTool {
-  readonly passed: boolean
-  /** Where a call can be sent to, under each prefix. */
-  readonly addresses: readonly string[]
-  readonly paths: readonly string[]
-  readonly tests: readonly ListedTest[]
-  readonly verdict: SignatureVerdict | null
-  readonly snippets: readonly Snippet[]
-}
 
 const SHOWN = 10
 
@@ -66,7 +24,7 @@ export async function showSignatureTool(
   { partnerId, clientId }: SignedInPartner,
   asked: string | undefined,
   locale: Locale,
-): Promise<SignatureTool> {
+) {
   const [passed, tests] = await Promise.all([
     hasPassedSignatureTool(deps, partnerId),
     listSignatureTests(deps, partnerId),
@@ -76,6 +34,7 @@ export async function showSignatureTool(
   const chosen = tests.find(({ test_id }) => String(test_id) === asked) ?? tests[0]
   return {
     passed,
+    /** Where a call can be sent to, under each prefix. */
     addresses,
     paths: ENDPOINTS,
     tests: tests.slice(0, SHOWN).map(listed),
@@ -95,7 +54,8 @@ export const judgePasted = async (
 const addressesOf = ({ config }: Deps): string[] =>
   mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
 
-const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest): ListedTest => ({
+/** One of the latest verdicts, as the list shows it. `verified`: it is known that the partner sent the call. */
+const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest) => ({
   id: String(test_id),
   source,
   at: tested_at.toISOString(),
@@ -103,22 +63,27 @@ const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTes
   verified,
 })
 
-const explained = (names: readonly string[], locale: Locale): Explained[] =>
+const explained = (names: readonly string[], locale: Locale) =>
   names.map((name) => ({ name, text: explainMistake(locale, name) }))
 
-function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
+export type SignatureVerdict = ReturnType<typeof verdictOf>
+
+function verdictOf(test: SignatureTest, locale: Locale) {
   const { mistakes, warnings, method, path, date_header: date, string_to_sign, signed_instead, tested_at } = test
   const parsed = parseHttpDate(date)
   const difference = signed_instead === null ? null : firstDifference(string_to_sign, signed_instead)
   return {
     ...listed(test),
     explanations: explained(mistakes, locale),
+    /** What such a notice would be refused for, or accepted with. */
     warnings: explained(warnings, locale),
     method,
     path,
     date,
     authorization: test.authorization_header,
+    /** Our clock when the call came, as a Date header would have had it. */
     clock: formatHttpDate(tested_at),
+    /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for text that is not a date. */
     aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - tested_at.getTime()) / 1000),
     expected: segmentsOf(string_to_sign, difference?.at),
     signed: signed_instead === null ? null : segmentsOf(signed_instead, difference?.at),

@@ -2,21 +2,60 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
-import { PRODUCT_ROLES } from './pages/functions-form.ts'
-import { productLabels } from './pages/functions-page.ts'
-import { STARTER_PRODUCTS, STARTERS, starterFor } from './starters.ts'
+import { PRODUCT_ROLES, type ProductRole } from './pages/functions-form.ts'
+import type { SignedInPartner } from './session.ts'
+import { doubleQuoted, fillTemplate, phpQuoted, readTemplate } from './snippets.ts'
+import { productName } from './texts.ts'
+
+/** A seller's first program in one language: one file that implements every interface and sends the notices. */
+interface Starter {
+  /** As it is downloaded; also the last part of its address. */
+  readonly file: string
+  readonly name: string
+  /** What has to be installed. */
+  readonly needs: string
+  readonly fill: (values: Readonly<Record<string, string>>) => string
+}
+
+const starter = (id: string, names: Omit<Starter, 'fill'>, quote = doubleQuoted): Starter => {
+  const template = readTemplate(`starters/${id}`)
+  return { ...names, fill: (values) => fillTemplate(template, quote, values) }
+}
+
+export const STARTERS: readonly Starter[] = [
+  starter('python', { file: 'seller.py', name: 'Python', needs: 'Python 3.8+' }),
+  starter('java', { file: 'Seller.java', name: 'Java', needs: 'Java 17+' }),
+  starter('php', { file: 'seller.php', name: 'PHP', needs: 'PHP 7.4+' }, phpQuoted),
+]
+
+/** What the starters sell, by the role in a test run: the same in each language. */
+export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {
+  main: 'TICKET',
+  later: 'LATER',
+  review: 'REVIEW',
+  level: 'SHOW',
+  sold_out: 'SOLD-OUT',
+}
+
+/**
+ * The program with the partner's ids and our address filled in; undefined for an unknown file. The clientSecret is not
+ * in it: the program reads the environment variable CLIENT_SECRET.
+ */
+function starterFor({ config }: Deps, { clientId, partnerId }: SignedInPartner, file: string): string | undefined {
+  const values = { platformUrl: config.PARTNER_URL, clientId, partnerId: String(partnerId) }
+  return STARTERS.find((starter) => starter.file === file)?.fill(values)
+}
 
 const named = z.object({ file: z.string() })
 
 /** Programs to start from, for partners that are signed in: the files hold their ids. */
 export const starterRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.get('/starters', (request, reply) => {
-    const labels = productLabels(translator(localeOfRequest(request)))
-    const products = PRODUCT_ROLES.map((role) => ({ label: labels[role], id: STARTER_PRODUCTS[role] }))
+    const t = textsFor(request)
+    const products = PRODUCT_ROLES.map((role) => ({ label: productName(role, t), id: STARTER_PRODUCTS[role] }))
     return sendSandboxPage(request, reply, 'sandbox/starters', { starters: STARTERS, products }, { section: 'docs' })
   })
 

@@ -3,14 +3,37 @@ import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { type Detail, filled, type LocalizedText, TEXTS, type TextId } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { ROOT } from '../../platform/lib/root.ts'
-import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
+import { keyOf, type Locale, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
+import { MISTAKES, WARNINGS } from '../../ticketing/mws/index.ts'
 import { ORDER_STATES, REFUND_STATES, type showOrder } from '../../ticketing/orders/index.ts'
+import type { ContactRole } from '../../ticketing/partners/index.ts'
 import type { RunRefusal } from '../certification/index.ts'
 import type { CheckId } from '../checks/index.ts'
-import type { FunctionId } from '../test-plan/index.ts'
-import { interfaceName } from './interface-title.ts'
-import { explainMistake } from './mistake-texts.ts'
+import type { Choice, FunctionId } from '../test-plan/index.ts'
+import { NOTICES } from './docs/notices.ts'
+
+/** English texts come from the diagnosis (src/ticketing/mws/diagnose), Chinese ones from views/locales. */
+const MISTAKE_TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
+  en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
+  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/mistakes.zh-CN.json', ROOT), 'utf8')),
+}
+
+/** What a mistake of a signature is and how to fix it, in the reader's language. */
+export const explainMistake = (locale: Locale, name: string): string => MISTAKE_TEXTS[locale][name] ?? name
+
+/** The name of an interface in the reader's language; any other text as it is. */
+export const interfaceName = (name: string, t: Translate): string =>
+  interfaceNamed(name) ? t(keyOf('sandbox.interface.', name)) : name
+
+/** Title of an interface; undefined for any other text. */
+export const interfaceTitle = (name: string, locale: Locale): string | undefined =>
+  interfaceNamed(name) && interfaceName(name, translator(locale))
+
+/** The name of an interface or a notice in the reader's language; any other text as it is. */
+export const messageName = (name: string, t: Translate): string =>
+  NOTICES.some((notice) => notice.name === name) ? t(keyOf('sandbox.docs.notice_', name)) : interfaceName(name, t)
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
 
@@ -26,6 +49,9 @@ export const checkText = (id: CheckId, t: Translate, passed = true): string =>
   t(`sandbox.${passed ? 'check' : 'check_failed'}.${keyPart(id)}`)
 
 export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
+
+/** A product by its part in a test run. */
+export const productName = (role: keyof Choice['products'], t: Translate): string => t(`sandbox.product.${role}`)
 
 /** What it is, in one sentence. */
 export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbox.function_about.${keyPart(id)}`)
@@ -102,5 +128,7 @@ export const recordStateText = (record: StatedRecord, state: string, t: Translat
 
 export const memberRefusalText = (reason: MemberRefusal['reason'], t: Translate): string =>
   t(`sandbox.members.refusal.${reason}`)
+
+export const contactName = (role: ContactRole, t: Translate): string => t(`sandbox.told.${role}`)
 
 export const roleName = (role: MemberRole, t: Translate): string => t(`sandbox.members.role.${role}`)

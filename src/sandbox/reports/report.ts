@@ -1,7 +1,7 @@
 import { type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { everyKey } from '../../platform/lib/crypto/keys.ts'
-import { parseLossless } from '../../platform/lib/json/lossless.ts'
+import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { VERSION } from '../../platform/lib/version.ts'
 import { canonicalJson, publicReportKey, reportKey } from './report-key.ts'
 import * as store from './store.ts'
@@ -56,8 +56,7 @@ export type Verdict =
  */
 export async function examineReport(deps: ReportDeps, text: string, signature: string): Promise<Verdict> {
   if (text.length > LONGEST_REPORT) return { verdict: 'unreadable' }
-  const parsed = parseLossless(Buffer.from(text))
-  const read = reportContent.safeParse('value' in parsed ? parsed.value : undefined)
+  const read = reportContent.safeParse(jsonIn(text))
   if (!read.success) return { verdict: 'unreadable' }
   if (!(await verifyReport(deps, canonicalJson(read.data), signature))) return { verdict: 'forged' }
   return { verdict: 'genuine', report: read.data }

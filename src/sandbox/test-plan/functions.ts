@@ -1,6 +1,6 @@
 /**
  * What a partner's system can do. The engineer chooses, and the choice decides which steps the test run has. Adding a
- * function: an entry here, its text `sandbox.function.<id>`, its place on the form (pages/function-groups.ts), and the
+ * function: an entry here, its text `sandbox.function.<id>`, its place on the form (pages/functions-form.ts), and the
  * `needs` of its steps.
  */
 

@@ -16,4 +16,4 @@ export {
 export { pullCatalogue } from './pull-catalogue.ts'
 export { pullPrices } from './pull-prices.ts'
 export { pullProduct } from './pull-product.ts'
-export { listProducts, type showProduct } from './show-product.ts'
+export { listProducts } from './show-product.ts'

@@ -1,3 +1,4 @@
+import { HISTORY_COLUMNS } from '../../platform/history/index.ts'
 import { action, type Verdict } from '../../platform/lib/action.ts'
 import { byOperator, type CallDeps, type CallProblem } from '../partner-calls/index.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
@@ -27,7 +28,7 @@ const told = ({ failure, ...report }: Pulled): object => ({
   problems: [...report.problems, ...(failure?.problems ?? [])],
 })
 const OF_ENTRIES = ['entry', 'path', 'problem'] as const
-const pull = { verdict, told, tables: { problems: OF_ENTRIES, warnings: OF_ENTRIES } }
+const pull = { verdict, told, parts: { problems: OF_ENTRIES, warnings: OF_ENTRIES } }
 
 /** What operators do with the products of a partner. */
 export const PRODUCT_ACTIONS = [
@@ -40,13 +41,7 @@ export const PRODUCT_ACTIONS = [
     run: productPage,
     list: {
       rows: 'products',
-      columns: [
-        { name: 'partner_deal_id' },
-        { name: 'mt_deal_id' },
-        { name: 'sale_state' },
-        { name: 'pulled_at' },
-        { name: 'title' },
-      ],
+      columns: ['partner_deal_id', 'mt_deal_id', 'sale_state', 'pulled_at', 'title'],
     },
   }),
   action({
@@ -57,9 +52,9 @@ export const PRODUCT_ACTIONS = [
     input: oneProduct,
     run: showProduct,
     record: 'product',
-    tables: {
+    parts: {
       prices: ['price_date', 'partner_primary_key', 'market_price', 'mt_price', 'settlement_price', 'stock'],
-      history: ['at', 'cause', 'change'],
+      history: HISTORY_COLUMNS,
     },
   }),
   action({

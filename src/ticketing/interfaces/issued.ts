@@ -8,7 +8,7 @@ import { jsonFields } from './read-answer.ts'
 /** 0 none, 1 one code per ticket, 2 one per order. */
 export const voucherType = () => oneOf(0, 1, 2)
 
-/** Entries without a documented format; they are kept as they are (additional.ts). */
+/** Entries without a documented format; they are kept as they are (issue-tickets.ts). */
 export const additionalLists = {
   voucherAdditionalList: z.unknown().optional(),
   orderAdditionalList: z.unknown().optional(),

@@ -1,11 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { type MemberRole, mailKeyOf } from '../../platform/lib/member.ts'
+import {
+  MAX_INVITATIONS,
+  MAX_MEMBERS,
+  type MemberRole,
+  mailKeyOf,
+  type NewMember,
+  newMember,
+} from '../../platform/lib/member.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
+import { mayInvite } from '../../platform/throttle/index.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
+import { sendLink } from './link.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
 import { type Member, memberByMail } from './wire.ts'
@@ -40,7 +50,7 @@ interface Work {
  * Changes members of a partner in one transaction; changes of one partner wait for each other. Throws 20007 (404) for an
  * unknown PartnerId, MemberRefusal as requireOwner.
  */
-export const changeMembers = <T>(deps: Deps, partnerId: bigint, work: (inside: Work) => Promise<T>): Promise<T> =>
+const changeMembers = <T>(deps: Deps, partnerId: bigint, work: (inside: Work) => Promise<T>): Promise<T> =>
   deps.db.tx(async (db) => {
     const inside = { ...deps, db }
     await showPartner(inside, partnerId)
@@ -107,3 +117,36 @@ async function remove({ db, now, record }: Work, { member_id, role, joined_at }:
   await store.removeMember(db, member_id, now)
   await record('member_removed', { member_id, role, joined: joined_at !== null })
 }
+
+/** Invites somebody by mail, and returns the member_id. Until an owner has joined only owners can be invited. */
+export const inviteMember = operation(
+  newMember,
+  (deps: Deps, partnerId: bigint, { mail, role }: NewMember): Promise<string> =>
+    changeMembers(deps, partnerId, async ({ db, now, record }) => {
+      const mail_key = mailKeyOf(mail)
+      if (await store.findMemberByMail(db, partnerId, mail_key)) throw new MemberRefusal('taken')
+      const { all, owners, open } = await store.countMembers(db, partnerId, now)
+      if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
+      if (all >= MAX_MEMBERS) throw new MemberRefusal('full')
+      if (open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
+      if (!(await mayInvite({ ...deps, db }, String(partnerId), mail))) throw new MemberRefusal('mails')
+      const member_id = randomUUID()
+      await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
+      await sendLink({ ...deps, db }, member_id, 'invitation')
+      await record('member_invited', { member_id, role })
+      return member_id
+    }),
+)
+
+/** Sends a new invitation to somebody who has not joined; the former one can no longer be used. */
+export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>
+  changeMembers(deps, partnerId, async ({ db, now, record }) => {
+    const member = isUuid(memberId) && (await store.findMember(db, partnerId, memberId))
+    if (!member) throw noSuchMember()
+    if (member.joined_at !== null) throw new MemberRefusal('joined')
+    await deleteOtherLinks(db, memberId, null)
+    if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
+    if (!(await mayInvite({ ...deps, db }, String(partnerId), member.mail))) throw new MemberRefusal('mails')
+    await sendLink({ ...deps, db }, memberId, 'invitation')
+    await record('member_invited', { member_id: memberId, role: member.role, again: true })
+  })

@@ -1,12 +1,13 @@
 export {
   BY_CLIENT_SECRET,
+  inviteAgain,
+  inviteMember,
   listMembers,
   removeMember,
   requireOwner,
   setMemberRole,
 } from './change.ts'
 export { MemberRefusal } from './errors.ts'
-export { inviteAgain, inviteMember } from './invite.ts'
 export { useLink } from './join.ts'
 export { findMemberMail, markMailFailed, markMailSent, openMemberLink } from './link.ts'
 export { MEMBER_ACTIONS } from './operator.ts'

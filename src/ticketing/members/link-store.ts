@@ -29,15 +29,12 @@ const stored = z.object({
 })
 export type StoredLink = z.output<typeof stored>
 
+const LINKS = sql.part`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
+  from member_link l join partner_member m using (member_id)`
+
 /** With whom it was sent to; undefined when that member is removed. */
 export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefined> =>
-  db.maybe(
-    stored,
-    sql`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
-        from member_link l
-        join partner_member m using (member_id)
-        where l.link_hash = ${linkHash} and m.removed_at is null`,
-  )
+  db.maybe(stored, sql`${LINKS} where l.link_hash = ${linkHash} and m.removed_at is null`)
 
 /** True for exactly one of any number of simultaneous callers. */
 export const spendLink = async (db: Db, linkId: string, now: Date): Promise<boolean> =>
@@ -51,10 +48,7 @@ export const deleteOtherLinks = (db: Db, memberId: string, linkId: string | null
 export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLink | undefined> =>
   db.maybe(
     stored,
-    sql`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
-        from member_link l
-        join partner_member m using (member_id)
-        where l.link_id = ${linkId} and l.mail_state <> 'sent' and l.used_at is null and l.expires_at > ${now}
+    sql`${LINKS} where l.link_id = ${linkId} and l.mail_state <> 'sent' and l.used_at is null and l.expires_at > ${now}
           and m.removed_at is null`,
   )
 

@@ -1,9 +1,8 @@
 import type { Deps } from '../../platform/deps.ts'
-import { action, type Column } from '../../platform/lib/action.ts'
+import { action, type Shown } from '../../platform/lib/action.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import { onePartner } from '../partners/index.ts'
-import { listMembers, removeMemberByMail } from './change.ts'
-import { inviteMember } from './invite.ts'
+import { inviteMember, listMembers, removeMemberByMail } from './change.ts'
 import type { Member } from './wire.ts'
 
 interface Members {
@@ -14,16 +13,17 @@ const everybody = async (deps: Deps, partnerId: bigint): Promise<Members> => ({
   members: await listMembers(deps, partnerId),
 })
 
-const COLUMNS: readonly Column<Member>[] = [
-  { name: 'role' },
-  { name: 'invited_at' },
-  { name: 'joined_at' },
+const COLUMNS: readonly Shown<Member>[] = [
+  'role',
+  'invited_at',
+  'joined_at',
   { name: 'mail_state', of: ({ joined_at, mail_state }) => (joined_at ? null : mail_state) },
-  { name: 'mail' },
+  'mail',
 ]
 
 /** Each answers with everybody who is left. */
 const answers = {
+  parts: { members: COLUMNS },
   masked: ({ members }: Members): Members => ({
     members: members.map((member) => ({ ...member, mail: maskedMail(member.mail) })),
   }),

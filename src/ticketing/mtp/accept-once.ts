@@ -1,7 +1,9 @@
 import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import type { IncomingDeps } from '../mws/index.ts'
 import { bodyRejected } from '../mws-wire/index.ts'
+import type { CallDeps } from '../partner-calls/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
 
 /** What was done with a notice that is not rejected. */
@@ -41,4 +43,27 @@ export function acceptOnce(
     })
     return { noticeId: row.noticeId, answer: row.answer, isRepeat: false }
   })
+}
+
+/** For operations that accept notices. */
+export interface NoticeDeps extends IncomingDeps, CallDeps {
+  readonly notices: NoticesInProgress
+}
+
+/**
+ * The notices that this process is accepting; made once a process. Other processes wait for the same notice in the
+ * database with one connection each; without this, a slow notice that its partner keeps repeating would occupy all our
+ * connections.
+ */
+export class NoticesInProgress {
+  readonly #accepting = new Map<string, Promise<AcceptedNotice>>()
+
+  /** Accepts a notice; one with the same key as one in progress waits for that, and is a repeat of it. */
+  async accept(key: string, accept: () => Promise<AcceptedNotice>): Promise<AcceptedNotice> {
+    const first = this.#accepting.get(key)
+    if (first) return { ...(await first), isRepeat: true }
+    const own = accept().finally(() => this.#accepting.delete(key))
+    this.#accepting.set(key, own)
+    return own
+  }
 }

@@ -1,5 +1,5 @@
-export type { NoticeDeps } from './deps.ts'
-export { NoticesInProgress } from './deps.ts'
+export type { NoticeDeps } from './accept-once.ts'
+export { NoticesInProgress } from './accept-once.ts'
 export { NOTICE_ACTIONS } from './operator.ts'
 export { receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'

@@ -3,23 +3,26 @@ import type { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { REQUIRED } from '../../platform/lib/json/field-problem.ts'
+import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { problemText } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
-import { applyProductChange } from '../catalogue/index.ts'
-import { readNotice, WARNINGS } from '../mws/index.ts'
+import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/index.ts'
+import { levelPriceCalendar } from '../interfaces/index.ts'
+import { readNotice, type SignedCall, WARNINGS } from '../mws/index.ts'
 import { bodyRejected, successEnvelope } from '../mws-wire/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, ORDER_REPEAT_S } from './accept-once.ts'
+import { type AcceptedNotice, acceptOnce, CATALOGUE_REPEAT_S, type NoticeDeps, ORDER_REPEAT_S } from './accept-once.ts'
 import { acceptConsumption } from './consumption.ts'
-import type { NoticeDeps } from './deps.ts'
 import type { NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
   consumeNotice,
   type DealChangeNotice,
   dealChangeNotice,
+  type LevelPriceNotice,
+  levelPriceNotice,
   type PayNotice,
   payNotice,
   type RefundNotice,
@@ -89,17 +92,25 @@ export const RESCHEDULE: NoticeKind<RescheduleNotice> = {
   accept: (deps, _notice, row) => acceptOnce(deps, row, ORDER_REPEAT_S, async () => {}),
 }
 
-export interface IncomingNotice {
+export const LEVEL_PRICES: NoticeKind<LevelPriceNotice> = {
+  shape: levelPriceNotice,
+  accept: async (deps, notice, sent, { warn }) => {
+    // As received: what a pull of the same calendar would store.
+    const { body: entries } = jsonIn(sent.body) as { body: Entry[] }
+    const isImplausible = (levelPriceCalendar.implausible?.(entries) ?? []).length > 0
+    const { name } = WARNINGS.implausible
+    const row = isImplausible ? { ...sent, warnings: [...sent.warnings, name] } : sent
+    const accepted = await acceptOnce(deps, row, CATALOGUE_REPEAT_S, (inside, cause) =>
+      applyLevelPrices(inside, row.partnerId, { ...notice, entries }, cause),
+    )
+    if (isImplausible) warn?.(name, { partnerDealId: notice.partnerDealId })
+    return accepted
+  },
+}
+
+export interface IncomingNotice extends SignedCall {
   /** Its id becomes that of the notice; undefined of a replay. */
   readonly requestId?: string
-  readonly caller: PartnerWithSecrets
-  /** Request target as sent. */
-  readonly url: string
-  /** Readable: decrypted if it came encrypted. */
-  readonly bytes: Buffer
-  readonly decrypted: boolean
-  /** Names of the warnings with which the call is accepted (src/ticketing/mws/diagnose/warnings.ts). */
-  readonly warnings: readonly string[]
   /** Called with the name of each warning about an accepted notice. */
   readonly warn?: (warning: string, about: object) => void
 }

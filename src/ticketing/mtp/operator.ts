@@ -1,5 +1,5 @@
 import { action } from '../../platform/lib/action.ts'
-import type { NoticeDeps } from './deps.ts'
+import type { NoticeDeps } from './accept-once.ts'
 import { listNotices } from './received.ts'
 import type { NoticeFilter } from './wire.ts'
 
@@ -21,11 +21,13 @@ export const NOTICE_ACTIONS = [
     list: {
       rows: 'notices',
       columns: [
-        { name: 'received_at' },
+        'received_at',
         {
           name: 'path',
-          page: ({ partner_id, refused, id }) =>
-            `/traffic/${partner_id}/${refused === null ? 'notice' : 'rejected'}/${id}`,
+          page: ({ partner_id, refused, id }) => [
+            '/traffic/:partner_id/:kind/:id',
+            { partner_id, kind: refused === null ? 'notice' : 'rejected', id },
+          ],
         },
         {
           name: 'outcome',

@@ -1,10 +1,42 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { mountsOf, prefixOf } from '../../platform/config/mounts.ts'
+import { MOUNT, mountsOf, prefixOf, spelled } from '../../platform/config/mounts.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
-import { tooManyCalls } from '../mws-wire/index.ts'
-import type { NoticeDeps } from './deps.ts'
+import { answerRejection, rejectInEnvelope } from '../mws/index.ts'
+import { CallRejected, noSuchPath, tooManyCalls } from '../mws-wire/index.ts'
+import type { NoticeDeps } from './accept-once.ts'
 import { noticeRoutes, REJECTIONS } from './routes.ts'
-import { unknownPartnerPaths, unknownSignedPaths } from './unknown-routes.ts'
+
+/** Below a prefix there is only B1: a caller of another path there is a partner's program. */
+const unknownPartnerPaths: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
+  const first = `${spelled(app.prefix)}/lv/`
+  rejectInEnvelope(app, deps, REJECTIONS)
+  app.setNotFoundHandler(({ raw }) => {
+    throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()
+  })
+}
+
+/** Programs that were written for the first version of the protocol call below `/lv`. */
+function firstVersion(mount: string): CallRejected {
+  return new CallRejected(localized('first-version', { mount }), { status: 404 })
+}
+
+/**
+ * Everywhere else a partner's program is known by its Authorization header. A hook of the whole app, so that it comes
+ * before what rooms ask of their own callers. Paths that exist, with whatever method, are theirs.
+ */
+export function answerUnknownSignedPaths(app: FastifyInstance, deps: NoticeDeps): void {
+  const answer = answerRejection(deps, REJECTIONS)
+  const own = mountsOf(deps.config.MTP_PATH_PREFIXES).flatMap((mount) => [mount, prefixOf(mount) ?? mount])
+  const below = [...new Set(own)].map((path) => `${spelled(path)}/`)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 || !/^MWS(?:\s|$)/i.test(request.headers.authorization ?? '')) return done()
+    const path = pathAsSent(request.raw.url ?? '')
+    if (below.some((start) => path.startsWith(start)) || app.allowedMethods(path).length > 0) return done()
+    return answer(noSuchPath(), request, reply).catch(done)
+  })
+}
 
 const TESTS_PER_MINUTE = 60
 
@@ -15,10 +47,6 @@ export const mtpRoom: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { d
   for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {
     await app.register(noticeRoutes, { deps, limitTests, prefix: mount })
     const prefix = prefixOf(mount)
-    if (prefix !== undefined) await app.register(unknownPartnerPaths, { deps, policy: REJECTIONS, prefix })
+    if (prefix !== undefined) await app.register(unknownPartnerPaths, { deps, prefix })
   }
 }
-
-/** For the whole app, before its rooms. */
-export const answerUnknownSignedPaths = (app: FastifyInstance, deps: NoticeDeps): void =>
-  unknownSignedPaths(app, { deps, policy: REJECTIONS })

@@ -5,7 +5,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 import { existingPartner } from '../partner-calls/index.ts'
 import { secretTexts } from '../partners/index.ts'
-import type { NoticeDeps } from './deps.ts'
+import type { NoticeDeps } from './accept-once.ts'
 import * as store from './received-store.ts'
 import { type NoticeFilter, noticeFilter } from './wire.ts'
 

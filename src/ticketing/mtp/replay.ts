@@ -4,7 +4,7 @@ import { REPLAY_OF } from '../../platform/lib/crypto/masking.ts'
 import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
 import { bodyRejected, CallRejected, rejectionCode, rejectionEnvelope } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import type { NoticeDeps } from './deps.ts'
+import type { NoticeDeps } from './accept-once.ts'
 import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
 
 /**

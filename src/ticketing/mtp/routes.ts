@@ -11,14 +11,13 @@ import {
   signedRoutes,
 } from '../mws/index.ts'
 import { failureCodeOf, methodNotAllowed, NOTICE_PATHS, noSuchPath, PATH, rejectionCode } from '../mws-wire/index.ts'
-import type { AcceptedNotice } from './accept-once.ts'
-import type { NoticeDeps } from './deps.ts'
-import { LEVEL_PRICES } from './level-price-notice.ts'
+import type { AcceptedNotice, NoticeDeps } from './accept-once.ts'
 import {
   acceptNotice,
   CONSUMPTION,
   DEAL_CHANGE,
   type IncomingNotice,
+  LEVEL_PRICES,
   type NoticeKind,
   PAY_RESULT,
   REFUND_RESULT,

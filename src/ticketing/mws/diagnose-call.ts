@@ -2,11 +2,11 @@ import { mountsOf } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { PartnerCall } from './authenticate.ts'
-import type { IncomingDeps } from './deps.ts'
 import { needsSearch } from './diagnose/diagnosed.ts'
 import { type DiagnosedPartner, type Diagnosis, type DiagnosisSettings, diagnose, explain } from './diagnose/index.ts'
 import type { SearchBudget } from './diagnose/signature-searches.ts'
 import { placeholderPartner } from './diagnose/unverified.ts'
+import type { IncomingDeps } from './incoming-calls.ts'
 
 type SentCall = PartnerCall & { readonly host: string | undefined }
 

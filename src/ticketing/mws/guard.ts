@@ -88,7 +88,7 @@ export interface SignedCall {
   readonly bytes: Buffer
   /** Whether the body came encrypted; `bytes` are what was inside. */
   readonly decrypted: boolean
-  /** What is accepted from a live partner all the same: `partner-id-missing`, `query-signed`. */
+  /** Names of the warnings (diagnose/warnings.ts) with which a live partner's call is accepted all the same. */
   readonly warnings: readonly string[]
 }
 

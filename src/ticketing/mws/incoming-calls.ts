@@ -50,3 +50,8 @@ export class IncomingCalls {
     await this.rejected.finish()
   }
 }
+
+/** For operations that take calls of partners. */
+export interface IncomingDeps extends Deps {
+  readonly incoming: IncomingCalls
+}

@@ -1,9 +1,9 @@
 export { checkKeptCall } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
-export type { IncomingDeps } from './deps.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
-export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
+export { callerOf, mwsSignature, noticeSignature, readSignedCall, type SignedCall } from './guard.ts'
+export type { IncomingDeps } from './incoming-calls.ts'
 export { IncomingCalls } from './incoming-calls.ts'
 export { isKeptWhole, keepRejectedOf } from './reject.ts'
 export {

@@ -3,8 +3,8 @@ import { ENCRYPTION_STATUS } from '../../platform/lib/crypto/aes-body.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { PATH } from '../mws-wire/index.ts'
 import { jsonBytes } from './body-guard.ts'
-import type { IncomingDeps } from './deps.ts'
 import { callOf } from './guard.ts'
+import type { IncomingDeps } from './incoming-calls.ts'
 import { testSignature } from './signature-test.ts'
 
 /** Signature tests have a small body, if any, and anybody may call this route. */

@@ -6,11 +6,11 @@ import { networkOf } from '../../platform/throttle/index.ts'
 import { BA_FAILED, type Envelope, rejectionEnvelope, successEnvelope } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import type { PartnerCall } from './authenticate.ts'
-import type { IncomingDeps } from './deps.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
 import { diagnoseUnverified, isBusy } from './diagnose/unverified.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
 import { diagnoseCall, diagnoseIfVerified, settingsOf } from './diagnose-call.ts'
+import type { IncomingDeps } from './incoming-calls.ts'
 import * as store from './signature-test-store.ts'
 
 /** The newest of each partner are kept, separately from unverified ones, so that a stranger cannot push out its own. */

@@ -6,8 +6,8 @@ import { hasBody } from '../../platform/lib/web/read-body.ts'
 import type { FailureAnswer } from '../../platform/lib/web/rescode.ts'
 import { CallRejected, NotAuthenticated, rejectionEnvelope } from '../mws-wire/index.ts'
 import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
-import type { IncomingDeps } from './deps.ts'
 import { callOf } from './guard.ts'
+import type { IncomingDeps } from './incoming-calls.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
 
 /** How the rejections of one group of routes differ. */

@@ -4,10 +4,9 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
-import { isRefundInFlight } from './in-flight.ts'
-import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
+import { isOpenRefund, type RefundInput, refundContent, refusePartOf } from './new-refund.ts'
+import { isRefundInFlight } from './order-jobs.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
-import { refusePartOf } from './refund-preview.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 
 /** A refund that the caller has moved to `asking`, so that no other call sends it. */

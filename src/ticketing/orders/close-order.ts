@@ -1,8 +1,13 @@
-import type { CallDeps } from '../partner-calls/index.ts'
-import { type CallCause, type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
+import {
+  type CallCause,
+  type CallDeps,
+  type CallResult,
+  callPartner,
+  existingPartner,
+  failureOf,
+} from '../partner-calls/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { isLost } from './in-flight.ts'
-import { dropQuery } from './order-jobs.ts'
+import { dropQuery, isLost } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'

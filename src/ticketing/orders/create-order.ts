@@ -8,20 +8,19 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { findOffer } from '../catalogue/index.ts'
 import { orderCreate } from '../interfaces/index.ts'
-import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,
   activePartner,
   type CallCause,
+  type CallDeps,
   type CallResult,
   callPartner,
   failureOf,
 } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
-import { dropQuery, queueQuery } from './order-jobs.ts'
+import { ASK_AGAIN_IN_S, dropQuery, isLost, queueQuery } from './order-jobs.ts'
 import { type CreateRequest, completeRequest, differs } from './order-request.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'

@@ -1,15 +1,91 @@
 import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
+import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
-import { storeAdditional } from './additional.ts'
+import type { RequestOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
-import { storeCredentials } from './credentials.ts'
-import { ASK_AGAIN_IN_S, ISSUING } from './in-flight.ts'
-import { dropQuery, queueQuery } from './order-jobs.ts'
+import { credentialsOf, saveAdditional, saveCredentials } from './issued-store.ts'
+import { ASK_AGAIN_IN_S, dropQuery, ISSUING, queueQuery } from './order-jobs.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { mergedVouchers } from './quantities.ts'
+import type { RefundRow } from './refund-store.ts'
 import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
 import { isOrderTransition } from './states.ts'
+
+/** Characters of JSON that are kept of one list. */
+export const MAX_ADDITIONAL = 16_384
+
+interface Lists {
+  readonly voucherAdditionalList?: unknown
+  readonly orderAdditionalList?: unknown
+}
+
+/**
+ * Keeps the lists without a documented format, to be shown with the order (within a transaction that holds its lock).
+ * They decide nothing, so nothing in them is refused: entries beyond MAX_ADDITIONAL are counted and left out.
+ */
+export async function storeAdditional(
+  { db }: Pick<Deps, 'db'>,
+  orderId: bigint,
+  { voucherAdditionalList, orderAdditionalList }: Lists,
+): Promise<void> {
+  const [vouchers, order] = [boundedList(voucherAdditionalList), boundedList(orderAdditionalList)]
+  if (vouchers.given + order.given === 0) return
+  const leftOut = vouchers.leftOut + order.leftOut
+  await saveAdditional(db, orderId, { vouchers: vouchers.text, order: order.text, leftOut })
+}
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+/** As JSON text; a value that is not a list counts as its only entry. */
+function boundedList(value: unknown): { readonly text: string; readonly given: number; readonly leftOut: number } {
+  const given = Array.isArray(value) ? value : isNothing(value) ? [] : [value]
+  const kept: string[] = []
+  let size = 2
+  for (const entry of given) {
+    const text = stringifyLossless([entry]).slice(1, -1)
+    size += text.length + 1
+    if (size > MAX_ADDITIONAL) break
+    kept.push(text)
+  }
+  return { text: `[${kept.join(',')}]`, given: given.length, leftOut: given.length - kept.length }
+}
+
+/**
+ * Keeps the documents that a partner sends with the tickets (within a transaction that holds the lock of the order).
+ */
+export async function storeCredentials(
+  { db }: Pick<Deps, 'db'>,
+  orderId: bigint,
+  { credentialList = [] }: Pick<IssuedTickets, 'credentialList'>,
+): Promise<void> {
+  const rows = credentialList
+    .filter((person) => person !== undefined)
+    .map(({ voucher = '', credentialNo, credentialType }) => ({
+      ...{ voucher, credential_no: credentialNo, credential_type: credentialType },
+    }))
+  if (rows.length > 0) await saveCredentials(db, orderId, rows, LIST_LIMITS.vouchers.most)
+}
+
+type Sent = NonNullable<RequestOf<'order-refund'>['credentialList']>
+
+/**
+ * The documents of the refunded tickets: those of its codes, or all if it is for the whole order. None if there are
+ * more people than tickets: then it is unknown which of those who share a code are meant.
+ */
+export async function credentialListOf(
+  { db }: Pick<Deps, 'db'>,
+  { order_id, quantity }: OrderRow,
+  { vouchers, refund_quantity }: Pick<RefundRow, 'vouchers' | 'refund_quantity'>,
+): Promise<Sent> {
+  const whole = refund_quantity === quantity
+  const concerned = (await credentialsOf(db, order_id)).filter(({ voucher }) => whole || vouchers.includes(voucher))
+  if (concerned.length > refund_quantity) return []
+  return concerned.map(({ voucher, credential_no, credential_type }) => ({
+    ...{ credentialType: credential_type, credentialNo: credential_no, voucher },
+  }))
+}
 
 /**
  * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice.

@@ -1,8 +1,11 @@
+import type { Deps } from '../../platform/deps.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
+import { findProduct } from '../catalogue/index.ts'
+import { existingOrder } from './order-result.ts'
 import type { OrderRow, VoucherRow } from './order-store.ts'
 import { foreignVoucher } from './quantities.ts'
-import type { NewRefundRow, RefundRow } from './refund-store.ts'
+import { type NewRefundRow, type RefundRow, refundsOf } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 import { ticketsLeftOn } from './voucher-counts.ts'
 
@@ -16,14 +19,14 @@ export interface RefundInput {
   readonly partly: boolean
 }
 
-export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
+type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
 
 /** Whether a refund may still take its tickets. */
 export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
   REFUND_STATES[state].next.length > 0
 
 /** Tickets that a new refund may take. */
-export function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
+function ticketsLeft(order: OrderRow, refunds: readonly RefundRow[]): number {
   const reserved = refunds.filter(isOpenRefund).reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   return order.quantity - order.used_quantity - order.refunded_quantity - reserved
 }
@@ -103,4 +106,29 @@ function refundable(
   }
   if (free(found) === 0) throw new RefusedRequest(localized('voucher-in-refund', { voucher: echo(voucher) }))
   return found
+}
+
+/** What a refund may take, before it is asked for. */
+export async function previewRefund(
+  deps: Deps,
+  orderId: bigint,
+): Promise<{ tickets_left: number; partial_refunds: boolean }> {
+  const order = await existingOrder(deps, orderId)
+  const refunds = await refundsOf(deps.db, orderId)
+  return { tickets_left: ticketsLeft(order, refunds), partial_refunds: await hasPartialRefunds(deps, order) }
+}
+
+/** Warns before a partner is asked for what its product excludes; nothing has been stored or sent yet. */
+export async function refusePartOf(deps: Deps, order: OrderRow, refunded: number): Promise<void> {
+  if (refunded === order.quantity || (await hasPartialRefunds(deps, order))) return
+  throw new RefusedRequest(localized('not-partly', { product: echo(order.partner_deal_id) }))
+}
+
+/** Whether its product allows that, or is not known. */
+async function hasPartialRefunds(
+  { db }: Deps,
+  { partner_id: partnerId, partner_deal_id: partnerDealId }: Pick<OrderRow, 'partner_id' | 'partner_deal_id'>,
+): Promise<boolean> {
+  const product = await findProduct(db, { partnerId, partnerDealId })
+  return product?.details.partlyRefund !== false
 }

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { action, type Verdict } from '../../platform/lib/action.ts'
+import { HISTORY_COLUMNS } from '../../platform/history/index.ts'
+import { action, onTerminal, type Shown, type Verdict } from '../../platform/lib/action.ts'
+import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { byOperator, type CallDeps, type CallProblem } from '../partner-calls/index.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder, newOrderId } from './create-order.ts'
-import { maskedStory } from './masked-story.ts'
+import { previewRefund } from './new-refund.ts'
 import { payOrder } from './pay-order.ts'
 import { queryOrder } from './query-order.ts'
 import { refundOrder } from './refund-order.ts'
-import { previewRefund } from './refund-preview.ts'
 import { refundByPlatform } from './refunded-message.ts'
-import { listOrders, showOrder } from './show-order.ts'
+import { listOrders, maskedStory, showOrder } from './show-order.ts'
 import { isOrderTransition, type OrderState } from './states.ts'
 import { oneOrder } from './wire.ts'
 
@@ -25,17 +26,35 @@ const verdict = ({ failure }: Asked): Verdict | undefined => {
 }
 const told = ({ failure }: Asked): object =>
   failure ? { detail: failure.detail, code: failure.code, problems: failure.problems } : {}
-const calls = { verdict, told }
 
-type Shown = Readonly<Record<string, unknown>>
-const stateOf = ({ state }: Shown) => state as OrderState
+type Call = OutputOf<typeof showOrder>['calls'][number]
+const CALLS: readonly Shown<Call>[] = [
+  { name: 'at', of: ({ started_at }) => started_at },
+  { name: 'call', of: ({ interface: name }) => name },
+  { name: 'took', of: ({ duration_ms }) => `${duration_ms} ms` },
+  { name: 'http', of: ({ http_status }) => http_status },
+  'code',
+  { name: 'failure', of: ({ failure, failure_detail }) => failure && `${failure}: ${failure_detail}` },
+]
+
+/** An order, with what happened to it: of that a page has a timeline. */
+export const ORDER_PARTS = {
+  vouchers: ['voucher', 'state', 'quantity', 'used_quantity', 'refunded_quantity', 'invalid_at'],
+  refunds: ['refund_id', 'state', 'refund_quantity', 'refund_price', 'refund_fee', 'reason', 'created_at'],
+  history: onTerminal(HISTORY_COLUMNS),
+  calls: onTerminal(CALLS),
+}
+const calls = { record: 'order', parts: { ...ORDER_PARTS, problems: ['path', 'problem'] }, verdict, told } as const
+
+type OrderRecord = Readonly<Record<string, unknown>>
+const stateOf = ({ state }: OrderRecord) => state as OrderState
 const mayBecome =
   (to: OrderState) =>
-  (order: Shown): boolean =>
+  (order: OrderRecord): boolean =>
     isOrderTransition(stateOf(order), to)
 const isIn =
   (...states: readonly OrderState[]) =>
-  (order: Shown): boolean =>
+  (order: OrderRecord): boolean =>
     states.includes(stateOf(order))
 
 const newRefundId = () => ({ refund_id: randomUUID() })
@@ -46,23 +65,22 @@ export const ORDER_ACTIONS = [
     route: 'GET /orders',
     command: 'order list',
     role: 'viewer',
-    input: listOrders.input,
     run: listOrders,
     list: {
       rows: 'orders',
       columns: [
-        { name: 'order_id' },
-        { name: 'partner_id' },
+        'order_id',
+        'partner_id',
         { name: 'stage', of: ({ sandbox }) => (sandbox ? 'sandbox' : 'live') },
-        { name: 'state' },
+        'state',
         {
           name: 'tickets',
           of: (order) => `${order.used_quantity}+${order.refunded_quantity} of ${order.quantity}`,
         },
         { name: 'total_price', of: ({ total_price }) => total_price.toFixed(2) },
-        { name: 'created_at' },
+        'created_at',
         { name: 'partner_deal_id', onTerminalOnly: true },
-        { name: 'partner_order_id' },
+        'partner_order_id',
       ],
     },
   }),
@@ -74,17 +92,9 @@ export const ORDER_ACTIONS = [
     run: (deps: CallDeps, { order_id }) => showOrder(deps, order_id),
     masked: maskedStory,
     record: 'order',
-    tables: {
-      vouchers: ['voucher', 'state', 'quantity', 'used_quantity', 'refunded_quantity', 'invalid_at'],
-      refunds: ['refund_id', 'state', 'refund_quantity', 'refund_price', 'refund_fee', 'reason', 'created_at'],
-    },
+    parts: ORDER_PARTS,
     related: ({ order_id }) => [
-      {
-        operation: 'GET /audit',
-        text: 'console.field.history',
-        path: '/audit',
-        query: { target: `order:${order_id}` },
-      },
+      { operation: 'GET /audit', text: 'console.field.history', page: ['/audit', { target: `order:${order_id}` }] },
     ],
   }),
   action({

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Change, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
-import { ORDER_STATE_NAMES, type OrderState, VOUCHER_STATES } from './states.ts'
+import { ORDER_STATE_NAMES, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */
 
@@ -38,6 +39,8 @@ const orderRow = z.object({
 })
 export type OrderRow = z.output<typeof orderRow>
 
+const COLUMNS = columnsOf(Object.keys(orderRow.shape))
+
 const voucherRow = z.object({
   voucher: z.string(),
   state: z.enum(VOUCHER_STATES),
@@ -49,6 +52,8 @@ const voucherRow = z.object({
   invalid_at: z.string().nullable(),
 })
 export type VoucherRow = z.output<typeof voucherRow>
+
+const VOUCHER_COLUMNS = columnsOf(Object.keys(voucherRow.shape))
 
 /** The fields by which a change of an order is decided. */
 const changeableOrder = orderRow.pick({
@@ -66,15 +71,11 @@ const changeableOrder = orderRow.pick({
 })
 export type ChangeableOrder = z.output<typeof changeableOrder>
 
+const CHANGEABLE = columnsOf(Object.keys(changeableOrder.shape))
+
 /** The order, locked until the end of the transaction; read everything else about it after this. */
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
-  db.maybe(
-    orderRow,
-    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
-          vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
-          created_at, updated_at, data_removed_at, contradiction
-        from ticket_order where order_id = ${orderId} for update`,
-  )
+  db.maybe(orderRow, sql`select ${COLUMNS} from ticket_order where order_id = ${orderId} for update`)
 
 /**
  * Locks the orders that exist and are not locked elsewhere. It never waits, so a transaction that holds some orders may
@@ -83,25 +84,14 @@ export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
 export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(
     changeableOrder,
-    sql`select order_id, partner_id, partner_order_id, state, last_code, last_describe, vouchers_open, close_type,
-          quantity, used_quantity, refunded_quantity
-        from ticket_order where order_id = any (${orderIds}::bigint[]) for update skip locked`,
+    sql`select ${CHANGEABLE} from ticket_order where order_id = any (${orderIds}::bigint[]) for update skip locked`,
   )
 
 export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
-  db.maybe(
-    orderRow,
-    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
-          vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
-          created_at, updated_at, data_removed_at, contradiction
-        from ticket_order where order_id = ${orderId}`,
-  )
+  db.maybe(orderRow, sql`select ${COLUMNS} from ticket_order where order_id = ${orderId}`)
 
 export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
-  db.many(
-    voucherRow,
-    sql`select voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at from voucher where order_id = ${orderId} order by voucher`,
-  )
+  db.many(voucherRow, sql`select ${VOUCHER_COLUMNS} from voucher where order_id = ${orderId} order by voucher`)
 
 const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 
@@ -109,20 +99,11 @@ const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
   db.many(
     voucherOfOrder,
-    sql`select voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at, order_id
-        from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
+    sql`select ${VOUCHER_COLUMNS}, order_id from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
   )
 
 /** The new values of an order; fields left out stay. `vouchers` has the complete new and changed ones. */
-export interface OrderUpdate {
-  readonly state: OrderState
-  readonly used_quantity: number
-  readonly refunded_quantity: number
-  readonly partner_order_id: string | null
-  readonly last_code: number | null
-  readonly last_describe: Detail | null
-  readonly vouchers_open: boolean
-  readonly close_type: number | null
+export type OrderUpdate = Readonly<Omit<ChangeableOrder, 'order_id' | 'partner_id' | 'quantity'>> & {
   readonly vouchers: readonly VoucherRow[]
 }
 
@@ -157,8 +138,7 @@ const savingVouchers = (vouchers: readonly VoucherOfOrder[]) =>
   vouchers.length === 0
     ? sql.part``
     : sql.part`, vouchers as (
-      insert into voucher (order_id, voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at)
-      select order_id, voucher, state, quantity, used_quantity, refunded_quantity, picture, invalid_at
+      insert into voucher (order_id, ${VOUCHER_COLUMNS}) select order_id, ${VOUCHER_COLUMNS}
       from ${sql.rows('v', vouchers, VOUCHER)}
       on conflict (order_id, voucher) do update set
         state = excluded.state, quantity = excluded.quantity, used_quantity = excluded.used_quantity,

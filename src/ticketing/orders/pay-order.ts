@@ -1,19 +1,18 @@
 import { CALL_TIMES } from '../../platform/config/call-limits.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
-import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,
   activePartner,
   type CallCause,
+  type CallDeps,
   type CallResult,
   callPartner,
   failureOf,
 } from '../partner-calls/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { ASK_AGAIN_IN_S, ISSUING, isLost } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
-import { dropQuery, queueQuery } from './order-jobs.ts'
+import { ASK_AGAIN_IN_S, dropQuery, ISSUING, isLost, queueQuery } from './order-jobs.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'

@@ -1,11 +1,28 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Deps } from '../../platform/deps.ts'
+import type { Cause } from '../../platform/history/index.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { problemsText, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import type { CallDeps } from '../partner-calls/index.ts'
-import { type CallCause, callPartner, existingPartner } from '../partner-calls/index.ts'
-import { applyQueryResult } from './apply-query-result.ts'
+import { codesOfFailure, ORDER_STATUS } from '../interfaces/index.ts'
+import {
+  type AnswerOf,
+  type CallCause,
+  type CallDeps,
+  type CallProblem,
+  type CallResult,
+  callPartner,
+  existingPartner,
+} from '../partner-calls/index.ts'
 import { changedBy, changeOrder } from './change-order.ts'
-import { awaitsAnswer, isInFlight } from './in-flight.ts'
+import { storeAdditional, storeCredentials } from './issue-tickets.ts'
+import { awaitsAnswer, dropQuery, ISSUING, isInFlight, queueQuery } from './order-jobs.ts'
 import { type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
+import { type OrderRow, saveContradiction, vouchersOf } from './order-store.ts'
+import { mergedVouchers, withQuantities } from './quantities.ts'
+import { codesIn, promisedCodes } from './reported-codes.ts'
+import { ISSUED_STATES, type OrderState } from './states.ts'
 
 /** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
 export async function queryOrder(deps: CallDeps, orderId: bigint, cause: CallCause): Promise<OrderResult> {
@@ -22,4 +39,168 @@ export async function queryOrder(deps: CallDeps, orderId: bigint, cause: CallCau
   const result = await callPartner(deps, partner, 'order-query', body, { orderId, cause })
   const failure = await withOrder(deps, orderId, (inside, found) => applyQueryResult(inside, found, result, order))
   return resultFor(deps, orderId, failure)
+}
+
+type Answer = AnswerOf<'order-query'>
+type Body = Answer['body']
+
+const { created, createFailed, issued, paying, payFailed } = ORDER_STATUS
+
+/** What the partner's orderStatus means for an open order. It changes no other. */
+const NEXT_STATES: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
+  create_unknown: {
+    [created]: 'created',
+    [createFailed]: 'create_failed',
+    // The platform has not paid it, so it is only created, whatever the partner reports.
+    [issued]: 'created',
+    [paying]: 'created',
+    [payFailed]: 'created',
+  },
+  pay_unknown: { [created]: 'created', [issued]: 'paid', [paying]: 'paying', [payFailed]: 'pay_failed' },
+  paying: { [issued]: 'paid', [payFailed]: 'pay_failed' },
+  pay_failed: { [issued]: 'paid', [paying]: 'paying' },
+}
+const FAILURES: readonly Body['orderStatus'][] = [createFailed, payFailed]
+const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
+const NO_SUCH_ORDER = 301
+/** voucherType */
+const NO_CODES = 0
+const ISSUING_AGAIN_IN_S = 5
+const PAY_SETTLES_S = 60
+
+/**
+ * Changes a locked order by the answer to order query. The state is not changed if the order has changed since the
+ * query was sent (`asked` is the order as it was then): then the response is outdated. Returns the problems of the
+ * response; where it says otherwise than our records, that is kept for operators.
+ */
+async function applyQueryResult(
+  deps: Deps,
+  order: OrderRow,
+  result: CallResult<Answer>,
+  asked: OrderRow,
+): Promise<CallProblem | null> {
+  const cause: Cause = { kind: 'call', id: result.callId }
+  const current = order.revision === asked.revision
+  if (result.outcome === 'pending') return null
+  if (result.outcome === 'failed') {
+    const { failure } = result
+    if (!current || order.state !== 'create_unknown' || failure.code !== NO_SUCH_ORDER) return failure
+    const update = { state: 'create_failed', last_code: NO_SUCH_ORDER, last_describe: failure.detail } as const
+    await changeOrder(deps, order, update, cause)
+    await dropQuery(deps.db, order.order_id)
+    return null
+  }
+  const { body } = result.answer
+  const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
+  await storeContradiction(deps, order, [...problems, ...behind(asked, body)], cause)
+  if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
+  const decided = current ? await decide(deps, order, body, cause) : order
+  if (ISSUED_STATES.includes(decided.state)) await moveQueriedTickets(deps, decided, body, cause)
+  return null
+}
+
+/** What contradicts this order, or itself. */
+function contradictions(order: OrderRow, body: Body): ShapeProblem[] {
+  const { orderStatus, orderQuantity, usedQuantity, refundedQuantity, voucherList, credentialList } = body
+  const codes = FAILURES.includes(orderStatus)
+    ? codesOfFailure({ voucherList, credentialList }, `orderStatus ${orderStatus}`)
+    : undefined
+  if (codes) return [codes]
+  if (orderQuantity !== order.quantity) {
+    return [
+      {
+        path: 'body.orderQuantity',
+        problem: localized('other-count', { named: orderQuantity, count: order.quantity }),
+      },
+    ]
+  }
+  const used = Math.max(order.used_quantity, usedQuantity)
+  const refunded = Math.max(order.refunded_quantity, refundedQuantity)
+  if (used + refunded <= order.quantity) return []
+  return [{ path: 'body', problem: localized('more-than-quantity', { used, refunded, quantity: order.quantity }) }]
+}
+
+/**
+ * Counts below ours, and states that an order with tickets cannot be in. Quantities only grow here, so these change
+ * nothing; but one of us is wrong.
+ */
+function behind(asked: OrderRow, { orderStatus, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
+  const counted = (path: string, theirs: number, ours: number): ShapeProblem[] =>
+    theirs < ours ? [{ path, problem: localized('behind-ours', { named: theirs, count: ours }) }] : []
+  const isIssued = ISSUED_STATES.includes(asked.state)
+  return [
+    ...counted('body.usedQuantity', usedQuantity, asked.used_quantity),
+    ...counted('body.refundedQuantity', refundedQuantity, asked.refunded_quantity),
+    ...(isIssued && orderStatus !== issued
+      ? [
+          {
+            path: 'body.orderStatus',
+            problem: localized('status-of-issued', { named: orderStatus, state: asked.state }),
+          },
+        ]
+      : []),
+  ]
+}
+
+async function storeContradiction(
+  { db, clock }: Deps,
+  order: OrderRow,
+  problems: readonly ShapeProblem[],
+  cause: Cause,
+): Promise<void> {
+  const contradiction = problems.length > 0 ? problemsText(problems) : null
+  if (isDeepStrictEqual(contradiction, order.contradiction)) return
+  await saveContradiction(db, order, contradiction, { cause, now: clock.now() })
+}
+
+/** An order with codes has issued tickets: if the partner reports none, an operator has to check. */
+async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
+  const state = NEXT_STATES[order.state]?.[orderStatus]
+  if (state !== 'pay_failed' && state !== 'created') return []
+  if (!WAITING.includes(order.state)) return []
+  const [issued] = await vouchersOf(db, order.order_id)
+  return issued
+    ? [
+        {
+          path: 'body.orderStatus',
+          problem: localized('status-of-codes', { named: orderStatus, voucher: issued.voucher }),
+        },
+      ]
+    : []
+}
+
+/**
+ * A slow partner may still be processing the payment of an order that it reports as created: only after a while does
+ * that mean "not paid".
+ */
+const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
+  order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
+
+async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
+  const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
+  const state = NEXT_STATES[order.state]?.[body.orderStatus]
+  if (state === undefined || isTooEarly(deps, order, state)) return order
+  const issuing = state === 'paying'
+  const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
+  if (issuing) await queueQuery(deps, order, ISSUING_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+  const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
+  return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
+}
+
+/** Unlike in a notice, an unknown voucher here belongs to the order: the query was about this order. */
+async function moveQueriedTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
+  const before = await vouchersOf(deps.db, order.order_id)
+  const quantities = withQuantities(order, body)
+  const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList), {
+    ...quantities,
+    quantity: order.quantity,
+  })
+  // Tickets without a code may get one later.
+  const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
+  const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
+  const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
+  await changeOrder(deps, order, { ...quantities, vouchers, vouchers_open }, cause, before)
+  await storeAdditional(deps, order.order_id, body)
+  await storeCredentials(deps, order.order_id, body)
 }

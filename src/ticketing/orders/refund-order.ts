@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { beijingTime } from '../../platform/lib/time-zone.ts'
-import type { CallDeps } from '../partner-calls/index.ts'
 import {
   type AnswerOf,
   type CallCause,
+  type CallDeps,
   type CallResult,
   callPartner,
   existingPartner,
@@ -16,8 +16,8 @@ import type { PartnerWithSecrets } from '../partners/index.ts'
 import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changedBy } from './change-order.ts'
 import { changeRefund } from './change-refund.ts'
-import { credentialListOf } from './credentials.ts'
 import { noSuchRefund } from './errors.ts'
+import { credentialListOf } from './issue-tickets.ts'
 import { existingOrder, type OrderResult, recordAsked, resultFor, withOrder } from './order-result.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, ORDER_CHANGES } from '../../platform/history/index.ts'
-import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
-import { REFUND_STATE_NAMES, type RefundState } from './states.ts'
+import { storable, storedDetail } from '../../platform/lib/localized-text.ts'
+import { REFUND_STATE_NAMES } from './states.ts'
 
 const money = z.coerce.number()
 
@@ -22,28 +23,16 @@ const refundRow = z.object({
 })
 export type RefundRow = z.output<typeof refundRow>
 
+const COLUMNS = columnsOf(Object.keys(refundRow.shape))
+
 /** Changes to refunds happen under the lock of their order, so this one takes none. */
 export const findRefund = (db: Db, partnerId: bigint, refundId: string): Promise<RefundRow | undefined> =>
-  db.maybe(
-    refundRow,
-    sql`select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
-          reason, created_at, updated_at
-        from refund where partner_id = ${partnerId} and refund_id = ${refundId}`,
-  )
+  db.maybe(refundRow, sql`select ${COLUMNS} from refund where partner_id = ${partnerId} and refund_id = ${refundId}`)
 
 export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
-  db.many(
-    refundRow,
-    sql`select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
-          reason, created_at, updated_at
-        from refund where order_id = ${orderId} order by created_at, refund_id`,
-  )
+  db.many(refundRow, sql`select ${COLUMNS} from refund where order_id = ${orderId} order by created_at, refund_id`)
 
-export interface RefundUpdate {
-  readonly state: RefundState
-  readonly decision_code: number | null
-  readonly reason: Detail | null
-}
+export type RefundUpdate = Readonly<Pick<RefundRow, 'state' | 'decision_code' | 'reason'>>
 
 export const saveRefund = (
   db: Db,
@@ -63,16 +52,7 @@ export const saveRefund = (
       ${cause.id}, ${JSON.stringify(change)}::jsonb)`,
   )
 
-export interface NewRefundRow {
-  readonly partner_id: bigint
-  readonly refund_id: string
-  readonly order_id: bigint
-  readonly state: RefundState
-  readonly refund_quantity: number
-  readonly vouchers: readonly string[]
-  readonly refund_price: number
-  readonly refund_fee: number
-}
+export type NewRefundRow = Readonly<Omit<RefundRow, 'decision_code' | 'reason' | 'created_at' | 'updated_at'>>
 
 /** The lock of the order also covers its refunds; an id of another order's refund fails the transaction. */
 export const insertRefund = (
@@ -87,14 +67,12 @@ export const insertRefund = (
         created_at, updated_at)
       values (${refund.partner_id}, ${refund.refund_id}, ${refund.order_id}, ${refund.state}, ${refund.refund_quantity},
         ${refund.vouchers}, ${refund.refund_price}, ${refund.refund_fee}, ${now}, ${now})
-      returning partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
-          reason, created_at, updated_at
+      returning ${COLUMNS}
     ), history as (
       insert into ${ORDER_CHANGES}
       select ${now}, partner_id, 'refund', refund_id, order_id, ${cause.kind}, ${cause.id},
         jsonb_build_object('state', jsonb_build_array(null, state))
       from stored
     )
-    select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
-          reason, created_at, updated_at from stored`,
+    select ${COLUMNS} from stored`,
   )

@@ -5,18 +5,22 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { beijingTime } from '../../platform/lib/time-zone.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import type { CallDeps } from '../partner-calls/index.ts'
-import { type CallCause, type CallProblem, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
+import {
+  type CallCause,
+  type CallDeps,
+  type CallProblem,
+  callPartner,
+  existingPartner,
+  failureOf,
+} from '../partner-calls/index.ts'
 import { changedBy } from './change-order.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderTransition, noSuchRefund } from './errors.ts'
-import { isInFlight } from './in-flight.ts'
-import { refundContent } from './new-refund.ts'
-import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
+import { refundContent, refusePartOf } from './new-refund.ts'
+import { dropRefundedMessage, isInFlight, queueRefundedMessage, type RefundedMessage } from './order-jobs.ts'
 import { existingOrder, recordAsked, resultFor, withOrder } from './order-result.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import type { OrderAndRefund } from './refund-order.ts'
-import { refusePartOf } from './refund-preview.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 import type { OrderState } from './states.ts'
 import { type NewRefundedMessage, newRefundedMessage } from './wire.ts'

@@ -6,9 +6,8 @@ import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interf
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
-import type { CallDeps, SentAgain } from './deps.ts'
+import { type CallDeps, callToResendLate, type SentAgain } from './deps.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
-import { callToResendLate } from './faults.ts'
 
 type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { type Detail, storable, storedDetail } from '../../platform/lib/localized-text.ts'
+import { storable, storedDetail } from '../../platform/lib/localized-text.ts'
 import { CALL_CAUSES } from './cause.ts'
 
 /** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
@@ -18,32 +19,6 @@ export type Forgery = (typeof FORGERIES)[number]
 
 /** What a test step made of an answer: all checks passed, only some of level `warning` failed, or others too. */
 export type CallVerdict = 'passed' | 'warning' | 'failed'
-
-/** A call to a partner as it is kept for the sandbox; its secrets are masked. */
-export interface CallRecord {
-  readonly call_id: string
-  readonly partner_id: bigint
-  readonly interface: string
-  readonly order_id: bigint | null
-  readonly started_at: Date
-  readonly duration_ms: number
-  readonly url: string
-  readonly request_headers: object
-  readonly request_body: string
-  readonly http_status: number | null
-  readonly response_headers: object | null
-  readonly response_body: string | null
-  readonly code: number | null
-  readonly failure: string | null
-  readonly failure_detail: Detail | null
-  /** Null unless it is wrong on purpose. */
-  readonly forged: Forgery | null
-  /** Its body was written by a person. */
-  readonly by_hand: boolean
-  /** Why it was made (cause.ts). */
-  readonly cause: (typeof CALL_CAUSES)[number]
-  readonly cause_ref: string | null
-}
 
 export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
   db.exec(
@@ -72,12 +47,17 @@ const callSummary = z.object({
 })
 export type CallSummary = z.output<typeof callSummary>
 
+const SUMMARY = columnsOf(Object.keys(callSummary.shape))
+
 export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
   db.many(
     callSummary,
-    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail
+    sql`select ${SUMMARY}
         from partner_call where order_id = ${orderId} order by started_at, arrival`,
   )
+
+/** A call to a partner as it is kept for the sandbox; its secrets are masked. */
+export type CallRecord = Readonly<z.output<typeof callRecord>>
 
 const callRecord = callSummary.extend({
   partner_id: z.coerce.bigint(),
@@ -87,18 +67,22 @@ const callRecord = callSummary.extend({
   request_body: z.string(),
   response_headers: z.record(z.string(), z.string()).nullable(),
   response_body: z.string().nullable(),
+  /** Null unless it is wrong on purpose. */
   forged: z.enum(FORGERIES).nullable(),
+  /** Its body was written by a person. */
   by_hand: z.boolean(),
+  /** Why it was made (cause.ts). */
   cause: z.enum(CALL_CAUSES),
   cause_ref: z.string().nullable(),
 })
+
+const RECORD = columnsOf(Object.keys(callRecord.shape))
 
 /** The newest call of that interface about an order, whole; none that a person has written. */
 export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
   db.maybe(
     callRecord,
-    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
-          url, request_headers, request_body, response_headers, response_body, forged, by_hand, cause, cause_ref
+    sql`select ${RECORD}
         from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
         order by started_at desc, arrival desc limit 1`,
   )

@@ -11,8 +11,7 @@ import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, HTTP_FAILURE_MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import type { CallCause } from './cause.ts'
-import type { CallDeps } from './deps.ts'
-import { SLOW_MS } from './faults.ts'
+import { type CallDeps, SLOW_MS } from './deps.ts'
 import {
   keptHeaders,
   type ReadableAnswer,

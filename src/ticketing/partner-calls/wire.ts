@@ -11,7 +11,7 @@ import {
   openBody,
 } from '../../platform/lib/crypto/aes-body.ts'
 import { authorizationHeader, formatHttpDate } from '../../platform/lib/crypto/signing.ts'
-import { parseLossless, placed } from '../../platform/lib/json/lossless.ts'
+import { jsonIn, parseLossless, placed } from '../../platform/lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized, withValues } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
@@ -140,9 +140,7 @@ function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: R
 
 /** A response about another order or refund must not change ours, whatever its code is. */
 function aboutAnother(sent: string, json: unknown, isSuccess: boolean): ShapeProblem | undefined {
-  const request = parseLossless(Buffer.from(sent))
-  const echoes = 'value' in request ? echoesOf(request.value, json, isSuccess) : []
-  const other = echoes.find(({ same }) => !same)
+  const other = echoesOf(jsonIn(sent), json, isSuccess).find(({ same }) => !same)
   if (!other) return undefined
   const values = { named: echo(other.named), order: echo(other.asked) }
   return { path: other.path, problem: localized(other.rounded ? 'about-rounded' : 'about-another', values) }

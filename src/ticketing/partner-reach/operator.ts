@@ -1,11 +1,14 @@
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { action } from '../../platform/lib/action.ts'
+import { action, type PageAddress } from '../../platform/lib/action.ts'
 import { onePartner } from '../partners/index.ts'
 import { listBreakers, resetBreaker } from './breaker.ts'
 import { ENDING_WITHIN_S, listCertificates } from './certificate.ts'
 
-const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): string => `/partners/${partner_id}`
+const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): PageAddress => [
+  '/partners/:partner_id',
+  { partner_id },
+]
 
 const toneOf = (days: number) => (days < 0 ? 'bad' : days * DAY_S < ENDING_WITHIN_S ? 'warn' : 'plain')
 
@@ -16,14 +19,10 @@ export const REACH_ACTIONS = [
     command: 'partner breakers',
     page: { path: '/partners/breakers', about: [] },
     role: 'viewer',
-    input: listBreakers.input,
     run: listBreakers,
     list: {
       rows: 'breakers',
-      columns: [
-        { name: 'partner_id', page: pageOfPartner },
-        ...[{ name: 'processes' }, { name: 'opened_at' }, { name: 'retry_at' }],
-      ],
+      columns: [{ name: 'partner_id', page: pageOfPartner }, 'processes', 'opened_at', 'retry_at'],
     },
   }),
   action({
@@ -31,16 +30,15 @@ export const REACH_ACTIONS = [
     command: 'partner certificates',
     page: { path: '/partners/certificates', about: [] },
     role: 'viewer',
-    input: listCertificates.input,
     run: listCertificates,
     list: {
       rows: 'certificates',
       columns: [
         { name: 'partner_id', page: pageOfPartner },
-        { name: 'origin' },
-        { name: 'ends_at' },
+        'origin',
+        'ends_at',
         { name: 'days_left', tone: ({ days_left }) => toneOf(days_left) },
-        { name: 'seen_at' },
+        'seen_at',
       ],
     },
   }),

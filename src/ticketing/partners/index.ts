@@ -10,7 +10,6 @@ export {
   findPartner,
   findPartnerByClientId,
   interfaceUrl,
-  listPartners,
   lockPartner,
   notePartnerSecretUse,
   type PartnerWithSecrets,

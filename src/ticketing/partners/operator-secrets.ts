@@ -26,6 +26,10 @@ export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Giv
     run: (deps: Deps, { partner_id, ...input }: OnePartner & SecretRotation) =>
       rotatePartnerSecret(deps, partner_id, input),
     once: ['client_secret'],
+    next: ({ partner_id, secrets: [newest] }) =>
+      newest?.signs
+        ? undefined
+        : `Our calls are signed with the old secret until: gatehouse partner switch-signing ${partner_id}`,
   }),
   action({
     ...changes,
@@ -58,6 +62,13 @@ export const secretActions = <Given extends Deps>(testCallWith: TestCallWith<Giv
     input: onePartner,
     run: (deps: Deps, { partner_id }: OnePartner) => makeAesKey(deps, partner_id),
     once: ['aes_key'],
+    next: ({ partner_id, aes_key, encrypts_calls }) =>
+      [
+        `aes_key in hex: ${Buffer.from(aes_key).toString('hex')}`,
+        ...(encrypts_calls
+          ? []
+          : [`Our calls are not encrypted until: gatehouse partner update ${partner_id} --encrypt-calls`]),
+      ].join('\n'),
   }),
   action({
     ...changes,

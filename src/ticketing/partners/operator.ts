@@ -74,15 +74,11 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
     route: 'GET /partners',
     command: 'partner list',
     role: 'viewer',
-    input: listPartners.input,
     run: listPartners,
     masked: ({ partners, ...page }) => ({ partners: partners.map(masked), ...page }),
     list: {
       rows: 'partners',
-      columns: [
-        ...[{ name: 'partner_id' }, { name: 'client_id' }, { name: 'status' }, { name: 'stage' }],
-        ...[{ name: 'base_url' }, { name: 'name' }],
-      ],
+      columns: ['partner_id', 'client_id', 'status', 'stage', 'base_url', 'name'],
     },
   }),
   action({
@@ -94,15 +90,10 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
     run: ofPartner(showPartner),
     masked,
     related: ({ partner_id, client_id }) => [
-      { operation: 'GET /orders', text: 'console.orders.title', path: '/orders', query: { partner_id } },
-      { operation: 'GET /traffic', text: 'console.traffic.title', path: '/traffic', query: { partner_id } },
-      { operation: 'GET /explain', text: 'console.explain.refused', path: '/search', query: { q: client_id } },
-      {
-        operation: 'GET /audit',
-        text: 'console.field.history',
-        path: '/audit',
-        query: { target: `partner:${partner_id}` },
-      },
+      { operation: 'GET /orders', text: 'console.orders.title', page: ['/orders', { partner_id }] },
+      { operation: 'GET /traffic', text: 'console.traffic.title', page: ['/traffic', { partner_id }] },
+      { operation: 'GET /explain', text: 'console.explain.refused', page: ['/search', { q: client_id }] },
+      { operation: 'GET /audit', text: 'console.field.history', page: ['/audit', { target: `partner:${partner_id}` }] },
     ],
   }),
   action({

@@ -40,6 +40,7 @@ export function answerChecker() {
   }
 
   function problemOf({ status, body }: Answer, expected: Expectation): string | undefined {
+    if (expected.kind === 'beside') return status === expected.status ? undefined : `status ${status}`
     if (status !== 200) return `status ${status}`
     if (expected.kind === 'text') return body === expected.text ? undefined : `not the expected ${expected.text}`
     if (expected.kind === 'tokens') return problemOfTokens(body, expected)

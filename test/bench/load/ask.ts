@@ -12,6 +12,8 @@ export type Expectation =
   | { readonly kind: 'text'; readonly text: string }
   /** A JSON object with at least these fields. */
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, unknown>> }
+  /** Only this status, of a request beside the work that is measured: it counts in no figure. */
+  | { readonly kind: 'beside'; readonly status: number }
   /** A token set whose access token no other answer of the turn has held. */
   | TokensExpected
 
@@ -37,7 +39,9 @@ export interface Turn {
   readonly warmUpS: number
   readonly seconds: number
   /** Open loop: requests a second, whatever the answers do. Absent: each connection sends as soon as it has its answer. */
-  readonly perSecond?: number
+  readonly perSecond?: number | undefined
+  /** 503 is an answer as well, and counted apart; what finds no free connection is not sent. */
+  readonly overload: boolean
 }
 
 export interface TurnResult {
@@ -46,6 +50,10 @@ export interface TurnResult {
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
+  /** The longest that an answer took, refusals included. */
+  readonly slowest: number
+  /** Answers that were 503, which no other figure contains. */
+  readonly refused: number
   /** Some of the access tokens that were handed out, to be tried afterwards. */
   readonly tokens: readonly string[]
   /** All answers, the warm-up's included. */

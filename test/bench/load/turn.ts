@@ -38,6 +38,8 @@ class RunningTurn {
   readonly #latencies: number[] = []
   readonly #timers: NodeJS.Timeout[] = []
   #asked = 0
+  #refused = 0
+  #slowest = 0
   #answered = 0
   #nextDue = 0
   #measuresFrom = Number.POSITIVE_INFINITY
@@ -125,15 +127,23 @@ class RunningTurn {
     const found = this.#inFlight.get(connection)
     if (!found) throw new Error('an answer that nobody asked for')
     this.#inFlight.delete(connection)
-    this.#checker.check(answer, found.asked.expect)
+    const refused = this.#turn.overload && answer.status === 503
+    if (!refused) this.#checker.check(answer, found.asked.expect)
     if (this.#answered === 0) this.#startClock(now)
     this.#answered++
     this.#lastAnswerAt = now
-    if (now >= this.#measuresFrom && now < this.#endsAt) this.#latencies.push(now - found.since)
+    const counts = now >= this.#measuresFrom && now < this.#endsAt && found.asked.expect.kind !== 'beside'
+    if (counts) this.#count(now - found.since, refused)
     const closedLoop = this.#turn.perSecond === undefined
     const since = closedLoop || now >= this.#endsAt ? now : this.#overdue.shift()
     if (since === undefined) this.#idle.push(connection)
     else this.#send(connection, since)
+  }
+
+  #count(took: number, refused: boolean): void {
+    this.#slowest = Math.max(this.#slowest, took)
+    if (refused) this.#refused++
+    else this.#latencies.push(took)
   }
 
   /** Open loop: requests are due at random moments (Poisson), whether or not earlier answers have come. */
@@ -144,7 +154,7 @@ class RunningTurn {
       const since = now - this.#nextDue <= TIMER_GRAIN_MS ? now : this.#nextDue
       const connection = this.#idle.pop()
       if (connection) this.#send(connection, since)
-      else this.#overdue.push(since)
+      else if (!this.#turn.overload) this.#overdue.push(since)
       this.#nextDue += (-Math.log(1 - Math.random()) * 1000) / perSecond
     }
   }
@@ -163,6 +173,8 @@ class RunningTurn {
       seconds: (Math.min(this.#lastAnswerAt, this.#endsAt) - this.#measuresFrom) / 1000,
       p50: percentile(sorted, 0.5),
       p99: percentile(sorted, 0.99),
+      slowest: this.#slowest,
+      refused: this.#refused,
       tokens: this.#checker.tokens().slice(0, TOKENS_TO_TRY),
       generatorCpuS: (cpu.user + cpu.system) / 1e6,
     }

@@ -29,8 +29,10 @@ export async function runRounds(
         const processes = contestant.name === ALL_PROCESSES ? availableParallelism() : 1
         const warmUpS = options.warmUpS * (round === 0 ? FIRST_WARM_UP * processes : 1)
         const plan = { work: asked, contestant, seconds: options.seconds, warmUpS, connections: options.connections }
-        const perSecond = work.halfOf && (await peak(rounds[work.halfOf]?.[contestant.name], run, plan)) / 2
-        const measured = await run(perSecond === undefined ? plan : { ...plan, perSecond })
+        const { offered, overload } = work
+        const perSecond =
+          offered && offered.times * (await peak(rounds[offered.of]?.[label], run, { ...plan, work: offered.of }))
+        const measured = await run({ ...plan, ...overload, perSecond })
         found[label] = [...(found[label] ?? []), measured]
         const rate = Math.round(measured.perSecond).toLocaleString('en')
         progress(`${work.title}, round ${round + 1} of ${options.rounds}: ${label} ${rate}/s`)

@@ -55,8 +55,8 @@ export function startLoad(works: readonly Work[], perSecond: number): Load {
 }
 
 export interface Account {
-  /** From the first request that failed to the last one, seconds; by when they were sent. */
-  readonly outageS: number
+  /** By kind of work, from the first request that failed to the last one, seconds; by when they were sent. */
+  readonly outageS: Readonly<Record<string, number>>
   /** How many failed, by status; 0: no answer. A status of 200 is a refusal that should not have come. */
   readonly failed: Readonly<Record<string, number>>
   readonly withoutRetryAfter: number
@@ -69,19 +69,21 @@ export interface Account {
 export async function accountOf({ ledgers }: Load): Promise<Account> {
   const all = [...ledgers.values()].flatMap(({ entries }) => entries)
   const failures = all.filter(({ outcome }) => outcome.status !== 200)
-  const times = failures.map(({ at }) => at)
   const failed: Record<string, number> = {}
   for (const { outcome } of failures) failed[outcome.status] = (failed[outcome.status] ?? 0) + 1
+  const outageS: Record<string, number> = {}
   const acknowledged: Record<string, number> = {}
   const lost: Record<string, number> = {}
   for (const [work, ledger] of ledgers) {
+    const times = ledger.entries.filter(({ outcome }) => outcome.status !== 200).map(({ at }) => at)
+    outageS[work.name] = times.length === 0 ? 0 : (Math.max(...times) - Math.min(...times)) / 1000
     acknowledged[work.name] = ledger.acknowledged.length
     lost[work.name] = (await work.lost(ledger.acknowledged)).length
     const refused = ledger.entries.filter(({ outcome }) => outcome.status === 200).length - ledger.acknowledged.length
     if (refused > 0) failed[`${work.name} refused`] = refused
   }
   return {
-    outageS: times.length === 0 ? 0 : (Math.max(...times) - Math.min(...times)) / 1000,
+    outageS,
     failed,
     withoutRetryAfter: failures.filter(({ outcome }) => outcome.status === 503 && !outcome.retryAfter).length,
     slowestMs: Math.max(...all.map(({ outcome }) => outcome.ms)),

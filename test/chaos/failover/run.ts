@@ -138,6 +138,12 @@ const isBad = ({ asynchronous, failed, lost, withoutRetryAfter, twoLeaders }: Re
   twoLeaders > 0 ||
   Object.keys(failed).some((status) => status !== '503')
 
+/** Jobs by themselves where they are away for longer: they are queued one after the other. */
+function outageText({ jobs = 0, ...others }: Result['outageS']): string {
+  const longest = Math.max(...Object.values(others))
+  return `${longest.toFixed(1)} s${jobs > longest + 1 ? `; jobs ${jobs.toFixed(1)} s` : ''}`
+}
+
 /** As OPERATIONS shows it. */
 const tableOf = (results: readonly Result[]): string =>
   [
@@ -145,6 +151,6 @@ const tableOf = (results: readonly Result[]): string =>
     '|---|---|---|---|---|---|',
     ...results.map(({ failure, outageS, failed, slowestMs, acknowledged, lost }) => {
       const refused = Object.entries(failed).map(([status, count]) => `${count} × ${status}`)
-      return `| ${failure} | ${outageS.toFixed(1)} s | ${refused.join(', ') || '0'} | ${ms(slowestMs)} | ${sum(acknowledged).toLocaleString('en')} | ${sum(lost)} |`
+      return `| ${failure} | ${outageText(outageS)} | ${refused.join(', ') || '0'} | ${ms(slowestMs)} | ${sum(acknowledged).toLocaleString('en')} | ${sum(lost)} |`
     }),
   ].join('\n')

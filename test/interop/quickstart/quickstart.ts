@@ -3,7 +3,12 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { SERVER_LANGUAGES, type SnippetValues, snippetOf } from '../../../src/authorization/developer/quickstart.ts'
+import {
+  CONTRACT_LANGUAGES,
+  type ContractValues,
+  SERVER_LANGUAGES,
+  snippetOf,
+} from '../../../src/authorization/developer/quickstart.ts'
 import { isInstalled } from '../../is-installed.ts'
 
 /** The programs of "Connect in five minutes", each run as a developer would run it. */
@@ -82,18 +87,36 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     start: () => ['dotnet', 'run'],
     never: 'it has no project file yet',
   },
+  'contract-node': { needs: ['node'], file: 'app.mjs', start: () => ['node', 'app.mjs'] },
+  'contract-python': { needs: ['python3'], file: 'app.py', start: () => ['python3', 'app.py'] },
 }
 
 /** Programs that need nothing but npm packages. */
-export const OF_NPM = ['node']
-export const OTHERS = SERVER_LANGUAGES.map(({ id }) => id).filter((id) => !OF_NPM.includes(id))
+export const OF_NPM = ['node', 'contract-node']
+export const OTHERS = [...SERVER_LANGUAGES, ...CONTRACT_LANGUAGES]
+  .map(({ id }) => id)
+  .filter((id) => !OF_NPM.includes(id))
+
+/** What the programs are given of the demo at this address. */
+export const demoValues = (id: string, origin: string): ContractValues => ({
+  ...(id.startsWith('contract-')
+    ? { clientId: 'demo-app', clientSecret: 'demo-secret-for-local-use-only' }
+    : { clientId: 'demo-oidc', clientSecret: 'demo-oidc-secret-for-local-use-only' }),
+  ...{ issuer: origin, api: origin, scope: 'USER_INFO PHONE_NUMBER' },
+})
+
+/** What they show of Alice. */
+export const shownOfAlice = (id: string): RegExp =>
+  id.startsWith('contract-')
+    ? /"user_id": ?"10001".*"phone_number": ?"13800000001"/
+    : /(?=.*"1-10001").*"\+8613800000001"/s
 
 export interface Place {
   /** The checkout. */
   readonly root: string
   /** Empty; node's has to be below the project, where its library is. */
   readonly folder: string
-  readonly values: SnippetValues
+  readonly values: ContractValues
   /** Free, on 127.0.0.1. */
   readonly port: number
   /** Where the browser of a person comes back who was sent to this address. */

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { notificationsOf, type ShownNotification } from '../../../src/sandbox/portal/notify/notifications.ts'
-import { notifyContacts, type Passed } from '../../../src/sandbox/portal/notify/notify-contacts.ts'
+import {
+  type Notifications,
+  notificationsOf,
+  notifyContacts,
+  type Passed,
+} from '../../../src/sandbox/portal/notify/notifications.ts'
 import { createPartner } from '../../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../../src/ticketing/partners/wire.ts'
 import type { World } from '../../harness.ts'
@@ -39,7 +43,7 @@ export async function oneMail(world: World, mail = 'lin@example.com', name = 'Li
   return { passed, shown: () => only(world, passed) }
 }
 
-export async function only(world: World, { runId }: Passed): Promise<ShownNotification> {
+export async function only(world: World, { runId }: Passed): Promise<Notifications['notifications'][number]> {
   const { notifications } = await notificationsOf(world.deps, runId)
   const [one] = notifications
   if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)

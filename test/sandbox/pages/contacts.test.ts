@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { translator } from '../../../src/platform/lib/web/locale.ts'
-import type { ShownNotification } from '../../../src/sandbox/portal/notify/notifications.ts'
-import { contactMessages } from '../../../src/sandbox/portal/pages/contact-messages.ts'
+import type { Notifications } from '../../../src/sandbox/portal/notify/notifications.ts'
+import { contactMessages } from '../../../src/sandbox/portal/pages/run-parts.ts'
 import { showPartner } from '../../../src/ticketing/partners/partner.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { newSandboxPartner, type SandboxPartner } from '../partners.ts'
@@ -125,7 +125,7 @@ describe('the page of a run', () => {
 
 describe('a message', () => {
   const at = new Date('2026-05-06T10:34:00Z')
-  const QUEUED: ShownNotification = {
+  const QUEUED: Notifications['notifications'][number] = {
     notification_id: 'n',
     role: 'product',
     channel: 'mail',

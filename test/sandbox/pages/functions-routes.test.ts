@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { currentRun } from '../../../src/sandbox/certification/run.ts'
 import { listRuns } from '../../../src/sandbox/certification/run-progress.ts'
-import { GROUPS } from '../../../src/sandbox/portal/pages/function-groups.ts'
+import { GROUPS } from '../../../src/sandbox/portal/pages/functions-form.ts'
 import { NO_CONDITIONS } from '../../../src/sandbox/test-plan/conditions.ts'
 import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/sandbox/test-plan/functions.ts'
 import { INTERFACES } from '../../../src/ticketing/interfaces/index.ts'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { notificationsOf } from '../../../src/sandbox/portal/notify/notifications.ts'
-import { notifyContacts } from '../../../src/sandbox/portal/notify/notify-contacts.ts'
+import { notificationsOf, notifyContacts } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'

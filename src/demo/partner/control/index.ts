@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { namesThisMachine } from '../../../platform/lib/web/web-url.ts'
 import type { Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
-import { registerApi } from './api.ts'
-import { registerOffice } from './office/index.ts'
+import { registerApi } from './actions.ts'
+import { registerOffice } from './office.ts'
 
 /**
  * What people do in a real shop (a visitor at the gate, a clerk who decides on a refund): as pages to click, the back

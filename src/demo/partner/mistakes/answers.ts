@@ -1,9 +1,110 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
 import { ENCRYPTION_HEADER, encrypted } from '../encryption.ts'
-import { readJson, writeJson } from '../json.ts'
-import { SPOILT_FIELDS } from './fields.ts'
+import { readJson, writeJson } from '../wire.ts'
 import type { DemoMistake, Switches } from './mistakes.ts'
-import { inBody, type Json, type Occasion, type Spoil, type Spoilers, without } from './spoil.ts'
+
+export type Json = Record<string, unknown>
+
+/** What a mistake in a response may use. */
+interface Occasion {
+  /** The interface's path. */
+  readonly path: string
+  readonly reply: FastifyReply
+  /** The Authorization header of the call. */
+  readonly authorization: string
+  readonly clientSecret: string
+}
+
+/** Returns the altered response: an object for the next mistake, or a final text. */
+type Spoil = (answer: Json, occasion: Occasion) => Json | string | Promise<Json>
+
+type Spoilers = Readonly<Partial<Record<DemoMistake, Spoil>>>
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Changes the body, or each entry of it. */
+export const inBody = (answer: Json, change: (entry: Json) => Json): Json => {
+  const { body } = answer
+  if (Array.isArray(body)) return { ...answer, body: body.map((entry: Json) => change(entry)) }
+  return isObject(body) ? { ...answer, body: change(body) } : answer
+}
+
+export const without = (entry: Json, field: string): Json =>
+  Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field))
+
+/** As a JSON parser reads it that keeps every number in 53 bits. */
+export const rounded = (id: bigint): bigint => BigInt(String(Number(id)))
+
+/** A required field of each answer; where there is none, the code. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  '/poi/query': 'name',
+  '/product/query': 'title',
+  '/product/price/query': 'settlementPrice',
+  '/product/level/price/calendar/v2': 'partnerPrimaryKey',
+  '/order/create': 'partnerOrderId',
+  '/order/pay': 'voucherType',
+  '/order/query': 'orderStatus',
+  '/order/refund': 'refundId',
+  '/order/reschedule': 'successCount',
+  '/balance/query': 'prepaidAccountBalance',
+}
+
+const SCRIPT = '<script>alert(1)</script>'
+const PICTURE = '"><img src="x" onerror="alert(1)">'
+const FAR_AWAY = '2099-12-31'
+const STRANGER = 'DEMO-STRANGER'
+
+const isCalendar = (path: string): boolean => path.startsWith('/product/') && path.includes('price')
+
+/** Alters an entry that has this field; the callback gets the current value. */
+const field =
+  (name: string, change: (value: unknown, entry: Json) => unknown): Spoil =>
+  (answer) =>
+    inBody(answer, (entry) => (name in entry ? { ...entry, [name]: change(entry[name], entry) } : entry))
+
+/** With one more entry: the first again, on a day that nobody has asked for. */
+function withFarDay(answer: Json): Json {
+  const [first] = Array.isArray(answer.body) ? answer.body : []
+  if (!isObject(first)) return answer
+  const day = 'priceDate' in first ? 'priceDate' : 'date'
+  return { ...answer, body: [...(answer.body as Json[]), { ...first, [day]: FAR_AWAY }] }
+}
+
+const ofStranger = (entry: Json): Json => ('partnerDealId' in entry ? { ...entry, partnerDealId: STRANGER } : entry)
+
+const wrongType = (value: unknown): unknown => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'number' || typeof value === 'bigint' ? `about ${value}` : 'yes'
+}
+
+const wrongTypes = (entry: Json): Json =>
+  Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, wrongType(value)]))
+
+const SHOWN: Readonly<Json> = { title: SCRIPT, subTitle: PICTURE, name: SCRIPT }
+
+const withScripts = (entry: Json): Json =>
+  Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, SHOWN[name] ?? value]))
+
+/** Mistakes in single fields: the answer can be read, but says something wrong. */
+const SPOILT_FIELDS: Spoilers = {
+  'prices-out-of-range': (answer, { path }) => (isCalendar(path) ? withFarDay(answer) : answer),
+  'prices-of-another-product': (answer, { path }) =>
+    isCalendar(path) ? ofStranger(inBody(answer, ofStranger)) : answer,
+  'vouchers-do-not-fit-type': field('vouchers', (vouchers) =>
+    (vouchers as string[]).length > 0 ? (vouchers as string[]).slice(1) : ['000000000000'],
+  ),
+  'refund-answers-another-refund': field('refundId', (refundId) => `${refundId}-other`),
+  'reschedule-count-wrong': field('successCount', (count) => Number(count) - 1),
+  'answer-other-order-id': field('orderId', (orderId) => BigInt(orderId as bigint) + 1n),
+  'answer-rounded-order-id': field('orderId', (orderId) => rounded(BigInt(orderId as bigint))),
+  'answer-missing-field': (answer, { path }) => {
+    const name = REQUIRED[path]
+    return name === undefined ? without(answer, 'code') : inBody(answer, (entry) => without(entry, name))
+  },
+  'answer-wrong-types': (answer) => ('body' in answer ? inBody(answer, wrongTypes) : wrongTypes(answer)),
+  'answer-scripts': (answer) => ({ ...inBody(answer, withScripts), describe: SCRIPT }),
+}
 
 const UNKNOWN_ORDER = 301
 const WRONG_PRICE = 410

@@ -1,11 +1,147 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Fields, has, int64, text } from '../fields.ts'
-import { readJson } from '../json.ts'
-import type { Settings } from '../settings.ts'
-import type { Shop } from '../shop.ts'
-import { spoil } from './answers.ts'
-import type { Switches } from './mistakes.ts'
-import { type Repair, type Subject, sabotage } from './shop.ts'
+import { type Delivery, type Settings, signedDelivery } from '../outbox.ts'
+import { findOrder, isClosed, type Shop } from '../shop.ts'
+import type { Problem } from '../signature.ts'
+import { type Fields, has, int64, readJson, refuse, text, writeJson } from '../wire.ts'
+import { inBody, type Json, rounded, spoil, without } from './answers.ts'
+import type { DemoMistake, Switches } from './mistakes.ts'
+
+const OVERLOOKED: Readonly<Record<Problem, DemoMistake>> = {
+  signature: 'wrong-signature-accepted',
+  date: 'stale-date-accepted',
+  client: 'unknown-client-accepted',
+}
+
+/** Which problems of a signature are overlooked. */
+export const overlooking =
+  (switches: Switches) =>
+  (problem: Problem): boolean =>
+    switches.has(OVERLOOKED[problem])
+
+/** What a request is about. */
+interface Subject {
+  readonly orderId: bigint
+  readonly refundId: string
+  readonly partnerDealId: string
+}
+
+/** Undoes what would outlast the request, so that the shop behaves correctly afterwards. */
+type Repair = () => void
+
+interface Sabotage {
+  readonly path: string
+  /** Alters the state of the shop just before it handles a request, so that its own code does the wrong thing. */
+  damage(shop: Shop, subject: Subject): Repair | undefined
+}
+
+const nothingToRepair = undefined
+
+const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
+  'order-create-not-idempotent': {
+    path: '/order/create',
+    damage: (shop, { orderId }) => {
+      shop.orders.delete(orderId)
+      return nothingToRepair
+    },
+  },
+  'out-of-stock-sold': {
+    path: '/order/create',
+    damage: (shop, { partnerDealId }) => {
+      const product = shop.products.get(partnerDealId)
+      if (!product) return nothingToRepair
+      shop.products.set(partnerDealId, { ...product, stock: -1 })
+      return () => shop.products.set(partnerDealId, product)
+    },
+  },
+  'close-twice-fails': {
+    path: '/order/close',
+    damage: (shop, { orderId }) => {
+      const order = shop.orders.get(orderId)
+      return order && isClosed(order) ? refuse(300, 'the order is closed already') : nothingToRepair
+    },
+  },
+  'pay-again-issues-again': {
+    path: '/order/pay',
+    damage: (shop, { orderId }) => {
+      const order = shop.orders.get(orderId)
+      if (order?.state === 'issued') order.state = 'created'
+      return nothingToRepair
+    },
+  },
+  'query-forgets-paid-order': {
+    path: '/order/query',
+    damage: (shop, { orderId }) => {
+      const state = findOrder(shop, orderId)?.state
+      return state === 'paying' || state === 'issued' ? refuse(301, `no order ${orderId}`) : nothingToRepair
+    },
+  },
+  'refund-twice-refunds-twice': {
+    path: '/order/refund',
+    damage: (shop, { refundId }) => {
+      const known = shop.refunds.get(refundId)
+      shop.refunds.delete(refundId)
+      // Others are taken for those that were given back, so the same can be given back again.
+      for (const given of known?.tickets ?? []) {
+        const other = known?.order.tickets.find(({ state }) => state === 'unused')
+        if (other) [given.state, other.state] = [other.state, given.state]
+      }
+      return nothingToRepair
+    },
+  },
+}
+
+/** Alters the shop for all switched-on mistakes of this interface. */
+function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject): Repair[] {
+  return [...switches].flatMap((mistake) => {
+    const found = SABOTAGE[mistake]
+    return (found?.path === path && found.damage(shop, subject)) || []
+  })
+}
+
+const EIGHT_HOURS_MS = 8 * 60 * 60 * 1000
+
+/** A delivery that makes the mistakes which are switched on. */
+export const mistakenDelivery =
+  (settings: Settings, switches: Switches): Delivery =>
+  async (path, honest, signal) => {
+    if (switches.has('notice-not-sent')) return { code: undefined, describe: 'not sent, by mistake' }
+    const text = switches.size > 0 ? spoilt(switches, honest) : honest
+    const deliver = signedDelivery({
+      ...settings,
+      ...(switches.has('notice-wrong-signature') ? { clientSecret: `${settings.clientSecret}x` } : {}),
+      ...(switches.has('notice-local-time') ? { now: () => inBeijing(settings.now()) } : {}),
+    })
+    const again = switches.has('notice-sent-twice') ? [deliver(path, text, signal)] : []
+    const [reply] = await Promise.all([deliver(path, text, signal), ...again])
+    return reply
+  }
+
+/** Required fields in the body of notices. */
+const REQUIRED = ['usedQuantity', 'refundId', 'status']
+
+function spoilt(switches: Switches, text: string): string {
+  let message = readJson(text) as Json
+  if (switches.has('notice-missing-field')) {
+    message = inBody(without(message, 'issueType'), (entry) => REQUIRED.reduce(without, entry))
+  }
+  if (switches.has('pay-notice-code-missing')) {
+    message = inBody(message, (entry) =>
+      Array.isArray(entry.vouchers) ? { ...entry, vouchers: entry.vouchers.slice(1) } : entry,
+    )
+  }
+  if (switches.has('notice-rounded-order-id')) {
+    message = inBody(message, (entry) =>
+      typeof entry.orderId === 'bigint' ? { ...entry, orderId: rounded(entry.orderId) } : entry,
+    )
+  }
+  return writeJson(message)
+}
+
+function inBeijing(now: Date): Date {
+  const at = structuredClone(now)
+  at.setTime(at.getTime() + EIGHT_HOURS_MS)
+  return at
+}
 
 /**
  * Lets the interfaces of this plugin make the mistakes that are switched on, without a line in the correct code. The

@@ -1,11 +1,10 @@
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import { timelineOf, trafficTexts } from '../../../sandbox/portal/index.ts'
 import type { Values } from '../../actions/index.ts'
-import { trafficLink } from '../explained.ts'
 import type { Cell, PageContext, Table } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import { code, count, link, text, time } from '../texts.ts'
-import { outcomeCell, wayOf } from './traffic-entry.ts'
+import { outcomeCell, trafficLink, wayOf } from './traffic-entry.ts'
 
 /** Every call in either direction, every notice and every state that the order or a refund came to, oldest first. */
 export async function orderTimeline(context: PageContext, record: Values): Promise<readonly Table[]> {

@@ -2,14 +2,15 @@ import { parseInput } from '../../../platform/lib/json/input.ts'
 import { noSuchPath, RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { actionOf, rowsIn } from '../../actions/index.ts'
 import { type ExplainedRequest, explainRequest, oneRequest, withoutOthersWords } from '../../explain/index.ts'
-import { listTable } from '../action-values.ts'
-import { followedTable, noticeFacts, refusalFacts, refusalTable, rejectedFacts } from '../explained.ts'
-import type { PageContext, Section, Table } from '../page-model.ts'
+import { tableOf } from '../action-values.ts'
+import type { PageContext, Section } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import { perform } from '../placed.ts'
+import { recordParts } from '../record-parts.ts'
 
 const MAX_EVENTS = 50
 const AUDIT = actionOf('GET /audit')
+export const EXPLAIN = actionOf('GET /explain')
 
 /** What is kept of a request by its id; undefined where nothing is. */
 export async function knownRequest(context: PageContext, id: string) {
@@ -25,35 +26,20 @@ export async function knownRequest(context: PageContext, id: string) {
 }
 
 async function readOne(context: PageContext) {
-  const { t, params } = context
+  const { t, params, role } = context
   const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
   const known = await knownRequest(context, id)
   if (!known) throw noSuchPath()
-  const { refusal, registered, followed, rejected_call, notice } = mayDo(context.role, PERSONAL_DATA)
-    ? known.found
-    : withoutOthersWords(known.found)
-  const tables: Table[] = [
-    ...(followed
-      ? [
-          refusalTable(
-            followed.refusals,
-            { title: t('console.explain.followed'), none: t('console.explain.nothing_followed') },
-            context,
-          ),
-          followedTable(followed.audit, context),
-        ]
-      : []),
-    { ...listTable(AUDIT, known.events, t, context.deps.clock.now()), title: t('console.explain.events') },
-  ]
+  const found = mayDo(role, PERSONAL_DATA) ? known.found : withoutOthersWords(known.found)
+  const { facts, tables } = recordParts(EXPLAIN, { ...found }, context)
   return {
     title: t('console.explain.request', { id }),
-    facts: [
-      ...(refusal ? refusalFacts(refusal, registered, context) : []),
-      ...(rejected_call ? rejectedFacts(rejected_call, context) : []),
-      ...(notice ? noticeFacts(notice, context) : []),
+    facts,
+    ...(facts.length > 0 ? {} : { notice: t('console.explain.only_audit') }),
+    tables: [
+      ...tables,
+      { ...tableOf(AUDIT, AUDIT.list?.columns ?? [], known.events, context), title: t('console.explain.events') },
     ],
-    ...(refusal || rejected_call || notice ? {} : { notice: t('console.explain.only_audit') }),
-    tables,
     actions: [],
   }
 }

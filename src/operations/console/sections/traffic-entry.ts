@@ -8,16 +8,19 @@ import {
   type shownText,
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
-import { partnerLink, trafficLink } from '../explained.ts'
 import type { Action, Cell, DetailPage, Fact, PageContext, Table, TextBlock, Tone } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
-import { at, code, link, orDash, text, time } from '../texts.ts'
+import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>
 
 /** One call or notice of a partner. */
 
 const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
+
+/** The page of one call or notice. */
+export const trafficLink = (partner_id: bigint, kind: TrafficEntry['kind'], id: string): string =>
+  hrefOf(['/traffic/:partner_id/:kind/:id', { partner_id, kind, id }])
 
 export const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: PageContext): Cell => ({
   text: trafficTexts(locale).outcome(outcome),
@@ -85,7 +88,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): 
   ]
   return [
     { name: t('console.field.at'), cells: [time(entry.at)] },
-    { name: 'PartnerId', cells: [partnerLink(partnerId)] },
+    { name: 'PartnerId', cells: [link(String(partnerId), at('partners', String(partnerId)))] },
     {
       name: t('console.field.outcome'),
       cells: [outcomeCell(entry.outcome, context), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
@@ -109,10 +112,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): 
           ? [link(t('console.orders.one', { order: entry.orderId }), at('orders', entry.orderId))]
           : []),
         ...(entry.direction === 'in' ? [link(t('console.traffic.explain'), at('requests', entry.id))] : []),
-        link(
-          t('console.traffic.of_partner'),
-          `${at('traffic')}?${new URLSearchParams({ partner_id: String(partnerId) })}`,
-        ),
+        link(t('console.traffic.of_partner'), hrefOf(['/traffic', { partner_id: partnerId }])),
       ],
     },
   ]

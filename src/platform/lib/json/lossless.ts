@@ -153,6 +153,12 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
   }
 }
 
+/** What a text that was kept says in JSON, as `parseLossless` reads it; undefined for one that is none, and for none. */
+export function jsonIn(text: string | null | undefined): unknown {
+  const read = parseLossless(Buffer.from(text ?? ''))
+  return 'value' in read ? read.value : undefined
+}
+
 /** Writes JSON in which a `bigint` is a plain number; what is `undefined` is left out. */
 export const stringifyLossless = (value: object): string => stringify(value) ?? ''
 

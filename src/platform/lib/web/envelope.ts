@@ -28,6 +28,10 @@ export const NO_STORE_HEADERS = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
+/** To a page that a form leads to, or that shows why it was not done. */
+export const seeOther = (reply: FastifyReply, path: string): FastifyReply =>
+  reply.headers(NO_STORE_HEADERS).redirect(path, 303)
+
 const JSON_HEADERS = { ...NO_STORE_HEADERS, 'Content-Type': JSON_TYPE } as const
 
 /** Translates whatever a handler threw into the failure that is sent; our own faults are logged. */

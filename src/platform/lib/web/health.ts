@@ -23,10 +23,16 @@ interface Checks {
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the status that says why not, which is also logged
- * when it changes, with the database's message. An operator gets that message too.
+ * when it changes, with the database's message, as is which shards are away. An operator gets that message too.
  */
 export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'
+  let lastAway: readonly string[] = []
+  const tellOfShards = (away: readonly string[] = []): void => {
+    for (const shard of away) if (!lastAway.includes(shard)) log.warn({ shard }, 'a shard is away')
+    for (const shard of lastAway) if (!away.includes(shard)) log.info({ shard }, 'a shard is back')
+    lastAway = away
+  }
   const check = async (): Promise<State> => {
     const state = readiness.draining ? { status: 'draining' } : await checks.databaseState()
     const { status, why } = state
@@ -35,6 +41,7 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
       else log.warn({ reason: status, why }, 'not ready')
     }
     last = status
+    if (status === 'ok') tellOfShards(state.shards_away)
     return state
   }
   app.get('/healthz', async () => ({ status: 'ok' }))

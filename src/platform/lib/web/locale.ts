@@ -58,6 +58,9 @@ export function translator(locale: Locale): Translate {
   return Object.assign(translate, { locale, has: (key: string) => key in TEXTS[locale] })
 }
 
+/** The key of the text for an id: `office.done.` and `add-product` → `office.done.add_product`. */
+export const keyOf = (group: string, id: string): string => group + id.replace(/\W/g, '_')
+
 /** A space between a number and a Chinese word, as in all texts; Intl leaves it out. */
 const spaced = (text: string): string => text.replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
 

@@ -9,7 +9,15 @@ import { utcTime } from '../time-zone.ts'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { NO_STORE_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
-import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
+import {
+  chooseLocale,
+  inMinutes,
+  type Locale,
+  languageLinks,
+  supportedLocale,
+  type Translate,
+  translator,
+} from './locale.ts'
 import { methodAsSent } from './methods.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './request-target.ts'
@@ -48,6 +56,9 @@ export const localeOfRequest = (request: FastifyRequest): Locale =>
     cookie: request.cookies ? request.server.languageCookie.read(request) : undefined,
     acceptLanguage: request.headers['accept-language'],
   })
+
+/** The texts in the language of who asks. */
+export const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
 
 /** A language that was chosen by a link stays chosen. */
 function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {

@@ -126,6 +126,13 @@ export const echo = (value: string): string => value.replace(CONTROL, '').slice(
 export const invalidRequest = (what: string, failure: Failure = {}): RescodeError =>
   new RescodeError(20007, { ...failure, what })
 
+/** What there is; undefined for what is refused as not found. */
+export const ifFound = <Found>(look: Promise<Found>): Promise<Found | undefined> =>
+  look.catch((error: unknown) => {
+    if (error instanceof RescodeError && error.failure.status === 404) return undefined
+    throw error
+  })
+
 export const noSuchPath = (): RescodeError => invalidRequest('no such path', { status: 404 })
 
 export const methodNotAllowed = (allowed: readonly string[]): RescodeError =>

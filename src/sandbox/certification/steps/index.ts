@@ -20,12 +20,11 @@ import {
   orderCreateAgain,
   orderPayLater,
   orderQuery,
+  orderReschedule,
   soldOut,
 } from './order.ts'
 import { refundAfterReview, refundAgain, refundAtOnce, refundedMessage, refundNotice } from './refund.ts'
-import { orderReschedule } from './reschedule.ts'
-import { lostAnswer } from './robustness/lost-answer.ts'
-import { ordersAtOnce, priceChanged, unknownOrder } from './robustness/orders.ts'
+import { lostAnswer, ordersAtOnce, priceChanged, unknownOrder } from './robustness/orders.ts'
 import { foreignCode, refundAfterUse, refundOfRest } from './robustness/refunds.ts'
 import type { Step } from './step.ts'
 import { orderPay, orderPayAgain } from './vouchers.ts'

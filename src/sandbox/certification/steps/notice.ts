@@ -4,11 +4,10 @@ import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
-import { fieldIn, fieldsIn, listIn, otherOrder } from './notice-body.ts'
+import { fieldIn, fieldsIn, listIn, otherOrder, wantedConsumption, wantedProductChange } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
-import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
-import { wantedConsumption, wantedProductChange } from './wanted-notice.ts'
+import { checkKnownVouchers, lacksVouchers } from './vouchers.ts'
 
 /** Products that are named of a notice about others. */
 const MAX_NAMED = 5

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { addDays } from '../../../platform/lib/time-zone.ts'
 import { ORDER_STATUS } from '../../../ticketing/interfaces/index.ts'
 import { closeOrder, codesIn } from '../../../ticketing/orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
@@ -5,6 +7,7 @@ import { defineStep } from './step.ts'
 import {
   ANY_PAYMENT,
   BUY_CHECKS,
+  buyTestOrder,
   CREATE_CHECKS,
   createTestOrder,
   LARGE_ID_BITS,
@@ -12,7 +15,7 @@ import {
   unpaidOrder,
   unusedOrder,
 } from './test-order.ts'
-import { checkReportedVouchers } from './voucher-list.ts'
+import { checkReportedVouchers } from './vouchers.ts'
 
 export const orderCreate = defineStep({
   id: 'order-create',
@@ -138,5 +141,38 @@ export const orderPayLater = defineStep({
       ? (await createTestOrder(context, 'later', later)).order_id
       : await unpaidOrder(context)
     await payTestOrder(context, orderId, { codes: [598] })
+  },
+})
+
+/** rescheduleType: the visitor asked for it. */
+const WHOLE_ORDER = 1
+
+/** The whole order moves by a week: most sellers ask the same price on the same weekday. */
+export const orderReschedule = defineStep({
+  id: 'order-reschedule',
+  kind: 'call',
+  needs: ['order-reschedule'],
+  expects: { ...BUY_CHECKS, 'reschedule-count': 'error' },
+  async perform(context) {
+    const order = await buyTestOrder(context, 'reschedule', context.choice.products.main)
+    const originDate = order.travel_date ?? ''
+    await context.require('platform', originDate !== '', { expected: 'useDateMode ≥ 1', actual: 'useDateMode 0' })
+    const { order_id: orderId, quantity } = order
+    const body = {
+      orderId,
+      partnerOrderId: order.partner_order_id ?? '',
+      rescheduleType: WHOLE_ORDER,
+      rescheduleNo: randomUUID(),
+      originDate,
+      targetDate: addDays(originDate, 7),
+    }
+    const result = await context.call('order-reschedule', body, { orderId })
+    if (result.outcome !== 'success') return
+    const { rescheduleNo, successCount } = result.answer.body
+    await context.check('reschedule-count', successCount === quantity && rescheduleNo === body.rescheduleNo, {
+      path: rescheduleNo === body.rescheduleNo ? 'body.successCount' : 'body.rescheduleNo',
+      expected: rescheduleNo === body.rescheduleNo ? String(quantity) : body.rescheduleNo,
+      actual: rescheduleNo === body.rescheduleNo ? String(successCount) : rescheduleNo,
+    })
   },
 })

@@ -5,14 +5,13 @@ import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../../ticketing/orders/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { offers } from '../../test-plan/index.ts'
-import type { RunDeps } from '../deps.ts'
-import type { OrderRole } from '../run-order-store.ts'
+import type { OrderRole } from '../run-store.ts'
+import type { RunDeps } from '../running-attempts.ts'
 import type { StepContext } from '../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
-import { fieldIn, otherOrder } from './notice-body.ts'
+import { fieldIn, otherOrder, wantedApproval } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
-import { wantedApproval } from './wanted-notice.ts'
 
 /** The checks of askForRefund. */
 const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const

@@ -5,13 +5,11 @@ import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../../ticketing/orders/index.ts'
 import type { AnswerOf } from '../../../ticketing/partner-calls/index.ts'
 import type { Expectation } from '../../checks/index.ts'
-import { askUntil } from '../ask-until.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
-import { linkedOrders, type OrderRole } from '../run-order-store.ts'
+import { linkedOrders, type OrderRole } from '../run-store.ts'
 import type { StepContext } from '../step-context.ts'
-import { announceWaiting, failRefused, NOTICE_CHECKS, watchNotices } from '../step-notices.ts'
-import { otherOrder } from './notice-body.ts'
-import { type Order, wantedPay } from './wanted-notice.ts'
+import { announceWaiting, askUntil, failRefused, NOTICE_CHECKS, watchNotices } from '../step-notices.ts'
+import { type Order, otherOrder, wantedPay } from './notice-body.ts'
 
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63

@@ -1,10 +1,11 @@
 import { localized } from '../../../platform/lib/localized-text.ts'
 import { issuedCodes, promisedCodes } from '../../../ticketing/orders/index.ts'
 import type { AnswerOf } from '../../../ticketing/partner-calls/index.ts'
+import { strictness } from '../../checks/index.ts'
 import type { StepContext } from '../step-context.ts'
+import type { Order } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder, payTestOrder, unpaidOrder } from './test-order.ts'
-import type { Order } from './wanted-notice.ts'
 
 /** voucherType of order pay. */
 const NONE = 0
@@ -44,20 +45,23 @@ export async function checkSameVouchers(
   { vouchers }: Order,
   reported: readonly { readonly voucher: string }[],
 ): Promise<void> {
-  const [expected, actual] = [vouchers, reported].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
-  await context.check('same-vouchers', actual === expected, {
-    path: 'body.vouchers',
-    expected: startOf(expected) || '–',
-    actual: startOf(actual) || '–',
-  })
+  const { isSame, ...codes } = comparedCodes(vouchers, reported)
+  await context.check('same-vouchers', isSame, { path: 'body.vouchers', ...codes })
 }
 
 const MAX_SHOWN = 500
 
-/** Characters of a list of codes that are shown. */
-const startOf = (text = ''): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
+type Codes = readonly { readonly voucher: string }[]
 
-const sorted = (vouchers: readonly string[]): string => [...new Set(vouchers)].sort().join(', ')
+/** Whether both name the same codes, in whatever order and however often; each as it is shown. */
+function comparedCodes(issued: Codes, reported: Codes): { isSame: boolean; expected: string; actual: string } {
+  const [expected, actual] = [codesText(issued), codesText(reported)]
+  return { isSame: expected === actual, expected: startOf(expected), actual: startOf(actual) }
+}
+
+const codesText = (codes: Codes): string => [...new Set(codes.map(({ voucher }) => voucher))].sort().join(', ') || '–'
+
+const startOf = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 
 /**
  * As many different codes as voucherType says: none, one a ticket, or one an order. Documents may come beside them, and
@@ -81,5 +85,82 @@ async function checkVouchers(
       doubled === 0
         ? String(given)
         : localized('different-ones', { count: String(vouchers.length), different: String(vouchers.length - doubled) }),
+  })
+}
+
+/** What a partner says about the codes of an order. */
+interface ReportedCode {
+  readonly voucher: string
+  readonly quantity: number
+  /** 0 unused, 1 used, 2 refunded, 3 void. */
+  readonly status: 0 | 1 | 2 | 3
+}
+
+interface Reported {
+  readonly reported: readonly ReportedCode[]
+  readonly used: number
+  readonly voucherType?: number | undefined
+}
+
+const PATH = 'body.voucherList'
+const USED = 1
+
+/** voucherType of an order without codes. */
+const NO_CODES = 0
+
+/**
+ * The codes in the answer of an order query: those that were issued, and as many of them used as usedQuantity says. An
+ * answer that says voucherType 0 need not list any.
+ */
+export async function checkReportedVouchers(
+  context: StepContext<'voucher-list'>,
+  { vouchers, quantity }: Order,
+  { reported, used, voucherType }: Reported,
+): Promise<void> {
+  if (reported.length === 0 && voucherType === NO_CODES) return
+  if (await lacksVouchers(context, vouchers.length > 0, reported.length)) return
+  const { isSame, ...compared } = comparedCodes(vouchers, reported)
+  if (!(await context.check('voucher-list', isSame, { path: PATH, ...compared }))) return
+  const codes = reported.map((code) => ({ quantity: code.quantity, isUsed: code.status === USED }))
+  await checkUsedVouchers(context, codes, { quantity, used })
+}
+
+/** What the platform knows of the codes after a notice that says that so many tickets are used. */
+export async function checkKnownVouchers(context: StepContext<'voucher-list'>, order: Order): Promise<void> {
+  const codes = order.vouchers.map(({ quantity, state }) => ({ quantity, isUsed: state === 'used' }))
+  await checkUsedVouchers(context, codes, { quantity: order.quantity, used: order.used_quantity })
+}
+
+/** Writes a failed check if codes are required and there are none. */
+export async function lacksVouchers(
+  context: StepContext<'voucher-list'>,
+  required: boolean,
+  reported: number,
+): Promise<boolean> {
+  if (!required || reported > 0) return false
+  const level = strictness(context.partner.stage)
+  const details = { level, path: PATH, expected: localized('required'), actual: localized('missing') }
+  await context.check('voucher-list', false, details)
+  return true
+}
+
+/**
+ * A code for several people stays unused until the last of them has come; no code is used before anybody has. Tickets
+ * without a code are used all the same.
+ */
+async function checkUsedVouchers(
+  context: StepContext<'voucher-list'>,
+  codes: readonly { readonly quantity: number; readonly isUsed: boolean }[],
+  { quantity, used }: { readonly quantity: number; readonly used: number },
+): Promise<void> {
+  if (codes.length === 0) return
+  const sum = (some: typeof codes) => some.reduce((total, code) => total + code.quantity, 0)
+  const marked = sum(codes.filter(({ isUsed }) => isUsed))
+  const withoutCode = Math.max(0, quantity - sum(codes))
+  const largest = Math.max(...codes.map((code) => code.quantity))
+  await context.check('voucher-list', marked <= used && used - marked < largest + withoutCode, {
+    path: `${PATH}[].status`,
+    expected: localized('used-codes', { used: String(used) }),
+    actual: localized('used-codes', { used: String(marked) }),
   })
 }

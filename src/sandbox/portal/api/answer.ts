@@ -3,7 +3,6 @@ import type { LocalizedText } from '../../../platform/lib/localized-text.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import {
   type checkAcceptance,
-  type Outcome,
   progressOfRun,
   type RunEvent,
   type RunProgress,
@@ -11,65 +10,24 @@ import {
   type Waiting,
 } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
-import type { Choice } from '../../test-plan/index.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerProgress } from '../seller-progress.ts'
 import { checkText, detailText, localizedText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
-export interface RunSummary {
-  readonly run_id: string
-  readonly state: RunProgress['state']
-  /** 1, 2, … of this partner. */
-  readonly number: number
-  readonly choice: Choice
-  /** Null after the last step, and in a run that a newer one has replaced. */
-  readonly current_step: string | null
-  /** Number of the last line of its log. */
-  readonly last_seq: number
-  readonly created_at: Date
-  readonly superseded_at: Date | null
-  readonly passed_at: Date | null
-}
-
-export interface StepAnswer {
-  readonly id: string
-  readonly name: string
-  readonly kind: 'call' | 'notice' | 'defence'
-  /** Outcome of its last attempt that has ended; `open` before the first. */
-  readonly state: 'open' | Outcome
-  /** The run may go on after it: it has passed, or it only warns and could not test anything. */
-  readonly done: boolean
-  readonly running: boolean
-  readonly current: boolean
-  readonly attempts: readonly AttemptAnswer[]
-}
-
-export interface AttemptAnswer {
-  readonly attempt_id: string
-  readonly number: number
-  readonly started_at: Date
-  readonly ended_at: Date | null
-  readonly outcome: Outcome | null
-  /** Checks of level `warning` that have failed. */
-  readonly warnings: number
-}
-
-export interface RunAnswer extends RunSummary {
-  readonly steps: readonly StepAnswer[]
-}
-
-export function runSummary(standing: RunProgress): RunSummary {
+/** `number`: 1, 2, … of this partner; `last_seq`: the last line of its log. */
+export function runSummary(standing: RunProgress) {
   const { partner_id: _partner, steps: _steps, current_step, ...run } = standing.run
   return {
     ...run,
     state: standing.state,
+    /** Null after the last step, and in a run that a newer one has replaced. */
     current_step: run.superseded_at === null && run.passed_at === null ? current_step : null,
   }
 }
 
-export const runAnswer = (view: OutputOf<typeof showRun>, t: Translate): RunAnswer => ({
+export const runAnswer = (view: OutputOf<typeof showRun>, t: Translate) => ({
   ...runSummary(progressOfRun(view)),
   steps: view.steps.map((progress) => stepAnswer(progress, t)),
 })
@@ -77,14 +35,17 @@ export const runAnswer = (view: OutputOf<typeof showRun>, t: Translate): RunAnsw
 const stepAnswer = (
   { step, state, done, running, current, attempts }: OutputOf<typeof showRun>['steps'][number],
   t: Translate,
-): StepAnswer => ({
+) => ({
   id: step.id,
   name: stepName(step.id, t),
   kind: step.kind,
+  /** Outcome of its last attempt that has ended; `open` before the first. */
   state,
+  /** The run may go on after it: it has passed, or it only warns and could not test anything. */
   done,
   running,
   current,
+  /** Each with the number of its checks of level `warning` that have failed. */
   attempts: attempts.map(({ run_id: _run, step_id: _step, ...attempt }) => attempt),
 })
 
@@ -120,27 +81,14 @@ export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
 const remarkOf = ({ remark }: { readonly remark?: LocalizedText }, t: Translate) =>
   remark ? { remark: localizedText(remark, t) } : {}
 
-export interface AcceptanceAnswer {
-  readonly passed: boolean
+export const acceptanceAnswer = ({ passed, openSteps, proof, missingContacts }: OutputOf<typeof checkAcceptance>) => ({
+  passed,
   /** Steps that have not passed yet. */
-  readonly open_steps: readonly string[]
-  /** Orders of the run that the platform's records show as consumed, and as refunded. */
-  readonly consumed: readonly bigint[]
-  readonly refunded: readonly bigint[]
-  /** `product`, `business`: contacts that acceptance needs and the partner has yet to name. */
-  readonly missing_contacts: readonly string[]
-}
-
-export const acceptanceAnswer = ({
-  passed,
-  openSteps,
-  proof,
-  missingContacts,
-}: OutputOf<typeof checkAcceptance>): AcceptanceAnswer => ({
-  passed,
   open_steps: openSteps,
+  /** Orders of the run that the platform's records show as consumed, and as refunded. */
   consumed: proof.consumed.map(BigInt),
   refunded: proof.refunded.map(BigInt),
+  /** `product`, `business`: contacts that acceptance needs and the partner has yet to name. */
   missing_contacts: missingContacts,
 })
 

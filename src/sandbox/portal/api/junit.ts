@@ -1,7 +1,7 @@
 import { localized } from '../../../platform/lib/localized-text.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { localizedText } from '../texts.ts'
-import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from './report.ts'
+import type { FailedCheck, RunReport } from './report.ts'
 
 // Characters that XML 1.0 cannot have, not even escaped (section 2.2). Texts of partners may have them.
 const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
@@ -18,6 +18,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escaped = (text: string, what: RegExp): string =>
   text.replace(NOT_XML, '\ufffd').replace(what, (character) => ESCAPES[character] ?? '')
 
+type ReportedStep = RunReport['steps'][number]
+type ReportedAttempt = ReportedStep['attempts'][number]
 type Attributes = Readonly<Record<string, string | number>>
 
 /** An element; `children` are XML already. */

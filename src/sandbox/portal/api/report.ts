@@ -3,16 +3,8 @@ import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { acceptanceOf, failedChecksOf, showRun } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
 import { reportOfRun } from '../../reports/index.ts'
-import { reportUrl } from '../accept-run.ts'
-import {
-  type AcceptanceAnswer,
-  type AttemptAnswer,
-  acceptanceAnswer,
-  findingAnswer,
-  type RunSummary,
-  runAnswer,
-  type StepAnswer,
-} from './answer.ts'
+import { reportUrl } from '../notify/notifications.ts'
+import { acceptanceAnswer, findingAnswer, runAnswer } from './answer.ts'
 
 export interface FailedCheck extends Omit<Finding, 'passed' | 'level' | 'expected' | 'actual'> {
   readonly expected?: string
@@ -22,35 +14,10 @@ export interface FailedCheck extends Omit<Finding, 'passed' | 'level' | 'expecte
   readonly level: 'error' | 'warning'
 }
 
-export interface ReportedAttempt extends AttemptAnswer {
-  /** Null while it is being made. */
-  readonly duration_ms: number | null
-  readonly failed_checks: readonly FailedCheck[]
-}
-
-export interface ReportedStep extends Omit<StepAnswer, 'attempts'> {
-  readonly attempts: readonly ReportedAttempt[]
-}
-
 /** A run with every attempt and every check that failed in it, and what the acceptance check says. */
-export interface RunReport extends RunSummary {
-  readonly acceptance: AcceptanceAnswer
-  readonly steps: readonly ReportedStep[]
-  /** The signed report; null until the run has passed. */
-  readonly signed_report: SignedReportAnswer | null
-}
+export type RunReport = Awaited<ReturnType<typeof reportRun>>
 
-interface SignedReportAnswer {
-  /** Where everybody who knows the address can verify it. */
-  readonly url: string
-  /** The text that is signed. */
-  readonly content: string
-  /** Ed25519, base64url; `key_id` is `kid` at /sandbox/report-key. */
-  readonly signature: string
-  readonly key_id: string
-}
-
-export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t: Translate): Promise<RunReport> {
+export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t: Translate) {
   const view = await showRun(deps, partnerId, runId)
   const failed = new Map<string, FailedCheck[]>()
   for (const { attempt_id, data } of await failedChecksOf(deps.db, runId)) {
@@ -67,14 +34,19 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
       ...step,
       attempts: step.attempts.map((attempt) => ({
         ...attempt,
+        /** Null while it is being made. */
         duration_ms: attempt.ended_at && attempt.ended_at.getTime() - attempt.started_at.getTime(),
         failed_checks: failed.get(attempt.attempt_id) ?? [],
       })),
     })),
+    /** Null until the run has passed. */
     signed_report: signed
       ? {
+          /** Where everybody who knows the address can verify it. */
           url: reportUrl(deps, signed.report_id),
+          /** The text that is signed. */
           content: signed.content,
+          /** Ed25519, base64url; `key_id` is `kid` at /sandbox/report-key. */
           signature: signed.signature,
           key_id: signed.key_id,
         }

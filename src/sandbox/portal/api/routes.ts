@@ -4,36 +4,36 @@ import { parseInput } from '../../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../../platform/lib/json/lossless.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
 import type { Log } from '../../../platform/lib/log.ts'
+import { isUuid } from '../../../platform/lib/uuid.ts'
 import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
-import { type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { textsFor } from '../../../platform/lib/web/page.ts'
 import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
 import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
-import type { RunDeps } from '../../certification/index.ts'
 import {
   changeConditions,
   currentRun,
   listRuns,
   nextStep,
   noSuchRun,
+  type RunDeps,
   showRun,
   startAll,
   startStep,
   stopStep,
   type Waiting,
 } from '../../certification/index.ts'
-import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
-import { noticeCurl } from '../notice-curl.ts'
-import { shareLink, withdrawLinks } from '../pages/share.ts'
+import { acceptRun } from '../notify/notifications.ts'
 import { sellerProgress } from '../seller-progress.ts'
+import { shareLink, withdrawLinks } from '../share.ts'
+import { startRunFromApi } from '../start-run.ts'
+import { noticeCurl } from '../traffic/curl.ts'
 import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
 import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
-import { startRunFromApi } from './start-run-from-api.ts'
-import { eventsQuery, isRunId, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
+import { eventsQuery, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
 
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
@@ -46,7 +46,7 @@ interface RunRoute {
   Params: { run_id: string }
 }
 interface StepRoute {
-  Params: { run_id: string; step_id: string }
+  Params: RunRoute['Params'] & { step_id: string }
 }
 
 /** The test run for programs; every route is behind the signature guard. `present` is the id of the present run. */
@@ -75,72 +75,69 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
     return send(request, reply, { standing: standingAnswer(standing), runs: shown })
   })
 
-  app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, await runIdOf(request)))
+  app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, (await runOf(request)).runId))
 
   app.post<RunRoute>('/runs/:run_id/start-all', async (request, reply) => {
-    const runId = await runIdOf(request)
-    await startAll(deps, request.log as Log, { partnerId: callerOf(request).partner_id, runId })
-    return sendRun(request, reply, runId)
+    const run = await runOf(request)
+    await startAll(deps, request.log as Log, run)
+    return sendRun(request, reply, run.runId)
   })
 
   app.post<RunRoute>('/runs/:run_id/conditions', async (request, reply) => {
     const { body } = bodyOf(request, newConditions)
-    const runId = await runIdOf(request)
-    await changeConditions(deps, callerOf(request).partner_id, runId, body)
+    const { partnerId, runId } = await runOf(request)
+    await changeConditions(deps, partnerId, runId, body)
     return sendRun(request, reply, runId)
   })
 
   app.post<RunRoute>('/runs/:run_id/share', async (request, reply) => {
-    const run = { partnerId: callerOf(request).partner_id, runId: await runIdOf(request) }
+    const run = await runOf(request)
     await showRun(deps, run.partnerId, run.runId)
     return send(request, reply, { share: await shareLink(deps, run) })
   })
 
   app.post<RunRoute>('/runs/:run_id/share/withdraw', async (request, reply) => {
-    const runId = await runIdOf(request)
-    await showRun(deps, callerOf(request).partner_id, runId)
+    const { partnerId, runId } = await runOf(request)
+    await showRun(deps, partnerId, runId)
     await withdrawLinks(deps, runId)
     return sendRun(request, reply, runId)
   })
 
   app.post<StepRoute>('/runs/:run_id/steps/:step_id/start', async (request, reply) => {
-    const run_id = await runIdOf(request)
+    const run = await runOf(request)
     const { step_id } = request.params
-    const step = { partnerId: callerOf(request).partner_id, runId: run_id, stepId: step_id }
-    const attempt_id = await startStep(deps, request.log as Log, step)
-    return send(request, reply, { run_id, step_id, attempt_id })
+    const attempt_id = await startStep(deps, request.log as Log, { ...run, stepId: step_id })
+    return send(request, reply, { run_id: run.runId, step_id, attempt_id })
   })
 
   app.post<StepRoute>('/runs/:run_id/steps/:step_id/stop', async (request, reply) => {
-    const runId = await runIdOf(request)
-    await stopStep(deps, { partnerId: callerOf(request).partner_id, runId, stepId: request.params.step_id })
+    const run = await runOf(request)
+    await stopStep(deps, { ...run, stepId: request.params.step_id })
     deps.logFollowers.lookNow()
-    return sendRun(request, reply, runId)
+    return sendRun(request, reply, run.runId)
   })
 
   app.post<StepRoute>('/runs/:run_id/steps/:step_id/next', async (request, reply) => {
-    const runId = await runIdOf(request)
-    await nextStep(deps, callerOf(request).partner_id, runId, request.params.step_id)
+    const { partnerId, runId } = await runOf(request)
+    await nextStep(deps, partnerId, runId, request.params.step_id)
     return sendRun(request, reply, runId)
   })
 
   app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
     const query = parseInput(eventsQuery, request.query)
-    const caller = callerOf(request)
-    const { partner_id: partnerId } = caller
-    const runId = await runIdOf(request)
+    const { partnerId, runId } = await runOf(request)
     const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
       reply.raw.once('close', () => leaving.abort())
       if (query.wait > 0) app.stopCounting(reply)
       return linesAfter(deps, partnerId, runId, query, leaving.signal)
     })
-    const texts = { t: textsFor(request), curlOf: (waiting: Waiting) => noticeCurl(deps, caller, waiting) }
+    const texts = { t: textsFor(request), curlOf: (waiting: Waiting) => noticeCurl(deps, callerOf(request), waiting) }
     return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq: lastSeq })
   })
 
   app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {
-    const acceptance = await acceptRun(deps, callerOf(request).partner_id, await runIdOf(request))
-    return send(request, reply, acceptanceAnswer(acceptance))
+    const { partnerId, runId } = await runOf(request)
+    return send(request, reply, acceptanceAnswer(await acceptRun(deps, partnerId, runId)))
   })
 
   app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {
@@ -151,8 +148,10 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   app.get<RunRoute>('/runs/:run_id/report.xml', sendJunit)
 
-  const report = async (request: FastifyRequest<RunRoute>) =>
-    reportRun(deps, callerOf(request).partner_id, await runIdOf(request), textsFor(request))
+  async function report(request: FastifyRequest<RunRoute>) {
+    const { partnerId, runId } = await runOf(request)
+    return reportRun(deps, partnerId, runId, textsFor(request))
+  }
 
   async function sendJunit(request: FastifyRequest<RunRoute>, reply: FastifyReply): Promise<FastifyReply> {
     const xml = junitOf(await report(request), textsFor(request))
@@ -161,11 +160,12 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   }
 
   /** A malformed id is reported as not found, as an unknown one is. */
-  async function runIdOf(request: FastifyRequest<RunRoute>): Promise<string> {
+  async function runOf(request: FastifyRequest<RunRoute>) {
     const { run_id } = request.params
-    if (run_id === PRESENT) return (await currentRun(deps, callerOf(request).partner_id)).run_id
-    if (!isRunId(run_id)) throw noSuchRun()
-    return run_id
+    const { partner_id: partnerId } = callerOf(request)
+    if (run_id === PRESENT) return { partnerId, runId: (await currentRun(deps, partnerId)).run_id }
+    if (!isUuid(run_id)) throw noSuchRun()
+    return { partnerId, runId: run_id }
   }
 
   async function sendRun(request: FastifyRequest, reply: FastifyReply, runId: string): Promise<FastifyReply> {
@@ -187,8 +187,6 @@ function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
   }
   return read.notice
 }
-
-const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
 
 /** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
 function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {

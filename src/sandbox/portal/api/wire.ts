@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { maybe, numericText } from '../../../platform/lib/json/fields.ts'
-import { isUuid } from '../../../platform/lib/uuid.ts'
 import { choice, conditions } from '../../test-plan/index.ts'
 import { contactsGiven } from '../contacts.ts'
 
@@ -21,8 +20,6 @@ export const newConditions = z.looseObject({ partnerId: maybe(numericText()), bo
 
 /** Stands for the id of the present run in addresses: a script may not know the id. */
 export const PRESENT = 'present'
-
-export const isRunId = isUuid
 
 const MAX_WAIT_S = 30
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { MOUNT } from '../../../platform/config/mounts.ts'
+import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import {
   consumeNotice,
   dealChangeNotice,
@@ -9,7 +10,24 @@ import {
   rescheduleNotice,
 } from '../../../ticketing/mtp/index.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
-import type { NoticeName } from './anchor.ts'
+
+/** The notices of partners under stable kebab-case names, as the interfaces have them. */
+export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'reschedule' | 'level-prices'
+
+export type Direction = 'request' | 'answer' | 'notice'
+
+/**
+ * The id of a field in `/sandbox/docs`: `order-create.answer.body.partnerOrderId`. The path may be a ShapeProblem's
+ * (`body[0].partnerDealId`) or a zod issue's (`body.0.partnerDealId`); array indexes are dropped. An empty path is the
+ * message as a whole.
+ */
+export function docsAnchor(name: InterfaceName | NoticeName, direction: Direction, path: string): string {
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== '' && !/^\d+$/.test(step))
+  return [name, direction, ...steps].join('.')
+}
+
+/** Where a page links to for it. */
+export const docsLink = (...field: Parameters<typeof docsAnchor>): string => `/sandbox/docs#${docsAnchor(...field)}`
 
 /** The notices of partners: their paths without a prefix, and the schemas that they are read with. */
 export const NOTICES: readonly { readonly name: NoticeName; readonly path: string; readonly shape: z.ZodType }[] = [

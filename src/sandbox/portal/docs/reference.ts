@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { numericText, oneOf, smallInt } from '../../../platform/lib/json/fields.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
+import { problemsText, readShape } from '../../../platform/lib/json/shape.ts'
 import type { Detail } from '../../../platform/lib/localized-text.ts'
-import type { Locale } from '../../../platform/lib/web/locale.ts'
+import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import {
   INTERFACES,
   type InterfaceName,
@@ -10,33 +11,46 @@ import {
   readAnswer,
   SUCCESS,
 } from '../../../ticketing/interfaces/index.ts'
-import { failureCodeOf } from '../../../ticketing/mws-wire/index.ts'
-import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
-import { conditionOf } from './conditions.ts'
-import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'
+import { BA_FAILED, failureCodeOf } from '../../../ticketing/mws-wire/index.ts'
 import { flattened, type SchemaField, schemaFields } from './field.ts'
 import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
-import { NOTICES } from './notices.ts'
+import { conditionOf } from './meanings/values.ts'
+import { type Direction, docsAnchor, NOTICES, type NoticeName } from './notices.ts'
 
-/** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
-export interface Part {
-  readonly direction: Direction
-  readonly anchor: string
-  readonly fields: readonly DocumentedField[]
+/** A response that reports a failure, or that the result is still to come. */
+interface FailureExample {
+  /** When it is sent, in the reader's language. */
+  readonly when: string
   readonly example: string
-  /** Messages that say something else than success, each for one cause. */
-  readonly failures: readonly FailureExample[]
 }
 
-interface DocumentedField extends SchemaField {
-  readonly anchor: string
-  readonly meaning: string
-  /** What each of its values means, where it has a list of them that are explained. */
-  readonly meanings: readonly { readonly value: string; readonly meaning: string }[]
-  /** When it is required, though not always; empty where nothing decides that. */
-  readonly condition: string
-  /** 0 at the top, then one more for each object around it. */
-  readonly depth: number
+const PARTNER_ID = String(exampleFor('answer.partnerId'))
+
+const answer = (code: number, describe: string): string => prettyLossless({ code, describe, partnerId: PARTNER_ID })
+
+/** What a partner answers instead of success: each code of the interface. */
+function partnerFailures({ pending, failures }: PartnerInterface, locale: Locale): FailureExample[] {
+  return [...Object.entries(pending), ...Object.entries(failures)].map(([code, meaning]) => ({
+    when: codeMeaning(meaning, locale),
+    example: answer(Number(code), meaning),
+  }))
+}
+
+/** What the platform answers to a call with a wrong signature, and to a notice without one of its fields. */
+function ourRefusals(
+  path: string,
+  shape: z.ZodType,
+  notice: Readonly<Record<string, unknown>>,
+  locale: Locale,
+): FailureExample[] {
+  const t = translator(locale)
+  const { body: _, ...withoutBody } = notice
+  const read = readShape(shape, withoutBody)
+  const problem = 'problems' in read ? String(problemsText(read.problems)) : ''
+  return [
+    { when: t('sandbox.docs.when_signature'), example: answer(300, BA_FAILED) },
+    { when: t('sandbox.docs.when_field'), example: answer(failureCodeOf(path), problem) },
+  ]
 }
 
 export interface ReferenceSection {
@@ -119,7 +133,11 @@ function exampleOf({ name, direction, fields }: Message): Record<string, unknown
 const firstValue = (fields: readonly SchemaField[], name: string): string =>
   String(fields.find((field) => field.name === name)?.values[0])
 
-function partOf(message: Message, locale: Locale, failures: readonly FailureExample[] = []): Part {
+/** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
+export type Part = ReturnType<typeof partOf>
+
+/** `failures`: messages that say something else than success, each for one cause. */
+function partOf(message: Message, locale: Locale, failures: readonly FailureExample[] = []) {
   const { name, direction, fields } = message
   return {
     direction,
@@ -128,6 +146,7 @@ function partOf(message: Message, locale: Locale, failures: readonly FailureExam
       const anchor = docsAnchor(name, direction, field.path)
       const condition = field.requiredWhen ?? conditionOf(anchor, locale) ?? ''
       const [meaning, meanings] = [meaningOf(anchor, locale), field.values.length > 0 ? valuesOf(anchor, locale) : []]
+      // `depth`: 0 at the top, then one more for each object around it.
       return { ...field, anchor, meaning, meanings, condition, depth: field.path.split('.').length - 1 }
     }),
     example: prettyLossless(exampleOf(message)),

@@ -1,6 +1,88 @@
 import type { Locale } from '../../../platform/lib/web/locale.ts'
 import { ORDER_STATES, type OrderState, REFUND_STATES, type RefundState } from '../../../ticketing/orders/index.ts'
-import { type Diagram, diagramOf, type Places } from './diagram.ts'
+
+/** A diagram of states as an SVG: boxes on a grid, and an arrow for each move. Lengths are units of the SVG's view box. */
+
+const BOX = { width: 132, height: 40 }
+const CELL = { width: 200, height: 104 }
+const MARGIN = 24
+/** How far an arrow bends to its side, so that the two arrows of a pair do not cover each other. */
+const BEND = 16
+const HEAD = 5
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** Column and row of each state, from 0; halves are allowed. */
+type Places<State extends string> = Readonly<Record<State, readonly [column: number, row: number]>>
+
+const centreOf = ([column, row]: readonly [number, number]): Point => ({
+  x: MARGIN + BOX.width / 2 + column * CELL.width,
+  y: MARGIN + BOX.height / 2 + row * CELL.height,
+})
+
+const rounded = (value: number): number => Math.round(value * 10) / 10
+
+/** Where the line from the centre of a box towards a point leaves the box. */
+function edgeOf(centre: Point, towards: Point): Point {
+  const [dx, dy] = [towards.x - centre.x, towards.y - centre.y]
+  const scale = Math.min(BOX.width / 2 / Math.abs(dx || 1e-9), BOX.height / 2 / Math.abs(dy || 1e-9))
+  return { x: centre.x + dx * scale, y: centre.y + dy * scale }
+}
+
+/** `path` is the line, `head` the points of its tip. */
+function arrow(from: Point, to: Point): { path: string; head: string } {
+  const [dx, dy] = [to.x - from.x, to.y - from.y]
+  const length = Math.hypot(dx, dy)
+  const bend = BEND + length / 16
+  const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend }
+  const [start, tip] = [edgeOf(from, middle), edgeOf(to, middle)]
+  const [ax, ay] = [tip.x - middle.x, tip.y - middle.y]
+  const reach = Math.hypot(ax, ay)
+  const [ux, uy] = [ax / reach, ay / reach]
+  const base = { x: tip.x - ux * HEAD * 2, y: tip.y - uy * HEAD * 2 }
+  const corners = [
+    tip,
+    { x: base.x - uy * HEAD, y: base.y + ux * HEAD },
+    { x: base.x + uy * HEAD, y: base.y - ux * HEAD },
+  ]
+  const text = ({ x, y }: Point) => `${rounded(x)} ${rounded(y)}`
+  return {
+    path: `M${text(start)} Q${text(middle)} ${text(base)}`,
+    head: corners.map(({ x, y }) => `${rounded(x)},${rounded(y)}`).join(' '),
+  }
+}
+
+/** Draws a table of states (src/ticketing/orders/states.ts) at these places. */
+function diagramOf<State extends string>(
+  table: Readonly<Record<State, { readonly next: readonly State[] }>>,
+  places: Places<State>,
+) {
+  const states = Object.keys(table) as State[]
+  const last = states.map((state) => centreOf(places[state]))
+  return {
+    width: Math.max(...last.map(({ x }) => x)) + BOX.width / 2 + MARGIN,
+    height: Math.max(...last.map(({ y }) => y)) + BOX.height / 2 + MARGIN,
+    boxes: states.map((state) => {
+      const centre = centreOf(places[state])
+      return {
+        state,
+        ...BOX,
+        x: centre.x - BOX.width / 2,
+        y: centre.y - BOX.height / 2,
+        /** Where its name stands, centred. */
+        text: { x: centre.x, y: centre.y + 5 },
+        /** Nothing follows. */
+        isLast: table[state].next.length === 0,
+      }
+    }),
+    arrows: states.flatMap((from) =>
+      table[from].next.map((to) => ({ from, to, ...arrow(centreOf(places[from]), centreOf(places[to])) })),
+    ),
+  }
+}
 
 const ORDER_PLACES: Places<OrderState> = {
   creating: [1, 0],
@@ -50,22 +132,15 @@ const REFUND_ZH: Readonly<Record<RefundState, string>> = {
   refused: '合作方拒绝退款',
 }
 
-/** The states of an order or a refund: the diagram, and the same as text. */
-export interface StateMachine {
-  readonly name: 'order' | 'refund'
-  readonly diagram: Diagram
-  readonly states: readonly { readonly state: string; readonly means: string; readonly next: readonly string[] }[]
-}
-
 type Table<State extends string> = Readonly<Record<State, { readonly means: string; readonly next: readonly State[] }>>
 
 function stateMachineOf<State extends string>(
-  name: StateMachine['name'],
+  name: 'order' | 'refund',
   table: Table<State>,
   places: Places<State>,
   chinese: Readonly<Record<State, string>>,
   locale: Locale,
-): StateMachine {
+) {
   const states = (Object.keys(table) as State[]).map((state) => {
     const { means, next } = table[state]
     return { state, means: locale === 'en' ? means : chinese[state], next }
@@ -73,8 +148,8 @@ function stateMachineOf<State extends string>(
   return { name, diagram: diagramOf(table, places), states }
 }
 
-/** What becomes of an order and of a refund, from the table that the platform itself decides by. */
-export const stateMachinesOf = (locale: Locale): StateMachine[] => [
+/** What becomes of an order and of a refund, as a diagram and as text, from the table that the platform itself decides by. */
+export const stateMachinesOf = (locale: Locale) => [
   stateMachineOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, ORDER_ZH, locale),
   stateMachineOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, REFUND_ZH, locale),
 ]

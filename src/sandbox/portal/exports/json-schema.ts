@@ -1,8 +1,8 @@
 import type { Locale } from '../../../platform/lib/web/locale.ts'
-import { type Direction, docsAnchor } from '../docs/anchor.ts'
 import type { FieldKind, SchemaField } from '../docs/field.ts'
 import { meaningOf, valuesOf } from '../docs/meanings/index.ts'
-import type { ReferenceSection } from '../docs/reference.ts'
+import { type Direction, docsAnchor } from '../docs/notices.ts'
+import type { Part, ReferenceSection } from '../docs/reference.ts'
 
 /** A JSON Schema, draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -90,7 +90,7 @@ function conditional(fields: readonly SchemaField[]): Schema[] {
 }
 
 /** Fields that are not named are allowed: they are ignored. */
-export function objectSchema(fields: readonly SchemaField[], message: Message): Schema {
+function objectSchema(fields: readonly SchemaField[], message: Message): Schema {
   const required = fields.filter((field) => field.required && !field.when).map(({ name }) => name)
   const allOf = conditional(fields)
   return {
@@ -98,5 +98,62 @@ export function objectSchema(fields: readonly SchemaField[], message: Message): 
     properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, message)])),
     ...(required.length > 0 && { required }),
     ...(allOf.length > 0 && { allOf }),
+  }
+}
+
+const DIRECTION = { request: 'Request', answer: 'Response', notice: 'Notice' } as const
+
+const pascal = (name: string): string => name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase())
+
+/** `OrderCreateRequest`: the name of a message in every export. */
+export const schemaName = ({ name }: ReferenceSection, { direction }: Part): string =>
+  pascal(name) + DIRECTION[direction]
+
+/** `orderCreate` */
+export const operationName = ({ name }: ReferenceSection): string => {
+  const text = pascal(name)
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+const SUCCESS = [200, '200']
+
+/** A response that reports a failure, or that the result is still to come. */
+export const FAILURE: Schema = {
+  type: 'object',
+  properties: {
+    code: { type: ['integer', 'string'], not: { enum: SUCCESS } },
+    describe: { type: 'string' },
+    partnerId: { type: ['string', 'integer'] },
+  },
+  required: ['code'],
+}
+
+export const FAILURE_NAME = 'Failure'
+
+/**
+ * The schemas of a section's messages by their names; a response of a seller's is either a success with its fields or
+ * a failure, which `failure` refers to.
+ */
+export function schemasOf(section: ReferenceSection, locale: Locale, failure: Schema): Record<string, Schema> {
+  const isInterface = section.parts.some(({ direction }) => direction === 'request')
+  return Object.fromEntries(
+    section.parts.map((part) => {
+      const { name } = section
+      const top = part.fields.filter(({ depth }) => depth === 0)
+      const schema = objectSchema(top, { name, direction: part.direction, locale })
+      const isSellers = isInterface && part.direction === 'answer'
+      const success = { ...schema, properties: { ...(schema.properties as object), code: { enum: SUCCESS } } }
+      return [schemaName(section, part), isSellers ? { anyOf: [success, failure] } : schema]
+    }),
+  )
+}
+
+/** Every message as a JSON Schema, in one document. */
+export function jsonSchemas(sections: readonly ReferenceSection[], locale: Locale): Schema {
+  const failure = { $ref: `#/$defs/${FAILURE_NAME}` }
+  const all = sections.map((section) => schemasOf(section, locale, failure))
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $defs: Object.assign({ [FAILURE_NAME]: FAILURE }, ...all),
   }
 }

@@ -1,8 +1,7 @@
 import { parseLossless } from '../../../platform/lib/json/lossless.ts'
 import type { Locale, Translate } from '../../../platform/lib/web/locale.ts'
 import type { Part, ReferenceSection } from '../docs/reference.ts'
-import type { Schema } from './json-schema.ts'
-import { FAILURE, FAILURE_NAME, operationName, schemaName, schemasOf } from './messages.ts'
+import { FAILURE, FAILURE_NAME, operationName, type Schema, schemaName, schemasOf } from './json-schema.ts'
 
 /** What an OpenAPI document is about. */
 export interface Described {

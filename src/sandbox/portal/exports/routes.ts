@@ -8,10 +8,9 @@ import { zipOf } from '../../../platform/lib/zip.ts'
 import { fieldReference } from '../docs/reference.ts'
 import { docsTexts } from '../docs/texts.ts'
 import { findPartnerSession, type SignedInPartner, sessionCookie } from '../session.ts'
-import { brunoFiles, postmanCollection } from './collections.ts'
-import { jsonSchemas } from './messages.ts'
+import { brunoFiles, PARTNER_URL, postmanCollection } from './collections.ts'
+import { jsonSchemas } from './json-schema.ts'
 import { openApi } from './openapi.ts'
-import { PARTNER_URL } from './requests.ts'
 
 /** Files to download, made from the same definitions as the field reference. */
 const EXPORTS = [

@@ -4,10 +4,10 @@ import type { Deps } from '../../../platform/deps.ts'
 import { secondsUntil } from '../../../platform/lib/clock.ts'
 import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
-import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
 import {
   askForPassword,
   MemberRefusal,
@@ -20,8 +20,7 @@ import { HOME, sendSandboxPage } from '../guard.ts'
 import { sessionCookie } from '../session.ts'
 import { signInJoined } from '../sign-in.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
-import { forgottenForm, linkQuery, signInQuery } from '../wire.ts'
-import { passwordForm } from './wire.ts'
+import { forgottenForm, linkQuery, passwordForm, signInQuery } from '../wire.ts'
 
 /** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
 const REFERRER = 'strict-origin'
@@ -35,7 +34,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   const show = async (request: FastifyRequest, reply: FastifyReply, token: string, alert = '') => {
     const { partnerId, purpose, mail, role } = await openMemberLink(deps, token)
     const { name, client_id: clientId } = await showPartner(deps, partnerId)
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     const link = { token, mail, role: roleName(role, t), partner: name, clientId, joins: purpose === 'invitation' }
     const shown = { link, alert, shortest: SHORTEST_PASSWORD, referrer: REFERRER }
     return sendSandboxPage(request, reply, 'sandbox/join', shown, { query: `token=${token}` })
@@ -47,7 +46,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     } catch (error) {
       if (!(error instanceof MemberRefusal)) throw error
       noteForLog(request, { detail: error.reason })
-      const alert = memberRefusalText(error.reason, translator(localeOfRequest(request)))
+      const alert = memberRefusalText(error.reason, textsFor(request))
       return sendSandboxPage(request, reply.code(statusOf(error)), 'sandbox/join-refused', {
         alert,
         referrer: REFERRER,
@@ -63,7 +62,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.post('/join', (request, reply) =>
     refusing(request, reply, async () => {
       const { token } = linkQuery.parse(request.body)
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       const form = passwordForm.safeParse(request.body)
       const problem = form.success ? unlike(form.data, t) : unusable(form.error, t)
       if (!form.success || problem) return show(request, reply.code(400), token, problem)
@@ -78,12 +77,12 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
         const session = await signInJoined(acting, used.partnerId, used, cookie.read(request))
         if (session !== undefined) {
           cookie.set(reply, session)
-          return reply.headers(NO_STORE_HEADERS).redirect(HOME, 303)
+          return seeOther(reply, HOME)
         }
       }
       const { client_id } = await showPartner(deps, used.partnerId)
       const query = new URLSearchParams({ client_id, ready: '1' })
-      return reply.headers(NO_STORE_HEADERS).redirect(`${HOME}/sign-in?${query}`, 303)
+      return seeOther(reply, `${HOME}/sign-in?${query}`)
     }),
   )
 

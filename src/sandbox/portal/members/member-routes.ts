@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
-import { parseInput } from '../../../platform/lib/json/input.ts'
-import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { type OutputOf, parseInput } from '../../../platform/lib/json/input.ts'
+import { seeOther } from '../../../platform/lib/web/envelope.ts'
+import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
+import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import {
   inviteAgain,
@@ -15,9 +15,43 @@ import {
 } from '../../../ticketing/members/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { folderOfUnsent } from '../notify/mail.ts'
-import { memberRefusalText } from '../texts.ts'
-import { membersShown } from './members-shown.ts'
-import { inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from './wire.ts'
+import type { SignedInPartner } from '../session.ts'
+import { memberRefusalText, roleName } from '../texts.ts'
+import { inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from '../wire.ts'
+
+type Member = OutputOf<typeof listMembers>[number]
+
+function membersShown(members: readonly Member[], { memberId }: SignedInPartner, now: Date, locale: Locale) {
+  const t = translator(locale)
+  // Since when, or until when the invitation works; a line feed stands for `at`, ISO 8601.
+  const standing = ({ joined_at, invited_until }: Member) => {
+    if (joined_at) return { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString() }
+    if (!invited_until || invited_until <= now) return { detail: t('sandbox.members.expired'), at: null }
+    return { detail: t('sandbox.members.invited', { until: '\n' }), at: invited_until.toISOString() }
+  }
+  // Why the invitation has not arrived; null when nothing is known of it.
+  const problemOf = ({ mail_error: error, mail_state }: Member) => {
+    if (error === null) return null
+    return { error, text: t(mail_state === 'failed' ? 'sandbox.members.mail_failed' : 'sandbox.members.mail_waiting') }
+  }
+  return {
+    members: members.map((member) => ({
+      id: member.member_id,
+      mail: member.mail,
+      isOwner: member.role === 'owner',
+      role: roleName(member.role, t),
+      joined: member.joined_at !== null,
+      /** The person who looks at the page. */
+      isSelf: member.member_id === memberId,
+      ...standing(member),
+      problem: problemOf(member),
+    })),
+    /** Signed in with the clientSecret: nobody has joined yet. */
+    bySecret: memberId === null,
+    /** Until an owner has joined, owners alone can be invited. */
+    ownersFirst: !members.some(({ role, joined_at }) => role === 'owner' && joined_at !== null),
+  }
+}
 
 const MEMBERS = `${HOME}/members`
 
@@ -52,9 +86,9 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   ) => {
     try {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return reply.headers(NO_STORE_HEADERS).redirect(`${MEMBERS}?done=${done}`, 303)
+      return seeOther(reply, `${MEMBERS}?done=${done}`)
     } catch (error) {
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       if (error instanceof MemberRefusal) {
         reply.code(409)
         return show(request, reply, { alert: memberRefusalText(error.reason, t), ...(mail ? { mail } : {}) })
@@ -70,7 +104,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post('/members/invite', (request, reply) => {
     const form = inviteForm.safeParse(request.body)
     if (!form.success) {
-      const alert = translator(localeOfRequest(request))('sandbox.members.bad_mail')
+      const alert = textsFor(request)('sandbox.members.bad_mail')
       return show(request, reply.code(400), { alert })
     }
     return change(request, reply, 'invited', (acting, id) => inviteMember(acting, id, form.data), form.data.mail)

@@ -1,17 +1,16 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
+import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { textsFor } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { MemberRefusal } from '../../../ticketing/members/index.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { memberRefusalText } from '../texts.ts'
+import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from '../wire.ts'
 import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
-import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from './wire.ts'
 
 type PartnerSecretDates = OutputOf<typeof showPartner>['secrets'][number]
 
@@ -44,7 +43,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
 
   /** Tells on the page why something was not done. */
   const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     try {
       return await work()
     } catch (error) {
@@ -61,8 +60,12 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }
   }
 
-  const back = (reply: FastifyReply, done: (typeof SECRET_CHANGES)[number]) =>
-    reply.headers(NO_STORE_HEADERS).redirect(`${SECRET}?done=${done}`, 303)
+  type Step = (deps: RunDeps, partnerId: bigint) => Promise<unknown>
+  const step = (work: Step, done: (typeof SECRET_CHANGES)[number]) => (request: FastifyRequest, reply: FastifyReply) =>
+    refusing(request, reply, async () => {
+      await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
+      return seeOther(reply, `${SECRET}?done=${done}`)
+    })
 
   app.get('/secret', (request, reply) => show(request, reply, secretChangeQuery.parse(request.query)))
 
@@ -74,19 +77,8 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
     }),
   )
 
-  app.post('/secret/switch', (request, reply) =>
-    refusing(request, reply, async () => {
-      await signWithNewest(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return back(reply, 'switched')
-    }),
-  )
-
-  app.post('/secret/retire', (request, reply) =>
-    refusing(request, reply, async () => {
-      await endOldSecret(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return back(reply, 'retired')
-    }),
-  )
+  app.post('/secret/switch', step(signWithNewest, 'switched'))
+  app.post('/secret/retire', step(endOldSecret, 'retired'))
 }
 
 const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates) => ({

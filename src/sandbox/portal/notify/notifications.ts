@@ -1,42 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../../../platform/config/index.ts'
+import { enqueue, findJobsByKey, type Job, rescheduleJob } from '../../../platform/db/jobs-store.ts'
+import type { Db } from '../../../platform/db/sql.ts'
 import type { Deps } from '../../../platform/deps.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import { CONTACT_ROLES, showPartner } from '../../../ticketing/partners/index.ts'
+import { checkAcceptance } from '../../certification/index.ts'
 import { folderOfUnsent } from './mail.ts'
-import { sendingJobs, sendNow } from './queue.ts'
+import type { Notification } from './store.ts'
 import * as store from './store.ts'
-import type { Notification } from './wire.ts'
 
-/** A notification as a page shows it. */
-export interface ShownNotification
-  extends Pick<
-    Notification,
-    'notification_id' | 'role' | 'channel' | 'state' | 'attempts' | 'last_error' | 'created_at' | 'sent_at'
-  > {
-  /** Masks an address to `l***@example.com` or `https://example.com/…`: enough to recognise it. */
-  readonly address: string
-  /** Null when it is being sent right now, and once it is sent or given up. A time that has passed means: at once. */
-  readonly next_attempt_at: Date | null
+/** Where everybody who knows the address can read and verify the report. */
+export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_URL'> }, reportId: string): string =>
+  `${config.PUBLIC_URL}/sandbox/verify/${reportId}`
+
+/**
+ * The acceptance check. The contacts of the first run that passes are told: the messages are committed with it. They
+ * arrange going live once, so a later run does not write to them again.
+ */
+export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
+  deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db }
+    const acceptance = await checkAcceptance(inside, partnerId, runId)
+    if (acceptance.justPassed?.isFirst) {
+      const { reportId, isFirst: _, ...passed } = acceptance.justPassed
+      await notifyContacts(inside, { ...passed, reportUrl: reportUrl(deps, reportId) })
+    }
+    return acceptance
+  })
+
+/** A run that has passed, and where everybody can read and verify its report. */
+export interface Passed {
+  readonly runId: string
+  readonly partnerId: bigint
+  readonly runNumber: number
+  readonly passedAt: Date
+  readonly reportUrl: string
 }
 
-export interface Notifications {
-  /** Where mails are written while there is no SMTP_URL. */
-  readonly folder: string | null
-  readonly notifications: readonly ShownNotification[]
-}
+/**
+ * Tells the partner's product and business contacts that this run has passed: by mail, and over their webhook where there
+ * is one. Each message is queued with the caller's transaction, and once a run, however often this is called. Returns how
+ * many were queued now. Somebody who is both contacts gets a message as each.
+ */
+export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
+  deps.db.tx(async (db) => {
+    const partner = await showPartner({ ...deps, db }, partnerId)
+    const facts = {
+      partnerName: partner.name,
+      runNumber: passed.runNumber,
+      passedAt: passed.passedAt,
+      reportUrl: passed.reportUrl,
+    }
+    let queued = 0
+    // Always in this order: simultaneous callers wait for each other at the first row and cannot deadlock.
+    for (const role of CONTACT_ROLES) {
+      const contact = partner.contacts[role]
+      if (!contact) continue
+      const ways = { mail: contact.mail, webhook: contact.webhook_url }
+      for (const [channel, address] of Object.entries(ways) as ['mail' | 'webhook', string | null][]) {
+        if (address === null) continue
+        const notification_id = randomUUID()
+        const to = { notification_id, run_id: runId, partner_id: partnerId, role, channel, name: contact.name, address }
+        if (!(await store.insertNotification(db, { ...to, facts }, deps.clock.now()))) continue
+        await queueSending(db, notification_id)
+        queued++
+      }
+    }
+    return queued
+  })
+
+export type Notifications = Awaited<ReturnType<typeof notificationsOf>>
 
 /** The notifications of a run and their delivery; none for a run that has not passed. */
-export async function notificationsOf(deps: Deps, runId: string): Promise<Notifications> {
+export async function notificationsOf(deps: Deps, runId: string) {
   const rows = await store.listNotifications(deps.db, runId)
   const jobs = await sendingJobs(
     deps.db,
     rows.map(({ notification_id }) => notification_id),
   )
   return {
+    /** Where mails are written while there is no SMTP_URL. */
     folder: folderOfUnsent(deps.config),
     notifications: rows.map((notification) => {
       const job = jobs.get(notification.notification_id)
       const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = notification
       const shown = { notification_id, role, channel, state, attempts, last_error, created_at, sent_at }
-      const next = state === 'waiting' && job?.state === 'waiting' ? job.run_at : null
-      return { ...shown, address: masked(notification), next_attempt_at: next }
+      return {
+        ...shown,
+        address: masked(notification),
+        /** Null when it is being sent right now, and once it is sent or given up. A time that has passed means: at once. */
+        next_attempt_at: state === 'waiting' && job?.state === 'waiting' ? job.run_at : null,
+      }
     }),
   }
 }
@@ -54,9 +109,34 @@ export const retryNotification = (deps: Deps, runId: string, notificationId: str
     return true
   })
 
+/** `l***@example.com` or `https://example.com/…`: enough to recognise it. */
 function masked({ channel, address }: Notification): string {
   // Webhook addresses often hold a secret, in the path as well as in the query.
   if (channel === 'webhook') return `${new URL(address).origin}/…`
   const at = address.lastIndexOf('@')
   return `${address.slice(0, 1)}***${address.slice(at)}`
+}
+
+// Never reached: attempts are ten minutes apart at most, and after a day send.ts gives up.
+const MAX_ATTEMPTS = 1_000
+
+const keyOf = (notificationId: string): string => `send-notification:${notificationId}`
+
+const queueSending = (db: Db, notificationId: string): Promise<number> =>
+  enqueue(db, 'send-notification', { notificationId }, { key: keyOf(notificationId), maxAttempts: MAX_ATTEMPTS })
+
+/**
+ * Makes the next attempt now. An attempt that is running is left alone, unless it `isOver`: then its job has only not
+ * been released yet, and the queue replaces it.
+ */
+async function sendNow({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
+  const [job] = await findJobsByKey(db, [keyOf(notificationId)])
+  if (job === undefined || (job.state === 'running' && isOver)) await queueSending(db, notificationId)
+  else await rescheduleJob(db, job.job_id, clock.now(), 0)
+}
+
+/** The job of each notification that has one, by notification_id. */
+async function sendingJobs(db: Db, notificationIds: readonly string[]): Promise<Map<string, Job>> {
+  const jobs = await findJobsByKey(db, notificationIds.map(keyOf))
+  return new Map(jobs.map((job) => [String(job.key).slice(keyOf('').length), job]))
 }

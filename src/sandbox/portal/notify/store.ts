@@ -1,11 +1,46 @@
 import { z } from 'zod'
+import { columnsOf } from '../../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../../platform/db/sql.ts'
-import { type Notification, notification } from './wire.ts'
+import { CONTACT_ROLES } from '../../../ticketing/partners/index.ts'
+
+const CHANNELS = ['mail', 'webhook'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+/** What every message about a run says. */
+const facts = z.object({
+  partnerName: z.string(),
+  runNumber: z.number(),
+  passedAt: z.coerce.date(), // ISO 8601 in JSON
+  reportUrl: z.string(),
+})
+
+/** A stored notification. */
+const notification = z.object({
+  notification_id: z.string(),
+  run_id: z.string(),
+  partner_id: z.coerce.bigint(), // pg gives it as text
+  role: z.enum(CONTACT_ROLES),
+  channel: z.enum(CHANNELS),
+  name: z.string(),
+  /** A mail address, or the webhook's URL. */
+  address: z.string(),
+  facts,
+  /** `failed`: given up, until somebody asks for another try. */
+  state: z.enum(['waiting', 'sent', 'failed']),
+  attempts: z.number(),
+  last_error: z.string().nullable(),
+  created_at: z.date(),
+  waiting_since: z.date(),
+  sent_at: z.date().nullable(),
+})
+export type Notification = z.output<typeof notification>
 
 export type NewNotification = Pick<
   Notification,
   'notification_id' | 'run_id' | 'partner_id' | 'role' | 'channel' | 'name' | 'address' | 'facts'
 >
+
+const COLUMNS = columnsOf(Object.keys(notification.shape))
 
 /** False when this contact has a notification over that channel already. Waits for a simultaneous insert to commit. */
 export const insertNotification = async (db: Db, given: NewNotification, now: Date): Promise<boolean> =>
@@ -20,9 +55,7 @@ export const insertNotification = async (db: Db, given: NewNotification, now: Da
 export const listNotifications = (db: Db, runId: string): Promise<Notification[]> =>
   db.many(
     notification,
-    sql`select notification_id, run_id, partner_id, role, channel, name, address, facts, state, attempts, last_error,
-          created_at, waiting_since, sent_at
-        from sandbox_notification where run_id = ${runId} order by role desc, channel`,
+    sql`select ${COLUMNS} from sandbox_notification where run_id = ${runId} order by role desc, channel`,
   )
 
 /** Counts the attempt that begins; undefined when the message has been sent, or its run is gone. */
@@ -30,9 +63,8 @@ export const beginAttempt = (db: Db, notificationId: string): Promise<Notificati
   db.maybe(
     notification,
     sql`update sandbox_notification set attempts = attempts + 1, state = 'waiting'
-        where notification_id = ${notificationId} and state <> 'sent' 
-        returning notification_id, run_id, partner_id, role, channel, name, address, facts, state, attempts, last_error,
-          created_at, waiting_since, sent_at`,
+        where notification_id = ${notificationId} and state <> 'sent'
+        returning ${COLUMNS}`,
   )
 
 export const markSent = (db: Db, notificationId: string, now: Date): Promise<number> =>

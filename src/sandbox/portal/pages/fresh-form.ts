@@ -4,7 +4,7 @@ import { showPartner } from '../../../ticketing/partners/index.ts'
 import { findCurrentRun } from '../../certification/index.ts'
 import { type Choice, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
-import { conditionTexts } from './conditions-form.ts'
+import { conditionTexts } from './form-parts.ts'
 import { type FormTexts, PRODUCT_ROLES, type ProductRole } from './functions-form.ts'
 
 const NO_PRODUCTS = Object.fromEntries(PRODUCT_ROLES.map((role) => [role, ''])) as Record<ProductRole, string>

@@ -5,69 +5,14 @@ import { listProducts } from '../../../ticketing/catalogue/index.ts'
 import { INTERFACES } from '../../../ticketing/interfaces/index.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { FAULTS, type FunctionId, MAX_DAYS_AHEAD, MAX_WAIT_MINUTES, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import { FAULTS, MAX_DAYS_AHEAD, MAX_WAIT_MINUTES, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { isDemo } from '../demo-partner.ts'
-import { interfaceName } from '../interface-title.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
-import { sellerProgress } from '../seller-progress.ts'
-import { functionName } from '../texts.ts'
-import { type Fault, faultText } from './conditions-form.ts'
-import { type ShownContact, shownContacts } from './contacts-form.ts'
-import { GROUPS } from './function-groups.ts'
-import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
-import { type FormProblem, summaryOf } from './functions-summary.ts'
-import { type ProgressNotice, progressNotice } from './progress-notice.ts'
-
-/** The page on which functions are chosen. */
-export interface FunctionsPage {
-  readonly unlocked: boolean
-  /** A live partner: its URLs cannot be changed here. */
-  readonly live: boolean
-  readonly demo: boolean
-  readonly groups: readonly FunctionGroup[]
-  readonly products: readonly Field[]
-  /** Products of this partner that are known already. */
-  readonly known: readonly { readonly id: string; readonly title: string }[]
-  readonly travelDate: Field
-  readonly earliest: string
-  readonly prices: readonly Field[]
-  readonly quantity: Field
-  readonly baseUrl: Field
-  readonly urls: readonly Field[]
-  /** At least one interface has a URL of its own, or a problem with it. */
-  readonly urlsOpen: boolean
-  readonly conditions: {
-    readonly numbers: readonly (Field & { readonly most: number })[]
-    readonly faults: readonly { readonly name: Fault; readonly label: string; readonly chosen: boolean }[]
-    /** There is a run that they can be changed of. */
-    readonly canChange: boolean
-  }
-  /** What was just stored. */
-  readonly saved: Saved | null
-  readonly contacts: readonly ShownContact[]
-  readonly problems: Problems
-  /** Problems in the order of the page, for the summary at its top: each leads to its field. */
-  readonly summary: readonly FormProblem[]
-  readonly preflight: readonly InterfacePreflight[] | null
-  /** Where the seller stands. */
-  readonly notice: ProgressNotice | null
-}
-
-interface FunctionGroup {
-  readonly id: string
-  readonly name: string
-  /** What is wrong with what was chosen of it; empty when nothing is. */
-  readonly problem: string
-  readonly functions: readonly FunctionBox[]
-}
-
-interface FunctionBox {
-  readonly id: FunctionId
-  readonly name: string
-  readonly chosen: boolean
-  readonly required: boolean
-}
+import { type SellerProgress, sellerProgress } from '../seller-progress.ts'
+import { functionName, interfaceName, productName } from '../texts.ts'
+import { faultText, NUMBERS, shownContacts } from './form-parts.ts'
+import { type FormTexts, GROUPS, interfacesOf, PRODUCT_ROLES, type Problems } from './functions-form.ts'
 
 interface Field {
   readonly name: string
@@ -91,22 +36,26 @@ export function preflightOf(deps: RunDeps, partnerId: bigint, form: FormTexts, l
   return preflight(deps, { partnerId }, Object.fromEntries(urls), locale)
 }
 
-type Saved = 'contacts' | 'conditions'
-
 export interface Shown {
   readonly form: FormTexts
   /** What was just stored. */
-  readonly saved?: Saved
+  readonly saved?: 'contacts' | 'conditions'
   readonly problems?: Problems
   readonly preflight?: readonly InterfacePreflight[] | null
 }
 
-export async function functionsPage(
+/** The page on which functions are chosen; `summary` has its problems in their order, each leads to its field. */
+export async function functionsPage(deps: Deps, partnerId: bigint, shown: Shown, t: Translate) {
+  const page = await partsOf(deps, partnerId, shown, t)
+  return { ...page, summary: summaryOf(page, t) }
+}
+
+async function partsOf(
   deps: Deps,
   partnerId: bigint,
   { form, saved, problems = {}, preflight: tried = null }: Shown,
   t: Translate,
-): Promise<FunctionsPage> {
+) {
   const [partner, progress, known, contacts] = await Promise.all([
     showPartner(deps, partnerId),
     sellerProgress(deps, partnerId),
@@ -122,15 +71,21 @@ export async function functionsPage(
     const instead = form.base_url.replace(/\/+$/, '') + defaultPath
     return field(`url.${name}`, interfaceName(name, t), form.interface_urls[name] ?? '', instead)
   })
-  const labels = productLabels(t)
-  const page = {
+  return {
     unlocked: progress.state !== 'locked',
+    /** Its URLs cannot be changed here. */
     live: partner.stage === 'live',
     demo: isDemo(deps, partner),
     groups: groupsOf(form, problems, t),
     products: PRODUCT_ROLES.map((role) =>
-      field(role, labels[role], form.products[role], role === 'main' || role === 'sold_out' ? '' : form.products.main),
+      field(
+        role,
+        productName(role, t),
+        form.products[role],
+        role === 'main' || role === 'sold_out' ? '' : form.products.main,
+      ),
     ),
+    /** Products of this partner that are known already. */
     known: known.map(({ partner_deal_id, title }) => ({ id: partner_deal_id, title: title ?? '' })),
     travelDate: field('travel_date', t('sandbox.choice.travel_date'), form.travel_date, tomorrow),
     earliest: tomorrow,
@@ -140,55 +95,102 @@ export async function functionsPage(
     ],
     quantity: field('quantity', t('sandbox.choice.quantity'), form.quantity),
     conditions: {
-      numbers: [
-        {
-          ...field('days_ahead', t('sandbox.conditions.days_ahead'), form.conditions.days_ahead),
-          most: MAX_DAYS_AHEAD,
-        },
-        {
-          ...field('wait_minutes', t('sandbox.conditions.wait_minutes'), form.conditions.wait_minutes),
-          most: MAX_WAIT_MINUTES,
-        },
-      ],
-      faults: FAULTS.map((name) => ({
-        name,
-        label: faultText(name, t),
-        chosen: form.conditions.faults.includes(name),
+      numbers: NUMBERS.map((name) => ({
+        ...field(name, t(`sandbox.conditions.${name}`), form.conditions[name]),
+        most: { days_ahead: MAX_DAYS_AHEAD, wait_minutes: MAX_WAIT_MINUTES }[name],
       })),
+      faults: FAULTS.map((name) => ({
+        ...{ name, label: faultText(name, t), chosen: form.conditions.faults.includes(name) },
+      })),
+      /** There is a run that they can be changed of. */
       canChange: progress.state === 'under_way' || progress.state === 'all_passed',
     },
     baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),
     urls,
+    /** At least one interface has a URL of its own, or a problem with it. */
     urlsOpen: urls.some(({ value, problem }) => value !== '' || problem !== ''),
     contacts: shownContacts(contacts, form.contacts, problems, t),
-    saved: saved ?? null,
+    saved,
     problems,
     preflight: tried,
     notice: progressNotice(progress, t),
   }
-  return { ...page, summary: summaryOf(page, t) }
 }
 
-export const productLabels = (t: Translate): Record<ProductRole, string> => ({
-  main: t('sandbox.product.main'),
-  later: t('sandbox.product.later'),
-  review: t('sandbox.product.review'),
-  level: t('sandbox.product.level'),
-  sold_out: t('sandbox.product.sold_out'),
-})
-
-function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate): FunctionGroup[] {
-  const problemOf = (id: string): string => {
+function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate) {
+  return GROUPS.map((group) => {
+    const id = group.name.slice('sandbox.group.'.length)
     const problem = problems[id]
-    return problem ? t(problem) : ''
-  }
-  return GROUPS.map((group) => ({
-    id: group.name.slice('sandbox.group.'.length),
-    name: t(group.name),
-    problem: problemOf(group.name.slice('sandbox.group.'.length)),
-    functions: group.functions.map((id) => {
-      const required = REQUIRED_FUNCTIONS.includes(id)
-      return { id, name: functionName(id, t), chosen: required || functions.includes(id), required }
-    }),
+    return {
+      id,
+      name: t(group.name),
+      /** What is wrong with what was chosen of it; empty when nothing is. */
+      problem: problem ? t(problem) : '',
+      functions: group.functions.map((id) => {
+        const required = REQUIRED_FUNCTIONS.includes(id)
+        return { id, name: functionName(id, t), chosen: required || functions.includes(id), required }
+      }),
+    }
+  })
+}
+
+/** Every field with a problem, in the order of the page. A field is named by its label, a group by its legend. */
+function summaryOf(page: Awaited<ReturnType<typeof partsOf>>, t: Translate) {
+  const { groups, products, travelDate, prices, quantity, baseUrl, urls, conditions, contacts } = page
+  const named = (label: string, text: string): string => t('sandbox.functions.problem', { label, text })
+  const fields = [
+    ...[...products, travelDate, ...prices, quantity, baseUrl, ...urls, ...conditions.numbers],
+    ...contacts.flatMap(({ legend, person, mail }) =>
+      [person, mail].map((field) => ({ ...field, label: named(legend, field.label) })),
+    ),
+  ].map((field) => ({ ...field, href: `#field-${field.name}` }))
+  const boxes = groups.map(({ name, problem, functions }) => ({
+    label: name,
+    problem,
+    href: `#function-${functions.find(({ required }) => !required)?.id}`,
   }))
+  return [...boxes, ...fields].flatMap(({ href, label, problem }) =>
+    problem ? [{ href, text: named(label, problem) }] : [],
+  )
+}
+
+/**
+ * What the page of functions says about where the seller stands, and where that leads to; a line feed in `text` stands
+ * for `at`. Null where there is nothing to say: no run yet.
+ */
+export function progressNotice({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
+  if (state === 'locked') {
+    return {
+      text: t('sandbox.functions.locked'),
+      href: '/sandbox/signature',
+      link: t('sandbox.functions.to_signature'),
+    }
+  }
+  if (!present) return null
+  const values = { number: String(present.number), passed: String(present.passed), steps: String(present.steps) }
+  const before =
+    isLater && accepted ? `${t('sandbox.functions.passed_before', { number: String(accepted.number) })} ` : ''
+  switch (state) {
+    case 'no_run':
+      return null
+    case 'under_way':
+      return {
+        text: before + t('sandbox.functions.present', values),
+        href: '/sandbox/run',
+        link: t('sandbox.functions.to_run'),
+      }
+    case 'all_passed':
+      return {
+        text: before + t('sandbox.functions.all_passed', values),
+        href: '/sandbox/run#acceptance',
+        link: t('sandbox.run.to_acceptance'),
+      }
+    case 'accepted':
+      return {
+        text: t('sandbox.functions.accepted', { ...values, at: '\n' }),
+        ...(accepted && { at: accepted.passed_at.toISOString() }),
+        href: '/sandbox/run#acceptance',
+        link: t('sandbox.functions.to_accepted'),
+      }
+  }
 }

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
-import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { translator } from '../../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { MemberRefusal } from '../../../ticketing/members/index.ts'
 import {
@@ -16,27 +16,16 @@ import {
 } from '../../certification/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { type RunStart, startRunFromForm } from '../start-run.ts'
 import { refusalText } from '../texts.ts'
-import { conditionFields, parseConditions } from './conditions-form.ts'
-import { parseContacts } from './contacts-form.ts'
+import { conditionFields, parseConditions, parseContacts } from './form-parts.ts'
 import { freshForm, settledForm } from './fresh-form.ts'
 import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
-import { type RunStart, startRunFromForm } from './start-run-from-form.ts'
 import { functionsForm } from './wire.ts'
 
 /** Asks whether a run may be overwritten; carries the form along. */
-interface OverwritePage {
-  readonly runId: string
-  readonly number: number
-  readonly passed: number
-  readonly steps: number
-  readonly isPassed: boolean
-  /** The form's fields, to be sent again. */
-  readonly fields: readonly (readonly [name: string, value: string])[]
-}
-
-async function overwritePage(deps: Deps, run: Run, form: FormTexts): Promise<OverwritePage> {
+async function overwritePage(deps: Deps, run: Run, form: FormTexts) {
   const { passed, steps } = progressOfRun(await showRun(deps, run.partner_id, run.run_id))
   return {
     runId: run.run_id,
@@ -44,6 +33,7 @@ async function overwritePage(deps: Deps, run: Run, form: FormTexts): Promise<Ove
     passed,
     steps,
     isPassed: run.passed_at !== null,
+    /** The form's fields, to be sent again. */
     fields: [
       ...form.functions.map((id) => ['functions', id] as const),
       ...Object.entries(form.products),
@@ -64,7 +54,7 @@ type Wanted = Pick<RunStart, 'requested' | 'contacts'>
 /** One page: the functions are chosen, the addresses checked, the run is started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown, alert = '') => {
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     const page = await functionsPage(deps, partnerOf(request).partnerId, shown, t)
     return sendSandboxPage(request, reply, 'sandbox/functions', { page, alert }, { section: 'functions', query: '' })
   }
@@ -123,7 +113,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
 
   /** Shows the form again with the reason: contacts are for owners, and a run may refuse. Other errors are thrown on. */
   function refused(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     if (error instanceof MemberRefusal) return show(request, reply.code(403), { form }, t('sandbox.owners_only.help'))
     if (!(error instanceof RunRefusal)) throw error
     return show(request, reply.code(409), { form }, refusalText(error.reason, t))
@@ -149,7 +139,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
       const { partnerId } = partnerOf(request)
       const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
-      return reply.headers(NO_STORE_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
+      return seeOther(reply, `/sandbox/run/${result.begun.run_id}`)
     } catch (error) {
       return refused(request, reply, form, error)
     }

@@ -1,12 +1,13 @@
 import type { Detail, LocalizedText } from '../../../platform/lib/localized-text.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
 import { CHECK_IDS, type Finding } from '../../checks/index.ts'
 import { anchorText } from '../docs/texts.ts'
-import { interfaceName, messageName } from '../interface-title.ts'
-import { checkText, detailText, localizedText, valueText } from '../texts.ts'
+import { checkText, detailText, interfaceName, localizedText, messageName, valueText } from '../texts.ts'
+import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import { noticeName } from '../traffic/problems.ts'
-import { findExchange, type ShownExchange } from './exchange.ts'
+import type { TrafficKind } from '../traffic/store.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -159,3 +160,36 @@ function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pic
   if (passed) return { tone: 'good', word: t('sandbox.log.passed') }
   return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
 }
+
+/** The exchange that a line of the log refers to; null once it has been purged. */
+export async function findExchange(
+  { deps, partnerId, t }: { readonly deps: RunDeps; readonly partnerId: bigint; readonly t: Translate },
+  kind: TrafficKind,
+  id: string,
+): Promise<ShownExchange | null> {
+  const entry = await ifFound(showEntry(deps, partnerId, { kind, id }))
+  return entry ? exchangeOf(entry, t) : null
+}
+
+/** One request with its answer, in either direction; secrets are masked. */
+type ShownExchange = ReturnType<typeof exchangeOf>
+
+const exchangeOf = (
+  { kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry,
+  t: Translate,
+) => ({
+  /** Where the traffic shows it. */
+  href: `/sandbox/traffic/${kind}/${id}`,
+  at: at.toISOString(),
+  durationMs,
+  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: request.body },
+  answer: response
+    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
+    : null,
+  /** Why there was none, or what is wrong with it. */
+  failure: failure ? detailText(failure.detail, t) : null,
+  /** It had to be refused, and was. */
+  refusedRightly: entry.outcome.name === 'refused-rightly',
+  stringToSign: entry.stringToSign ?? null,
+  curl: entry.curl ?? null,
+})

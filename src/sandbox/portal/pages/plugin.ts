@@ -1,13 +1,85 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { translator } from '../../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
-import type { RunDeps } from '../../certification/index.ts'
+import type { Deps } from '../../../platform/deps.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { textsFor } from '../../../platform/lib/web/page.ts'
+import { listRuns, type RunDeps, type RunProgress } from '../../certification/index.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
+import { type SellerProgress, type SellerState, sellerProgress } from '../seller-progress.ts'
 import { functionsRoutes } from './functions-routes.ts'
-import { historyPage } from './history-page.ts'
-import { homePage } from './home-page.ts'
+import { shownChoice } from './run-parts.ts'
 import { runRoutes } from './run-routes.ts'
 import { streamRoutes } from './stream-routes.ts'
+
+const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
+/** How many stages are done; the one after them is next. */
+const DONE: Readonly<Record<SellerState, number>> = { locked: 0, no_run: 1, under_way: 2, all_passed: 3, accepted: 4 }
+
+const homePage = async (deps: Deps, partnerId: bigint, t: Translate) => homeOf(await sellerProgress(deps, partnerId), t)
+
+/** The stages of the run that the partner is at, and what it has reached with this or an earlier one. */
+export function homeOf({ state, present, accepted, isLater }: SellerProgress, t: Translate) {
+  const progress = present && { passed: String(present.passed), steps: String(present.steps) }
+  const texts = {
+    signature: [t('sandbox.home.signature'), t('sandbox.home.signature_detail'), '/sandbox/signature'],
+    functions: [t('sandbox.home.functions'), t('sandbox.home.functions_detail'), '/sandbox/functions'],
+    steps: [
+      t('sandbox.home.steps'),
+      progress ? t('sandbox.home.steps_progress', progress) : t('sandbox.home.steps_detail'),
+      '/sandbox/run',
+    ],
+    acceptance: [t('sandbox.home.acceptance'), t('sandbox.home.acceptance_detail'), '/sandbox/run#acceptance'],
+  } as const
+  return {
+    reached: accepted && reached(accepted, isLater ? present : null, t),
+    /** Where the messages to the contacts stand. */
+    messages: accepted && `/sandbox/run/${accepted.run_id}#acceptance`,
+    stages: STAGES.map((id, index) => {
+      const [name, detail, href] = texts[id]
+      return { name, detail, href, state: index < DONE[state] ? 'done' : index === DONE[state] ? 'next' : '' }
+    }),
+  }
+}
+
+/** That the integration has passed, `at` (ISO 8601; a line feed in `text`). */
+function reached(accepted: NonNullable<SellerProgress['accepted']>, later: SellerProgress['present'], t: Translate) {
+  const values = { number: String(accepted.number), at: '\n' }
+  const text = later
+    ? t('sandbox.home.passed_before', { ...values, later: String(later.number) })
+    : t('sandbox.home.all_done', values)
+  return { text, at: accepted.passed_at.toISOString() }
+}
+
+/** Every run of the partner, newest first. */
+async function historyPage(deps: Deps, partnerId: bigint, t: Translate) {
+  return (await listRuns(deps, partnerId)).map((standing) => pastRun(standing, t))
+}
+
+function pastRun(standing: RunProgress, t: Translate) {
+  const { run, passed, steps } = standing
+  return {
+    number: run.number,
+    href: `/sandbox/run/${run.run_id}`,
+    startedAt: run.created_at.toISOString(),
+    passed,
+    steps,
+    isPassed: standing.state === 'accepted',
+    choice: shownChoice(run.choice, run.created_at, t),
+    ...stateOf(standing, t),
+  }
+}
+
+/** Its state in words; a line feed stands for `at`, which is null where the state began with the run. */
+function stateOf(standing: RunProgress, t: Translate) {
+  const { passed_at, superseded_at } = standing.run
+  switch (standing.state) {
+    case 'accepted':
+      return { tone: 'good', word: t('sandbox.history.passed', { at: '\n' }), at: passed_at?.toISOString() ?? null }
+    case 'replaced':
+      return { tone: 'plain', word: t('sandbox.history.over', { at: '\n' }), at: superseded_at?.toISOString() ?? null }
+    default:
+      return { tone: 'plain', word: t('sandbox.history.present'), at: null }
+  }
+}
 
 /** The pages of the test run, for partners that are signed in. */
 export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
@@ -20,12 +92,12 @@ export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { dep
 /** The sandbox's home, and the history of its runs. */
 const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/', async (request, reply) => {
-    const page = await homePage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
+    const page = await homePage(deps, partnerOf(request).partnerId, textsFor(request))
     return sendSandboxPage(request, reply, 'sandbox/home', { page })
   })
 
   app.get('/history', async (request, reply) => {
-    const runs = await historyPage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
+    const runs = await historyPage(deps, partnerOf(request).partnerId, textsFor(request))
     return sendSandboxPage(request, reply, 'sandbox/history', { runs }, { section: 'history' })
   })
 }

@@ -1,70 +1,19 @@
+import type { Deps } from '../../../platform/deps.ts'
 import { addSeconds } from '../../../platform/lib/clock.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
-import type { RunDeps } from '../../certification/index.ts'
-import { noSuchRun, progressOfRun, type RunProgress, showRun } from '../../certification/index.ts'
+import { showPartner } from '../../../ticketing/partners/index.ts'
+import { noSuchRun, progressOfRun, type RunDeps, showRun } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
-import { checkText, stepTodo } from '../texts.ts'
-import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
-import { type ShownChoice, shownChoice } from './choice-shown.ts'
-import { type AttemptLink, attemptLink, eventsOf, type ShownLog, shownLog } from './shown-log.ts'
-import { type StepItem, stepHref, stepItem } from './step-item.ts'
-import { type ShownWaiting, waitingIn } from './waiting.ts'
+import { checkText, stepName, stepTodo } from '../texts.ts'
+import { acceptancePart, lastState, shownChoice, stepHref, stepItem } from './run-parts.ts'
+import { attemptLink, eventsOf, shownLog } from './shown-log.ts'
+import { waitingIn } from './waiting.ts'
 
 type RunView = OutputOf<typeof showRun>
 type StepProgress = RunView['steps'][number]
 
-/** Everything that the page of a run shows. */
-export interface RunPage {
-  readonly run: ShownRun
-  readonly steps: readonly StepItem[]
-  /** Null where the page is about the acceptance check. */
-  readonly step: ShownStep | null
-  readonly log: ShownLog | null
-  readonly attempts: readonly AttemptLink[]
-  readonly acceptance: AcceptancePart
-  readonly choice: ShownChoice
-}
-
-interface ShownRun {
-  readonly id: string
-  readonly number: number
-  readonly path: string
-  /** ISO 8601. */
-  readonly startedAt: string
-  /** When a newer run has replaced it; null where none has. */
-  readonly supersededAt: string | null
-  readonly state: RunProgress['state']
-  readonly passedSteps: number
-  /** Whether any step is running, also one that this page does not show. */
-  readonly running: boolean
-  /** A step has just ended by itself and is done: where all were asked for, the next one begins in this moment. */
-  readonly nextStartsByItself: boolean
-  /** The live log continues after this line. */
-  readonly lastSeq: number
-}
-
-interface ShownStep extends StepItem {
-  /** From 1. */
-  readonly position: number
-  readonly kind: StepProgress['step']['kind']
-  readonly todo: string
-  readonly checks: readonly string[]
-  readonly running: boolean
-  readonly waiting: ShownWaiting | null
-  readonly canStart: boolean
-  /** It was tried before: Start is then called Start again. */
-  readonly tried: boolean
-  readonly canContinue: boolean
-  /** It could not test anything. */
-  readonly notTested: boolean
-  /** It is done and was the last one: acceptance is what is left. */
-  readonly canAccept: boolean
-  /** The run has not come to it yet. */
-  readonly later: boolean
-}
-
-export interface RunPageQuery {
+interface RunPageQuery {
   /** Id of the step to show; the current one if left out. */
   readonly step?: string | undefined
   /** Number of its attempt; the newest if left out. */
@@ -73,7 +22,7 @@ export interface RunPageQuery {
   readonly hrefOf?: (stepId: string) => string
 }
 
-/** The page of the partner's run; throws 404 for what it does not have. */
+/** Everything that the page of a partner's run shows; throws 404 for what the partner does not have. */
 export async function runPage(
   deps: RunDeps,
   {
@@ -84,7 +33,7 @@ export async function runPage(
     hrefOf = (id) => stepHref(runId, id),
   }: RunPageQuery & { partnerId: bigint; runId: string },
   t: Translate,
-): Promise<RunPage> {
+) {
   const view = await showRun(deps, partnerId, runId)
   const progress = progressShown(view, step)
   const row = progress && attemptShown(progress, attempt)
@@ -92,8 +41,9 @@ export async function runPage(
   const page = progress ? hrefOf(progress.step.id) : ''
   const log = row ? await shownLog(deps, partnerId, row, events, t) : null
   return {
-    run: { ...shownRun(view), nextStartsByItself: hasJustPassed(view, deps.clock.now()) },
+    run: shownRun(view, deps.clock.now()),
     steps: view.steps.map((step) => stepItem(step, hrefOf(step.step.id), step === progress, t)),
+    /** Null where the page is about the acceptance check. */
     step: progress
       ? { ...shownStep(view, progress, page, t), waiting: await waitingIn(deps, partnerId, events, log) }
       : null,
@@ -123,19 +73,26 @@ function attemptShown(
   return found
 }
 
-const shownRun = (view: RunView): Omit<ShownRun, 'nextStartsByItself'> => shownProgress(view, progressOfRun(view))
-
-const shownProgress = ({ run, steps }: RunView, progress: RunProgress): Omit<ShownRun, 'nextStartsByItself'> => ({
-  state: progress.state,
-  id: run.run_id,
-  number: run.number,
-  path: `/sandbox/run/${run.run_id}`,
-  startedAt: run.created_at.toISOString(),
-  supersededAt: run.superseded_at?.toISOString() ?? null,
-  passedSteps: progress.passed,
-  running: steps.some(({ running }) => running),
-  lastSeq: run.last_seq,
-})
+function shownRun(view: RunView, now: Date) {
+  const { run, steps } = view
+  const { state, passed } = progressOfRun(view)
+  return {
+    state,
+    id: run.run_id,
+    number: run.number,
+    path: `/sandbox/run/${run.run_id}`,
+    startedAt: run.created_at.toISOString(),
+    /** When a newer run has replaced it; null where none has. */
+    supersededAt: run.superseded_at?.toISOString() ?? null,
+    passedSteps: passed,
+    /** Whether any step is running, also one that this page does not show. */
+    running: steps.some(({ running }) => running),
+    /** A step has just ended by itself and is done: where all were asked for, the next one begins in this moment. */
+    nextStartsByItself: hasJustPassed(view, now),
+    /** The live log continues after this line. */
+    lastSeq: run.last_seq,
+  }
+}
 
 /** Seconds in which the next step begins, if it begins by itself. */
 const BEGINS_WITHIN_S = 3
@@ -145,21 +102,51 @@ function hasJustPassed({ steps, current }: RunView, now: Date): boolean {
   return current?.done === true && !!ended && addSeconds(ended, BEGINS_WITHIN_S) > now
 }
 
-function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: Translate): Omit<ShownStep, 'waiting'> {
+function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: Translate) {
   const { step, state, done, running, current, attempts } = progress
   const standsAt = steps.findIndex((step) => step.current)
   return {
     ...stepItem(progress, href, true, t),
+    /** From 1. */
     position: steps.indexOf(progress) + 1,
     kind: step.kind,
     todo: stepTodo(step.id, t),
     checks: (Object.keys(step.expects) as CheckId[]).map((id) => checkText(id, t)),
     running,
     canStart: current && !running,
+    /** It was tried before: Start is then called Start again. */
     tried: attempts.length > 0,
+    /** It could not test anything. */
     notTested: state === 'not_tested',
     canContinue: current && !running && done && progress !== steps.at(-1),
+    /** It was the last one: acceptance is what is left. */
     canAccept: current && !running && done && progress === steps.at(-1),
+    /** The run has not come to it yet. */
     later: standsAt >= 0 && steps.indexOf(progress) > standsAt,
+  }
+}
+
+/** The printable summary of a run. Throws 404 for a run that the partner does not have. */
+export async function reportPage(deps: Deps, { partnerId, runId }: { partnerId: bigint; runId: string }, t: Translate) {
+  const view = await showRun(deps, partnerId, runId)
+  const partner = await showPartner(deps, partnerId)
+  const { run, steps } = view
+  return {
+    partner: { id: String(partnerId), name: partner.name, clientId: partner.client_id },
+    number: run.number,
+    path: `/sandbox/run/${runId}`,
+    startedAt: run.created_at.toISOString(),
+    passedAt: run.passed_at?.toISOString() ?? null,
+    printedAt: deps.clock.now().toISOString(),
+    choice: shownChoice(run.choice, run.created_at, t),
+    passed: steps.filter(({ state }) => state === 'passed').length,
+    steps: steps.map((progress) => {
+      const { step, attempts } = progress
+      const { tone, word } = lastState(progress, t)
+      const last = attempts.findLast(({ ended_at }) => ended_at !== null)?.ended_at
+      const ended = last?.toISOString() ?? null
+      return { name: stepName(step.id, t), tone, word, attempts: attempts.length, endedAt: ended }
+    }),
+    acceptance: await acceptancePart(deps, view, t),
   }
 }

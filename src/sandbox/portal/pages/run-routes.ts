@@ -1,28 +1,25 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import type { Log } from '../../../platform/lib/log.ts'
-import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
+import { NO_STORE_HEADERS, seeOther } from '../../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
-import type { RunDeps } from '../../certification/index.ts'
+import { textsFor } from '../../../platform/lib/web/page.ts'
 import {
-  currentRun,
+  findCurrentRun,
   nextStep,
   noSuchRun,
+  type RunDeps,
   RunRefusal,
   showRun,
   startAll,
   startStep,
   stopStep,
 } from '../../certification/index.ts'
-import { acceptRun } from '../accept-run.ts'
-import { partnerOf, sendSandboxPage } from '../guard.ts'
-import { retryNotification } from '../notify/notifications.ts'
+import { paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { acceptRun, retryNotification } from '../notify/notifications.ts'
+import { shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
-import { reportPage } from './report-page.ts'
-import { runPage } from './run-page.ts'
-import { shareLink, withdrawLinks } from './share.ts'
+import { reportPage, runPage } from './run-page.ts'
 import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
 
 const RUN = '/run/:run_id'
@@ -33,19 +30,14 @@ const REFRESH_S = 2
 /** The pages of a test run and their forms. Each form redirects to the page, which shows why it was refused. */
 export const runRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/run', async (request, reply) => {
-    try {
-      const { run_id } = await currentRun(deps, partnerOf(request).partnerId)
-      return goTo(reply, `/sandbox/run/${run_id}`, 302)
-    } catch (error) {
-      if (!(error instanceof RunRefusal)) throw error
-      return goTo(reply, '/sandbox/functions', 302)
-    }
+    const run = await findCurrentRun(deps, partnerOf(request).partnerId)
+    return reply.headers(NO_STORE_HEADERS).redirect(run ? `/sandbox/run/${run.run_id}` : '/sandbox/functions', 302)
   })
 
   app.get(RUN, (request, reply) => sendRun(deps, request, reply))
 
   app.get(`${RUN}/report`, async (request, reply) => {
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     const page = await reportPage(deps, ownRun(request), t)
     return sendSandboxPage(request, reply, 'sandbox/report', { page }, { section: 'history' })
   })
@@ -95,18 +87,14 @@ function forms(app: FastifyInstance, deps: RunDeps): void {
   })
 
   app.post(`${RUN}/notifications/:notification_id/retry`, async (request, reply) => {
-    const params = notificationParams.safeParse(request.params)
-    if (!params.success) throw noSuchRun()
+    const { notification_id } = paramsOf(request, notificationParams, noSuchRun)
     const run = ownRun(request)
     await showRun(deps, run.partnerId, run.runId)
     // If it was delivered meanwhile, the page shows it as sent.
-    const again = () => retryNotification(deps, run.runId, params.data.notification_id)
+    const again = () => retryNotification(deps, run.runId, notification_id)
     return backTo(request, reply, run.runId, again, 'checked=1')
   })
 }
-
-const goTo = (reply: FastifyReply, path: string, status: 302 | 303): FastifyReply =>
-  reply.headers(NO_STORE_HEADERS).redirect(path, status)
 
 interface OwnRun {
   readonly partnerId: bigint
@@ -114,15 +102,12 @@ interface OwnRun {
 }
 
 function ownRun(request: FastifyRequest): OwnRun {
-  const params = runParams.safeParse(request.params)
-  if (!params.success) throw noSuchRun()
-  return { partnerId: partnerOf(request).partnerId, runId: params.data.run_id }
+  const { run_id: runId } = paramsOf(request, runParams, noSuchRun)
+  return { partnerId: partnerOf(request).partnerId, runId }
 }
 
 function ownStep(request: FastifyRequest): OwnRun & { stepId: string } {
-  const params = stepParams.safeParse(request.params)
-  if (!params.success) throw noSuchRun()
-  return { ...ownRun(request), stepId: params.data.step_id }
+  return { ...ownRun(request), stepId: paramsOf(request, stepParams, noSuchRun).step_id }
 }
 
 /** Runs work on a step. Throws 404 for a step that the run does not have, as for an unknown run. */
@@ -152,16 +137,16 @@ async function backTo(
   const page = `/sandbox/run/${runId}`
   try {
     await work()
-    return goTo(reply, query === '' ? page : `${page}?${query}`, 303)
+    return seeOther(reply, query === '' ? page : `${page}?${query}`)
   } catch (error) {
     if (!(error instanceof RunRefusal)) throw error
     noteForLog(request, { code: error.rescode, detail: error.message })
-    return goTo(reply, `${page}?refused=${error.reason}`, 303)
+    return seeOther(reply, `${page}?refused=${error.reason}`)
   }
 }
 
 async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const t = translator(localeOfRequest(request))
+  const t = textsFor(request)
   const { step, attempt, refused, checked, all, share, withdrawn } = runQuery.parse(request.query)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
   const refresh = page.run.running || (all && page.run.nextStartsByItself) ? REFRESH_S : undefined

@@ -1,38 +1,20 @@
 import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
-import type { RunDeps } from '../../certification/index.ts'
 import {
   type AttemptWithWarnings,
   eventsOfAttempt,
   type findAttempt,
+  type RunDeps,
   type RunEvent,
 } from '../../certification/index.ts'
-import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
-import { passedWith } from './step-item.ts'
+import { type LogLine, logLine, outcome } from './log-line.ts'
+import { passedWith } from './run-parts.ts'
 
 type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
 
 /** The log of one attempt as a page shows it. */
-export interface ShownLog {
-  readonly attemptId: string
-  readonly number: number
-  readonly running: boolean
-  /** In order. What has passed is folded, so that what failed, and what is going on, stays in sight. */
-  readonly lines: readonly (LogLine | FoldedLines)[]
-  /** Checks that have failed, by level. Of warnings alone a step passes. */
-  readonly failures: readonly LogLine[]
-  readonly warnings: readonly LogLine[]
-}
-
-/** An exchange whose checks have all passed, or passed checks in a row. */
-export interface FoldedLines {
-  readonly seq: number
-  /** The exchange in words; empty where only checks are folded. */
-  readonly title: string
-  readonly checks: number
-  readonly folded: readonly LogLine[]
-}
+export type ShownLog = Awaited<ReturnType<typeof shownLog>>
 
 export async function shownLog(
   deps: RunDeps,
@@ -40,7 +22,7 @@ export async function shownLog(
   attempt: AttemptRow,
   events: readonly RunEvent[],
   t: Translate,
-): Promise<ShownLog> {
+) {
   const context = { deps, partnerId, t, startedAt: attempt.started_at }
   const plain = await Promise.all(events.map((event) => logLine(context, event)))
   const unfolded = exchangesThatFailed(events)
@@ -51,7 +33,9 @@ export async function shownLog(
     attemptId: attempt.attempt_id,
     number: attempt.number,
     running,
+    /** In order. What has passed is folded, so that what failed, and what is going on, stays in sight. */
     lines: withFolded(lines, running),
+    /** Checks that have failed, by level. Of warnings alone a step passes. */
     failures: checks.filter(({ tone }) => tone === 'bad'),
     warnings: checks.filter(({ tone }) => tone === 'warning'),
   }
@@ -99,8 +83,12 @@ function folded(exchange: readonly LogLine[]): (LogLine | FoldedLines)[] {
   return shown
 }
 
-const foldedAs = (title: string, lines: readonly LogLine[]): FoldedLines => ({
+/** An exchange whose checks have all passed, or passed checks in a row. */
+type FoldedLines = ReturnType<typeof foldedAs>
+
+const foldedAs = (title: string, lines: readonly LogLine[]) => ({
   seq: lines[0]?.seq ?? 0,
+  /** The exchange in words; empty where only checks are folded. */
   title,
   checks: lines.filter(isPassedCheck).length,
   folded: lines,
@@ -122,27 +110,19 @@ function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
 }
 
 /** An attempt among those of its step. */
-export interface AttemptLink {
-  readonly number: number
-  readonly href: string
-  readonly shown: boolean
-  readonly tone: Tone
-  readonly word: string
-}
-
 export const attemptLink = (
   { number, outcome: ended, warnings }: AttemptWithWarnings,
   page: string,
   shown: boolean,
   t: Translate,
-): AttemptLink => ({
+) => ({
   number,
   href: `${page}&attempt=${number}`,
   shown,
   ...outcomeOf(ended, warnings, t),
 })
 
-function outcomeOf(ended: AttemptRow['outcome'], warnings: number, t: Translate): Pick<AttemptLink, 'tone' | 'word'> {
+function outcomeOf(ended: AttemptRow['outcome'], warnings: number, t: Translate): Pick<LogLine, 'tone' | 'word'> {
   if (ended === null) return { tone: 'plain', word: t('sandbox.run.running') }
   return ended === 'passed' && warnings > 0 ? { tone: 'warning', word: passedWith(warnings, t) } : outcome(ended, t)
 }

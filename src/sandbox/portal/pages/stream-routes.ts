@@ -1,14 +1,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
-import { translator } from '../../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../../platform/lib/web/page.ts'
-import type { RunDeps } from '../../certification/index.ts'
-import { noSuchRun, showRun } from '../../certification/index.ts'
-import { partnerOf } from '../guard.ts'
+import { textsFor } from '../../../platform/lib/web/page.ts'
+import { noSuchRun, type RunDeps, showRun } from '../../certification/index.ts'
+import { paramsOf, partnerOf } from '../guard.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
-import { type Followed, type Following, followLines } from './stream-lines.ts'
-import { Streams } from './streams.ts'
+import { type Followed, type Following, followLines, Streams } from './streams.ts'
 import { runParams, streamHeaders, streamQuery } from './wire.ts'
 
 /** Milliseconds after which a browser connects again. */
@@ -24,10 +21,9 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   app.addHook('preClose', async () => streams.closeAll())
 
   app.get('/run/:run_id/events', { config: { answersHead: false } }, async (request, reply) => {
-    const params = runParams.safeParse(request.params)
-    if (!params.success) throw noSuchRun()
+    const { run_id } = paramsOf(request, runParams, noSuchRun)
     const { partnerId, sessionHash } = partnerOf(request)
-    const { run } = await showRun(deps, partnerId, params.data.run_id)
+    const { run } = await showRun(deps, partnerId, run_id)
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
     reply.raw.once('close', close)
     app.stopCounting(reply)
@@ -36,7 +32,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
       partnerId,
       runId: run.run_id,
       after: streamHeaders.parse(request.headers)['last-event-id'] ?? streamQuery.parse(request.query).after,
-      t: translator(localeOfRequest(request)),
+      t: textsFor(request),
       signal,
       allowed: async () => (await findPartnerSession(deps, cookie.read(request))) !== null,
     }

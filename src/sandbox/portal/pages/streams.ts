@@ -1,10 +1,13 @@
+import type { Deps } from '../../../platform/deps.ts'
 import { tooManyRequests, unavailable } from '../../../platform/lib/web/rescode.ts'
+import { findAttempt, type RunEvent } from '../../certification/index.ts'
+import { type LineContext, type LogLine, logLine } from './log-line.ts'
 
 /** Streams that are open at once: of one browser session (a tab each), of one partner, of this process. */
 const MAX_STREAMS = { session: 12, partner: 120, process: 1_000 }
 const RETRY_S = 5
 
-export interface Stream {
+interface Stream {
   /** Aborts when the stream has to end. */
   readonly signal: AbortSignal
   close(): void
@@ -38,3 +41,44 @@ export class Streams {
     for (const abort of [...this.#open.keys()]) abort.abort()
   }
 }
+
+/** Sent so often to keep proxies from closing the connection; the session is checked again with it. */
+const HEARTBEAT_MS = 10_000
+
+/** After that the browser connects again, perhaps to another process. */
+const LONGEST_MS = 240_000
+
+/** A line, or null: nothing has happened for a while. */
+export type Followed = { readonly event: RunEvent; readonly line: LogLine } | null
+
+export interface Following extends Omit<LineContext, 'startedAt'> {
+  readonly runId: string
+  /** Lines up to this one are known. */
+  readonly after: number
+  readonly signal: AbortSignal
+  /** Whether the person who follows is still signed in. */
+  readonly allowed: () => Promise<boolean>
+}
+
+/** The lines of a run as they happen, each once, until the signal, the end of the session, or some minutes end it. */
+export async function* followLines({ runId, after, signal, allowed, ...context }: Following): AsyncGenerator<Followed> {
+  const { deps } = context
+  const begun = new Map<string, Date>()
+  const endsAt = performance.now() + LONGEST_MS
+  let seq = after
+  while (!signal.aborted && performance.now() < endsAt) {
+    const events = await deps.logFollowers.nextEvents(runId, seq, signal, HEARTBEAT_MS)
+    if (signal.aborted || !(await allowed())) return
+    for (const event of events) {
+      const startedAt = begun.get(event.attempt_id) ?? (await startOf(deps, event))
+      begun.set(event.attempt_id, startedAt)
+      yield { event, line: await logLine({ ...context, startedAt }, event) }
+      seq = event.seq
+    }
+    if (events.length === 0) yield null
+  }
+}
+
+/** When the attempt began: its first line says so itself. */
+const startOf = async ({ db }: Deps, { kind, attempt_id, at }: RunEvent): Promise<Date> =>
+  kind === 'started' ? at : ((await findAttempt(db, attempt_id))?.started_at ?? at)

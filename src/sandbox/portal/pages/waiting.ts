@@ -6,25 +6,16 @@ import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import type { RunEvent, Waiting } from '../../certification/index.ts'
 import { demoActionFor, isDemo } from '../demo-partner.ts'
-import { docsLink } from '../docs/anchor.ts'
-import { NOTICES } from '../docs/notices.ts'
-import { noticeCurl, noticeUrls } from '../notice-curl.ts'
+import { docsLink, NOTICES } from '../docs/notices.ts'
+import { noticeCurl, noticeUrls } from '../traffic/curl.ts'
 import type { LogLine } from './log-line.ts'
 import type { ShownLog } from './shown-log.ts'
 
-/** How to do the demo partner's part of a step: in its back office, or by a command. */
-interface DemoHelp {
-  /** Its back office. */
-  readonly office: string
-  /** A call of its control API that makes it send the notice. */
-  readonly curl: string
-}
-
 /**
- * Null for every other partner, and where a seller tries a program of their own as the demo partner: those have to send
+ * How to do the demo partner's part of a step: in its back office, or by a call of its control API. Null for every other partner, and where a seller tries a program of their own as the demo partner: those have to send
  * the notice themselves.
  */
-export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting): DemoHelp | null {
+export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting) {
   const action = demoActionFor(waiting)
   if (!isDemo(deps, partner) || partner.base_url === null || !action) return null
   const { hostname, port } = new URL(partner.base_url)
@@ -33,25 +24,6 @@ export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets
   const body = JSON.stringify(action.input).replaceAll("'", "'\\''")
   const curl = `curl -X POST ${office}/control/${action.name} -H 'Content-Type: application/json' -d '${body}'`
   return { office, curl }
-}
-
-/** What a step waits for: the partner's call. */
-export interface ShownWaiting {
-  readonly path: string
-  /** The endpoint's URL under every prefix. */
-  readonly urls: readonly string[]
-  readonly about: readonly (readonly [field: string, value: string])[]
-  readonly secondsLeft: number
-  /** `4:59` */
-  readonly left: string
-  readonly docs: string
-  /** The whole notice, indented; null where it is not known. */
-  readonly notice: string | null
-  /** It as a shell script that signs it with $CLIENT_SECRET. */
-  readonly curl: string | null
-  readonly demo: DemoHelp | null
-  /** Calls that have come meanwhile, with why the step still waits: the last accepted one, and the last one of all. */
-  readonly came: readonly LogLine[]
 }
 
 /** Calls of the partner, after which a step may still wait. */
@@ -66,12 +38,7 @@ const isOverAfter = (event: RunEvent, path: string): boolean => {
 }
 
 /** What the attempt waits for after these lines; null when it is not the partner's turn. */
-export async function waitingIn(
-  deps: Deps,
-  partnerId: bigint,
-  events: readonly RunEvent[],
-  log: ShownLog | null,
-): Promise<ShownWaiting | null> {
+export async function waitingIn(deps: Deps, partnerId: bigint, events: readonly RunEvent[], log: ShownLog | null) {
   const at = events.findLastIndex(({ kind }) => kind === 'waiting')
   const last = events[at]
   if (last?.kind !== 'waiting') return null
@@ -82,14 +49,19 @@ export async function waitingIn(
   const notice = NOTICES.find((candidate) => candidate.path === path)?.name
   return {
     path,
+    /** The endpoint's URL under every prefix. */
     urls: noticeUrls(deps, path),
     about: Object.entries(about),
     secondsLeft,
+    /** `4:59` */
     left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,
+    /** The whole notice, indented; null where it is not known. */
     notice: body === undefined ? null : (prettyJson(body) ?? body),
+    /** It as a shell script that signs it with $CLIENT_SECRET. */
     curl: (partner && noticeCurl(deps, partner, last.data)) ?? null,
     docs: notice ? docsLink(notice, 'notice', '') : '/sandbox/docs',
     demo: partner ? demoHelp(deps, partner, last.data) : null,
+    /** Calls that have come meanwhile, with why the step still waits: the last accepted one, and the last one of all. */
     came: lastCalls(log, last.seq),
   }
 }

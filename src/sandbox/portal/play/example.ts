@@ -12,7 +12,7 @@ import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { findCurrentRun } from '../../certification/index.ts'
 import { fieldReference } from '../docs/reference.ts'
 import { lastBodySent } from '../traffic/entry-store.ts'
-import { bodyToSend, isSelling } from './guard.ts'
+import { bodyToSend, isSelling } from './body.ts'
 
 /** Cache: the request of each interface with every field, the same in every language. */
 const examples = new Map<string, string>()

@@ -1,20 +1,18 @@
 import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
+import { keyOf, type Locale, type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { findTrialOrder, trialOrders } from '../../../ticketing/orders/index.ts'
 import type { PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { docsLink } from '../docs/anchor.ts'
+import { docsLink } from '../docs/notices.ts'
 import { noSuchEntry } from '../errors.ts'
-import { interfaceTitle } from '../interface-title.ts'
-import { findExchange } from '../pages/exchange.ts'
-import { shownCheck } from '../pages/log-line.ts'
-import { recordStateText } from '../texts.ts'
+import { findExchange, shownCheck } from '../pages/log-line.ts'
+import { detailText, interfaceTitle, recordStateText } from '../texts.ts'
+import type { BodyProblem } from './body.ts'
 import { editable, firstBody, firstOrder, ownExample } from './example.ts'
 import { actionsFor, ticketsLeft } from './orders.ts'
 import { coveredInterfaces, pendingCodes, resultOf } from './send.ts'
-import { actionText, fieldProblem, outcomeText, signText } from './texts.ts'
 import { EXPECTED_OUTCOMES, type ExpectedOutcome, type PLAY_ORDER_FIELDS, type PlaySigning, SIGNINGS } from './wire.ts'
 
 const ORDERS_SHOWN = 20
@@ -31,9 +29,18 @@ export function orderForPage(order: OutputOf<typeof trialOrders>[number], locale
     used: order.used_quantity,
     refunded: order.refunded_quantity,
     left: ticketsLeft(order),
-    actions: actionsFor(order).map((action) => ({ id: action, name: actionText(action, t) })),
+    actions: actionsFor(order).map((action) => ({ id: action, name: t(keyOf('sandbox.play.action_', action)) })),
   }
 }
+
+/** Why nothing was sent. */
+export const problemText = (problem: BodyProblem, t: Translate): string =>
+  t(keyOf('sandbox.play.problem_', problem.kind), {
+    problem: 'detail' in problem ? detailText(problem.detail, t) : '',
+  })
+
+const fieldProblem = (field: TypedOrder['problems'][number]): string =>
+  keyOf('sandbox.play.problem_', field.endsWith('_price') ? 'price' : field)
 
 /** The fields of the form that makes an order, as they were typed, and those with a problem. */
 export interface TypedOrder {
@@ -51,7 +58,7 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
     makesOrders: interfaces.some(({ name }) => name === 'order-create'),
     orders: orders.map((order) => orderForPage(order, locale)),
     values: typed?.values ?? (await firstOrder(deps, partnerId)),
-    problems: Object.fromEntries((typed?.problems ?? []).map((field) => [field, fieldProblem(field, t)])),
+    problems: Object.fromEntries((typed?.problems ?? []).map((field) => [field, t(fieldProblem(field))])),
   }
 }
 
@@ -91,9 +98,13 @@ export async function interfacePage(
     title: interfaceTitle(name, locale) ?? name,
     docs: docsLink(name, 'request', ''),
     body: await body(),
-    signs: SIGNINGS.map((signing) => ({ id: signing, name: signText(signing, t), chosen: signing === sign })),
+    signs: SIGNINGS.map((signing) => ({
+      id: signing,
+      name: t(keyOf('sandbox.play.sign_', signing)),
+      chosen: signing === sign,
+    })),
     outcomes: outcomes.map((outcome) => ({
-      ...{ id: outcome, name: outcomeText(outcome, pending, t) },
+      ...{ id: outcome, name: t(keyOf('sandbox.play.expect_', outcome), { codes: pending.join(' / ') }) },
       chosen: outcome === (typed?.expect ?? expectedOutcome),
     })),
     result: found && id !== undefined ? await shownResult(deps, partnerId, { ...found, id }, locale) : undefined,

@@ -12,27 +12,14 @@ import {
 } from '../../../ticketing/partner-calls/index.ts'
 import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import {
-  type Expectation,
-  type ExpectedChecks,
-  examineCall,
-  type Finding,
-  REFUSAL_OF,
-  verdictOf,
-} from '../../checks/index.ts'
+import { type Expectation, type ExpectedChecks, examineCall, REFUSAL_OF, verdictOf } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findCall } from '../traffic/entry-store.ts'
-import type { BodyProblem } from './body.ts'
-import { bodyToSend } from './guard.ts'
+import { type BodyProblem, bodyToSend } from './body.ts'
 import type { ExpectedOutcome, PlaySigning } from './wire.ts'
 
-export interface CoveredInterface {
-  readonly name: InterfaceName
-  readonly url: string
-}
-
 /** The interfaces for which the partner has a URL, with it. */
-export function coveredInterfaces(partner: PartnerWithSecrets): CoveredInterface[] {
+export function coveredInterfaces(partner: PartnerWithSecrets) {
   const mask = masker(secretTexts(partner))
   return INTERFACES.flatMap(({ name, defaultPath }) => {
     const url = interfaceUrl(partner, name, defaultPath)
@@ -52,13 +39,12 @@ export interface Written {
 /** Codes that mean "not yet" at an interface. */
 export const pendingCodes = (name: string): number[] => Object.keys(interfaceNamed(name)?.pending ?? {}).map(Number)
 
-interface Expected {
-  readonly expectation: Expectation
-  readonly expects: ExpectedChecks
-}
-
 /** How an answer is examined. A forged call has to be refused, whatever was wished. */
-function expectedOf(name: string, forged: Forgery | null, expectedOutcome: ExpectedOutcome): Expected {
+function expectedOf(
+  name: string,
+  forged: Forgery | null,
+  expectedOutcome: ExpectedOutcome,
+): { readonly expectation: Expectation; readonly expects: ExpectedChecks } {
   if (forged !== null)
     return { expectation: { refusal: REFUSAL_OF[forged].refusal }, expects: REFUSAL_OF[forged].expects }
   const pending = pendingCodes(name)
@@ -111,25 +97,12 @@ export async function sendWritten(
   return { callId: result.callId }
 }
 
-/** A call of this partner at that interface, as it was sent, with the checks of its answer. */
-export interface Result {
-  readonly body: string
-  readonly sign: PlaySigning
-  readonly orderId: bigint | undefined
-  /** Each with its level. */
-  readonly findings: readonly Finding[]
-}
-
-/** Undefined for a call that does not exist or is of another partner or interface. */
+/** A call of this partner at that interface, as it was sent, with the checks of its answer; undefined if there is none. */
 export async function resultOf(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,
-  {
-    name,
-    id,
-    expectedOutcome,
-  }: { readonly name: string; readonly id: string; readonly expectedOutcome: ExpectedOutcome },
-): Promise<Result | undefined> {
+  { name, id, expectedOutcome }: { name: string; id: string; expectedOutcome: ExpectedOutcome },
+) {
   const found = await findCall(deps.db, partner_id, id)
   if (found?.interface !== name) return undefined
   const orderId = found.order_id === null ? null : BigInt(found.order_id)
@@ -138,7 +111,7 @@ export async function resultOf(
   const findings = await examineCall(deps, stage, call, expectation)
   return {
     body: found.request_body,
-    sign: found.forged ?? 'right',
+    sign: (found.forged ?? 'right') satisfies PlaySigning,
     orderId: orderId ?? undefined,
     findings: findings.map((finding) => ({ ...finding, level: finding.level ?? expects[finding.id] ?? 'error' })),
   }

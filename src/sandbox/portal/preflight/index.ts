@@ -5,32 +5,13 @@ import { webUrl } from '../../../platform/lib/web/web-url.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { interfaceTitle } from '../interface-title.ts'
-import { type Probe, probe } from './probe.ts'
-import { SENTENCES } from './texts.ts'
-import { badUrl, type Findings, PREFLIGHT_CHECK_IDS, type PreflightFinding, verdict } from './verdict.ts'
-
-export interface PreflightCheck {
-  readonly id: (typeof PREFLIGHT_CHECK_IDS)[number]
-  readonly outcome: PreflightFinding['outcome']
-  /** A sentence in the reader's language. */
-  readonly detail: string
-  /** Milliseconds from the start of the request; null where nothing was timed. */
-  readonly timing: number | null
-}
-
-export interface InterfacePreflight {
-  readonly name: InterfaceName
-  /** In the reader's language. */
-  readonly title: string
-  readonly url: string
-  /** The worst of `checks` that were tried. */
-  readonly outcome: 'ok' | 'warning' | 'failed'
-  readonly checks: readonly PreflightCheck[]
-}
+import { interfaceTitle } from '../texts.ts'
+import { badUrl, type Findings, PREFLIGHT_CHECK_IDS, type Probe, probe, verdict } from './probe.ts'
 
 const AT_ONCE = 8
 const ALL_MS = 9_500
+
+export type InterfacePreflight = Awaited<ReturnType<typeof preflight>>[number]
 
 /**
  * Tries the URLs of a partner before the first step: one unsigned POST a URL, all of them within ten seconds. A host
@@ -42,7 +23,7 @@ export async function preflight(
   { partnerId }: { readonly partnerId: bigint },
   urls: Readonly<Partial<Record<InterfaceName, string>>>,
   locale: Locale = 'en',
-): Promise<InterfacePreflight[]> {
+) {
   await countUse(deps, 'preflight', partnerId)
   const given = INTERFACES.flatMap(({ name }) => {
     const url = urls[name]?.trim()
@@ -77,21 +58,25 @@ async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map
   return findings
 }
 
-function urlProblem(url: string): 'url-form' | 'url-userinfo' | undefined {
+/** Key of the text that says what is wrong with it. */
+function urlProblem(url: string): string | undefined {
   if (webUrl.safeParse(url).success) return undefined
   const parsed = parsedUrl(url)
-  return parsed && parsed.username + parsed.password !== '' ? 'url-userinfo' : 'url-form'
+  return parsed && parsed.username + parsed.password !== ''
+    ? 'sandbox.preflight.url_userinfo'
+    : 'sandbox.preflight.url_form'
 }
 
 const hasNoConnection = (found: Probe): boolean =>
   found.outcome === 'failed' && ['unreachable', 'address', 'dns', 'connect', 'tls'].includes(found.failure)
 
-function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'outcome' | 'checks'> {
+/** Each check in the reader's words, timed in milliseconds from the start of the request; `outcome` is the worst of those that were tried. */
+function told(findings: Findings, locale: Locale) {
   const t = translator(locale)
   const checks = PREFLIGHT_CHECK_IDS.map((id) => {
-    const { outcome, reason, values, offSeconds, timing = null } = findings[id]
+    const { outcome, text, values, offSeconds, timing = null } = findings[id]
     const off = offSeconds === undefined ? '' : amountOfTime(locale, offSeconds)
-    return { id, outcome, detail: t(SENTENCES[reason], { ...values, off }), timing }
+    return { id, outcome, detail: t(text, { ...values, off }), timing }
   })
   const outcome = (['failed', 'warning'] as const).find((worst) => checks.some((check) => check.outcome === worst))
   return { outcome: outcome ?? 'ok', checks }

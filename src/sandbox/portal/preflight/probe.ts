@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallLimits } from '../../../platform/config/call-limits.ts'
+import { parseHttpDate } from '../../../platform/lib/crypto/signing.ts'
+import { zoneOfOffset } from '../../../platform/lib/time-zone.ts'
+import { isLoopbackHost } from '../../../platform/lib/web/web-url.ts'
 import { type CallFailure, type CallTimings, HttpCallError, post } from '../../../platform/outbound/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { isNetworkFailure } from '../../checks/index.ts'
@@ -47,4 +50,146 @@ export async function probe({ config, calls, clock }: RunDeps, url: string, left
     await sleep(Math.max(0, Math.min(UNREACHABLE_MS, leftMs) - (performance.now() - started)))
     return { outcome: 'failed', failure: 'unreachable', code: undefined, timings: null }
   }
+}
+
+export const PREFLIGHT_CHECK_IDS = ['url', 'address', 'dns', 'tls', 'answers', 'clock'] as const
+
+/** What a check found, in words. */
+interface PreflightFinding {
+  readonly outcome: 'ok' | 'warning' | 'failed' | 'not_tried'
+  /** Key in views/locales. */
+  readonly text: string
+  readonly values?: Readonly<Record<string, string>>
+  /** By how many seconds the clocks differ: fills {off}, in the reader's words. */
+  readonly offSeconds?: number
+  /** Milliseconds from the start of the request. */
+  readonly timing?: number | null
+}
+
+export type Findings = Readonly<Record<(typeof PREFLIGHT_CHECK_IDS)[number], PreflightFinding>>
+
+const NOT_TRIED: PreflightFinding = { outcome: 'not_tried', text: 'sandbox.preflight.not_tried' }
+const UNTRIED: Findings = {
+  url: { outcome: 'ok', text: 'sandbox.preflight.url_ok' },
+  address: NOT_TRIED,
+  dns: NOT_TRIED,
+  tls: NOT_TRIED,
+  answers: NOT_TRIED,
+  clock: NOT_TRIED,
+}
+
+const OK = {
+  address: { outcome: 'ok', text: 'sandbox.preflight.address_ok' },
+  dns: { outcome: 'ok', text: 'sandbox.preflight.dns_ok' },
+} as const satisfies Partial<Findings>
+
+const failedWith = (text: string, values: Record<string, string> = {}): PreflightFinding => ({
+  outcome: 'failed',
+  text,
+  values,
+})
+const warning = (text: string, values: Record<string, string> = {}): PreflightFinding => ({
+  outcome: 'warning',
+  text,
+  values,
+})
+
+/** A URL that is not even tried. */
+export const badUrl = (text: string): Findings => ({ ...UNTRIED, url: failedWith(text) })
+
+/** What a probe shows about each check. */
+export function verdict(url: string, probe: Probe): Findings {
+  if (probe.outcome === 'no-time')
+    return { ...UNTRIED, answers: { outcome: 'not_tried', text: 'sandbox.preflight.no_time' } }
+  if (probe.outcome === 'failed') return { ...UNTRIED, ...broken(url, probe) }
+  const { status, date, at, timings } = probe
+  return {
+    ...UNTRIED,
+    ...OK,
+    tls: tlsOf(url, timings.connected),
+    answers: { ...answered(status), timing: timings.headers },
+    clock: clockOf(date, at),
+  }
+}
+
+const tlsOf = (url: string, timing: number | null): PreflightFinding =>
+  url.startsWith('https:') ? { outcome: 'ok', text: 'sandbox.preflight.tls_ok', timing } : withoutTls(url)
+
+/** A warning, except on this machine. */
+const withoutTls = (url: string): PreflightFinding => ({
+  outcome: isLoopbackHost(new URL(url).hostname) ? 'not_tried' : 'warning',
+  text: 'sandbox.preflight.tls_none',
+})
+
+/** A developer on this machine is shown the setting that lets the service call it. */
+function refusedAddress(url: string, code: string): string {
+  if (code === 'PortRefused') return 'sandbox.preflight.port_refused'
+  return isLoopbackHost(new URL(url).hostname)
+    ? 'sandbox.preflight.own_machine_refused'
+    : 'sandbox.preflight.address_refused'
+}
+
+function broken(url: string, { failure, code = '', timings }: Probe & { outcome: 'failed' }): Partial<Findings> {
+  const connected = { ...OK, tls: tlsOf(url, timings?.connected ?? null) }
+  const timing = timings?.total ?? null
+  switch (failure) {
+    case 'unreachable':
+      return { address: failedWith('sandbox.preflight.unreachable') }
+    case 'address':
+      return { address: failedWith(refusedAddress(url, code)) }
+    case 'dns':
+      return { dns: { ...failedWith('sandbox.preflight.dns_failed', { code }), timing } }
+    case 'connect':
+      return { ...OK, answers: { ...failedWith('sandbox.preflight.connect_failed', { code }), timing } }
+    case 'tls':
+      return { ...OK, tls: { ...tlsProblem(code), timing } }
+    case 'timeout':
+      return { ...connected, answers: { ...failedWith('sandbox.preflight.answers_timeout'), timing } }
+    case 'broken':
+      return { ...connected, answers: { ...failedWith('sandbox.preflight.answers_broken', { code }), timing } }
+    case 'too-large':
+      return { ...connected, answers: { ...warning('sandbox.preflight.answers_too_large'), timing } }
+  }
+}
+
+/** OpenSSL's and Node's names for what is wrong with a certificate. */
+const CERTIFICATE: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'sandbox.preflight.tls_self_signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'sandbox.preflight.tls_unknown_issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'sandbox.preflight.tls_unknown_issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'sandbox.preflight.tls_unknown_issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'sandbox.preflight.tls_chain',
+  CERT_HAS_EXPIRED: 'sandbox.preflight.tls_expired',
+  CERT_NOT_YET_VALID: 'sandbox.preflight.tls_not_yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'sandbox.preflight.tls_other_host',
+  UND_ERR_CONNECT_TIMEOUT: 'sandbox.preflight.tls_timeout',
+}
+
+const tlsProblem = (code: string): PreflightFinding =>
+  failedWith(CERTIFICATE[code] ?? 'sandbox.preflight.tls_failed', { code })
+
+function answered(status: number): PreflightFinding {
+  const values = { status: String(status) }
+  if (status === 404) return warning('sandbox.preflight.answers_not_found', values)
+  if (status === 405) return warning('sandbox.preflight.answers_method', values)
+  if (status >= 500) return warning('sandbox.preflight.answers_server_error', values)
+  if (status >= 300 && status < 400) return warning('sandbox.preflight.answers_redirect', values)
+  return { outcome: 'ok', text: 'sandbox.preflight.answers_ok', values }
+}
+
+const CLOCK_TOLERANCE_S = 60
+
+/**
+ * A partner whose clock is wrong refuses our calls, and we refuse its notices. The Date of its answer shows that early.
+ */
+function clockOf(date: string | undefined, at: Date): PreflightFinding {
+  if (date === undefined) return warning('sandbox.preflight.clock_no_date')
+  const theirs = parseHttpDate(date)
+  if ('problem' in theirs) return warning('sandbox.preflight.clock_unreadable')
+  const seconds = Math.round((theirs.getTime() - at.getTime()) / 1000)
+  const offSeconds = Math.abs(seconds)
+  if (offSeconds <= CLOCK_TOLERANCE_S) return { outcome: 'ok', text: 'sandbox.preflight.clock_ok', offSeconds }
+  const zone = zoneOfOffset(seconds / 60)
+  if (zone !== undefined) return { ...warning('sandbox.preflight.clock_zone', { zone }), offSeconds }
+  return { ...warning(seconds > 0 ? 'sandbox.preflight.clock_fast' : 'sandbox.preflight.clock_slow'), offSeconds }
 }

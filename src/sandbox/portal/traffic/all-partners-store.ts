@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { cursorOf, withCursor } from '../../../platform/db/page.ts'
 import { type Db, type Fragment, sql } from '../../../platform/db/sql.ts'
-import { matches, type TrafficSearch, type TrafficView, WINDOW } from './search-store.ts'
-import { SUMMARY, summary } from './store.ts'
+import { matches, SUMMARY, summary, type TrafficSearch, type TrafficView, WINDOW } from './store.ts'
 
 /** Calls in both directions of all partners, for operators. */
 

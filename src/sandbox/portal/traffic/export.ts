@@ -1,13 +1,68 @@
-import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
+import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
-import { harEntry, harHead, harTail } from './har.ts'
 import { listTraffic } from './list.ts'
 import { keptText } from './text.ts'
 import type { TrafficQuery } from './wire.ts'
 
+/** HAR 1.2, as browsers and tools for HTTP open it; what it has no field for is in fields that begin with `_`. */
+
+const harHead = '{"log":{"version":"1.2","creator":{"name":"Gatehouse","version":"1"},"entries":[\n'
+const harTail = '\n]}}\n'
+
+type Message = Pick<TrafficEntry['request'], 'headers' | 'body'>
+
+const UNKNOWN_SIZE = -1
+const JSON_TYPE = 'application/json'
+
+/** `platformUrl` is where partners call: of their calls only the path is kept. */
+function harEntry(entry: TrafficEntry, platformUrl: string): object {
+  const { request, response, durationMs, at, failure } = entry
+  const url = entry.direction === 'in' ? platformUrl + request.url : request.url
+  const time = durationMs ?? 0
+  return {
+    startedDateTime: at.toISOString(),
+    time,
+    request: {
+      ...{ method: 'POST', url, httpVersion: 'HTTP/1.1', cookies: [], headers: headersOf(request) },
+      queryString: queryOf(url),
+      ...{ headersSize: UNKNOWN_SIZE, bodySize: Buffer.byteLength(request.body.text) },
+      postData: { mimeType: typeOf(request), text: request.body.text, ...commentOf(request) },
+    },
+    response: {
+      status: response?.status ?? 0,
+      ...{ statusText: '', httpVersion: 'HTTP/1.1', cookies: [], headers: response ? headersOf(response) : [] },
+      content: {
+        size: Buffer.byteLength(response?.body.text ?? ''),
+        mimeType: response ? typeOf(response) : '',
+        text: response?.body.text ?? '',
+        ...(response ? commentOf(response) : {}),
+      },
+      ...{ redirectURL: '', headersSize: UNKNOWN_SIZE, bodySize: UNKNOWN_SIZE },
+    },
+    cache: {},
+    timings: { send: 0, wait: time, receive: 0 },
+    _kind: entry.kind,
+    _name: entry.name,
+    _outcome: entry.outcome.name,
+    ...(entry.cause === null ? {} : { _cause: entry.cause, _cause_ref: entry.cause_ref }),
+    ...(failure ? { _failure: failure.detail } : {}),
+  }
+}
+
+const headersOf = ({ headers = [] }: Message) => headers.map(([name, value]) => ({ name, value }))
+
+const queryOf = (url: string) => [...(parsedUrl(url)?.searchParams ?? [])].map(([name, value]) => ({ name, value }))
+
+const typeOf = ({ headers = [] }: Message): string =>
+  headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? JSON_TYPE
+
+const commentOf = ({ body }: Message) =>
+  body.cutFrom === undefined ? {} : { comment: `the beginning of ${body.cutFrom} characters` }
+
 export const EXPORT_FORMATS = { ndjson: 'application/x-ndjson; charset=utf-8', har: 'application/json; charset=utf-8' }
-export type ExportFormat = keyof typeof EXPORT_FORMATS
+type ExportFormat = keyof typeof EXPORT_FORMATS
 
 /** What one export holds at most: entries, characters, and pages of the list that are looked at for them. */
 const MAX_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
@@ -45,10 +100,7 @@ async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQue
     for (const { kind, id, left_out } of lines) {
       if (left_out !== null) continue
       // A row may be purged meanwhile.
-      const entry = await showEntry(deps, partnerId, { kind, id }, keptText).catch((error: unknown) => {
-        if (error instanceof RescodeError && error.failure.status === 404) return undefined
-        throw error
-      })
+      const entry = await ifFound(showEntry(deps, partnerId, { kind, id }, keptText))
       if (entry) yield entry
     }
     if (!next) return

@@ -9,7 +9,7 @@ import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { findPartner, secretTexts } from '../../../ticketing/partners/index.ts'
 import { type CursorOfAll, listOfAll, windowOfAll } from './all-partners-store.ts'
 import { type TrafficLine, trafficLine } from './list.ts'
-import type { TrafficSearch } from './search-store.ts'
+import type { TrafficSearch } from './store.ts'
 import { trafficEntryParams } from './wire.ts'
 
 const cursor = z.tuple([momentKey, z.guid()])

@@ -4,11 +4,19 @@ import { withValues } from '../../../platform/lib/localized-text.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { findPartner, secretTexts } from '../../../ticketing/partners/index.ts'
 import { redactFailure } from '../../checks/index.ts'
-import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
+import { isReplayable, isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { noticeName } from './problems.ts'
-import { isReplayable } from './replayable.ts'
-import { isWindowed, type TrafficSearch, WINDOW } from './search-store.ts'
-import { type Cursor, type ListedTraffic, listAfter, listBefore, type TrafficSummary, windowEnd } from './store.ts'
+import {
+  type Cursor,
+  isWindowed,
+  type ListedTraffic,
+  listAfter,
+  listBefore,
+  type TrafficSearch,
+  type TrafficSummary,
+  WINDOW,
+  windowEnd,
+} from './store.ts'
 import type { TrafficQuery } from './wire.ts'
 
 /** One line of the list. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseLossless } from '../../../platform/lib/json/lossless.ts'
+import { jsonIn } from '../../../platform/lib/json/lossless.ts'
 import { listOf, readShape, type ShapeProblem } from '../../../platform/lib/json/shape.ts'
 import {
   INTERFACES,
@@ -7,10 +7,8 @@ import {
   type PartnerInterface,
   readAnswer,
 } from '../../../ticketing/interfaces/index.ts'
-import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
-import { noticeEndpoint } from '../../../ticketing/mtp/index.ts'
-import { docsLink, type NoticeName } from '../docs/anchor.ts'
-import { NOTICES } from '../docs/notices.ts'
+import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
+import { docsLink, NOTICES, type NoticeName } from '../docs/notices.ts'
 
 /** One field that was wrong, with its place in the field reference. */
 export interface LinkedProblem extends ShapeProblem {
@@ -33,7 +31,7 @@ export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefin
 
 /** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */
 export function implausibleInNotice(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
-  const json = listed.safeParse(jsonOf(text))
+  const json = listed.safeParse(jsonIn(text))
   if (noticeName(deps, path) !== 'level-prices' || !json.success) return []
   const implausible = levelPriceCalendar.implausible?.(json.data.body) ?? []
   const problems = implausible.map(({ index, path: field, problem }) => ({ path: `body[${index}].${field}`, problem }))
@@ -42,15 +40,10 @@ export function implausibleInNotice(deps: NoticeDeps, path: string, text: string
 
 const listed = z.object({ body: listOf('levelPrices', z.looseObject({})) })
 
-const jsonOf = (text: string): unknown => {
-  const parsed = parseLossless(Buffer.from(text))
-  return 'value' in parsed ? parsed.value : undefined
-}
-
 /** What is wrong with the fields of an answer; nothing for text that is not JSON, which has its own failure. */
 export function answerProblems(name: string, text: string): LinkedProblem[] {
   const entry = INTERFACES.find((candidate) => candidate.name === name)
-  const json = jsonOf(text)
+  const json = jsonIn(text)
   if (!entry || json === undefined) return []
   const reading = readAnswer(entry as PartnerInterface, json)
   if (reading.outcome !== 'invalid') return []
@@ -60,7 +53,7 @@ export function answerProblems(name: string, text: string): LinkedProblem[] {
 /** Problems of a notice. */
 export function noticeProblems(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
   const notice = noticeAt(deps, path)
-  const json = jsonOf(text)
+  const json = jsonIn(text)
   if (!notice || json === undefined) return []
   const { name, shape } = notice
   const read = readShape(shape, json)

@@ -7,9 +7,9 @@ import { type NoticeDeps, replayNotice } from '../../../ticketing/mtp/index.ts'
 import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
-import { NotReplayable, noSuchEntry, notReplayable } from '../errors.ts'
+import { NotReplayable, noSuchEntry } from '../errors.ts'
 import { findCall, findKeptNotice, findRejected, type KeptCall } from './entry-store.ts'
-import { obstacleToCall, obstacleToNotice } from './replayable.ts'
+import { obstacleToCall, obstacleToNotice } from './outcome.ts'
 import type { TrafficKind } from './store.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 
@@ -37,21 +37,21 @@ export async function replay(deps: NoticeDeps, partnerId: bigint, { kind, id }: 
   const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
   if (!found) throw noSuchEntry()
   const obstacle = obstacleToNotice(deps, found)
-  if (obstacle) throw notReplayable(obstacle)
+  if (obstacle) throw new NotReplayable(obstacle)
   await countUse(deps, 'replay', partnerId)
   const { path, body, headers } = found
   const result = await replayNotice(deps, partner, { id, path, body, headers: headers ?? undefined })
-  if (!result) throw notReplayable('not-a-notice')
+  if (!result) throw new NotReplayable('not-a-notice')
   return { outcome: result.outcome, kind: result.outcome === 'refused' ? 'rejected' : 'notice', id: result.entryId }
 }
 
 async function repeatCall(deps: NoticeDeps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {
   const obstacle = obstacleToCall(found.interface)
-  if (obstacle) throw notReplayable(obstacle)
+  if (obstacle) throw new NotReplayable(obstacle)
   const entry = INTERFACES.find(({ name }) => name === found.interface)
   const body = bodyIn(found.request_body)
   // Where a secret was masked, the stored request may no longer fit the interface.
-  if (!entry || !fits(entry, body)) throw notReplayable('not-whole')
+  if (!entry || !fits(entry, body)) throw new NotReplayable('not-whole')
   const about: Pick<CallOptions, 'orderId'> = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
   // A call that was written by hand may name any order.
   const named = about.orderId === undefined ? undefined : await findNamedOrder(deps.db, about.orderId)

@@ -1,23 +1,45 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
+import { sendDownload } from '../../../platform/lib/web/download.ts'
+import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
+import { countUse } from '../../../platform/throttle/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
-import { HOME, partnerOf, sendSandboxPage } from '../guard.ts'
+import { HOME, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { showEntry } from './entry.ts'
+import { EXPORT_FORMATS, exported } from './export.ts'
 import { listTraffic, type TrafficPage } from './list.ts'
-import { orderMark } from './order-mark.ts'
-import { replay } from './replay.ts'
+import { replay, replayMany } from './replay.ts'
 import { trafficTexts } from './texts.ts'
 import { timelineOf } from './timeline.ts'
 import {
+  exportParams,
+  replayedManyQuery,
   replayedQuery,
-  type TrafficEntryParams,
+  replayForm,
   type TrafficQuery,
   timelineParams,
   trafficEntryParams,
   trafficQuery,
 } from './wire.ts'
+
+/** Lengths of dashes and gaps: the pattern distinguishes marks too, not colour alone. */
+const PATTERNS = ['none', '10 4', '3 3'] as const
+const COLOURS = 12
+
+/** The line beside each call of one order: as light or dark in every colour, so that it is seen on both grounds. */
+interface OrderMark {
+  readonly stroke: string
+  readonly dashes: string
+}
+
+/** The mark of an order, always the same; one of 36, so two orders may share one. The row says the id too. */
+export function orderMark(orderId: string): OrderMark {
+  // The last digits of ids that follow one another differ most.
+  const number = Number(BigInt(orderId) % BigInt(COLOURS * PATTERNS.length))
+  const hue = (number % COLOURS) * (360 / COLOURS)
+  return { stroke: `oklch(0.6 0.13 ${hue})`, dashes: PATTERNS[Math.floor(number / COLOURS)] ?? 'none' }
+}
 
 const TRAFFIC = `${HOME}/traffic`
 const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const
@@ -58,11 +80,7 @@ const exportsOf = (query: TrafficQuery) =>
 
 /** Every call in both directions, rejected ones too, of the partner that is signed in. */
 export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
-  const entryOf = ({ params }: FastifyRequest): TrafficEntryParams => {
-    const parsed = trafficEntryParams.safeParse(params)
-    if (!parsed.success) throw noSuchEntry()
-    return parsed.data
-  }
+  const entryOf = (request: FastifyRequest) => paramsOf(request, trafficEntryParams, noSuchEntry)
 
   const sendEntry = async (request: FastifyRequest, reply: FastifyReply, alert = '') => {
     const entry = await showEntry(deps, partnerOf(request).partnerId, entryOf(request))
@@ -101,7 +119,7 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
     try {
       const { kind, id, outcome } = await replay(deps, partnerOf(request).partnerId, entryOf(request))
       const to = id === undefined ? TRAFFIC : `${TRAFFIC}/${kind}/${id}?replayed=${outcome}`
-      return reply.headers(NO_STORE_HEADERS).redirect(to, 303)
+      return seeOther(reply, to)
     } catch (error) {
       if (!(error instanceof NotReplayable)) throw error
       return sendEntry(request, reply.code(409), trafficTexts(localeOfRequest(request)).obstacle(error.obstacle))
@@ -112,10 +130,36 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
 /** One page an order: calls in both directions, and the states that it and its refunds came to. */
 export const timelineRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/orders/:order_id', async (request, reply) => {
-    const params = timelineParams.safeParse(request.params)
-    if (!params.success) throw noSuchEntry()
-    const timeline = await timelineOf(deps, partnerOf(request).partnerId, params.data.order_id)
+    const { order_id } = paramsOf(request, timelineParams, noSuchEntry)
+    const timeline = await timelineOf(deps, partnerOf(request).partnerId, order_id)
     const shown = { ...timeline, texts: trafficTexts(localeOfRequest(request)) }
     return sendSandboxPage(request, reply, 'sandbox/timeline', shown, { section: 'traffic' })
+  })
+}
+
+/** What is done with many entries at once: an export of the list, and replays of what was chosen in it. */
+export const trafficBulkRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.get('/traffic/export/:format', async (request, reply) => {
+    const { format } = paramsOf(request, exportParams, noSuchEntry)
+    const { partnerId } = partnerOf(request)
+    await countUse(deps, 'export', partnerId)
+    const parts = exported(deps, partnerId, trafficQuery.parse(request.query), format)
+    return sendDownload(reply, { name: `traffic.${format}`, type: EXPORT_FORMATS[format], parts })
+  })
+
+  app.post('/traffic/replay', async (request, reply) => {
+    const chosen = replayForm.safeParse(request.body)
+    if (!chosen.success) return seeOther(reply, `${TRAFFIC}?chosen=wrongly`)
+    const all = await replayMany(deps, partnerOf(request).partnerId, chosen.data.entry)
+    const query = new URLSearchParams(
+      all.map(({ outcome, kind, id }): [string, string] => ['one', `${outcome}.${kind}.${id}`]),
+    )
+    return seeOther(reply, `${TRAFFIC}/replayed?${query}`)
+  })
+
+  app.get('/traffic/replayed', async (request, reply) => {
+    const { one: all } = replayedManyQuery.parse(request.query)
+    const shown = { all, texts: trafficTexts(localeOfRequest(request)) }
+    return sendSandboxPage(request, reply, 'sandbox/replayed', shown, { section: 'traffic' })
   })
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
-import { RescodeError } from '../../../platform/lib/web/rescode.ts'
+import { ifFound } from '../../../platform/lib/web/rescode.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
 import { logReferences } from '../../certification/index.ts'
@@ -62,10 +62,7 @@ export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: b
 
 /** Undefined for an order that does not exist, and for another partner's alike. */
 async function storyOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<OrderStory | undefined> {
-  const story = await showOrder(deps, orderId).catch((error: unknown) => {
-    if (error instanceof RescodeError && error.failure.status === 404) return undefined
-    throw error
-  })
+  const story = await ifFound(showOrder(deps, orderId))
   return story?.order.partner_id === partnerId ? story : undefined
 }
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { fromEpochMilliseconds } from '../../../platform/lib/clock.ts'
 import { listOf } from '../../../platform/lib/json/shape.ts'
-import { SEARCHES, type TrafficSearch } from './search-store.ts'
-import type { Cursor } from './store.ts'
+import { type Cursor, SEARCHES, type TrafficSearch } from './store.ts'
 
 const CURSOR = /^(\d{1,13})\.([0-9a-f-]{36})$/
 

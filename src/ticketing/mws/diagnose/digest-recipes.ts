@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { Digest, Recipe } from './recipe.ts'
+import { type Digest, mistakesIn } from './recipe.ts'
 
 const BYTES = { md5: 16, sha1: 20, ripemd160: 20, sha224: 28, sha256: 32, sha384: 48, sha512: 64 } as const
 type Hash = keyof typeof BYTES
@@ -23,13 +23,12 @@ const plain = (hash: Hash, joined: Joined): Digest => ({
 /** Signature rule 2: HMAC-SHA1. */
 export const rightDigest: Digest = hmac('sha1')
 
-// Created once: digests are compared by identity.
-const sha256 = hmac('sha256')
-const sha512 = hmac('sha512')
-const md5 = hmac('md5')
-const sha224 = hmac('sha224')
-const sha384 = hmac('sha384')
-const ripemd160 = hmac('ripemd160')
+/** Digests are compared by identity: each is created once. */
+const hmacUsed = (name: string, hash: Hash) => {
+  const digest = hmac(hash)
+  return { name, explanation: `HMAC-${hash.toUpperCase()} was used; use HMAC-SHA1.`, how: () => [digest] }
+}
+
 const swapped: Digest = {
   bytes: BYTES.sha1,
   compute: (key, text) => createHmac('sha1', text).update(key).digest(),
@@ -38,53 +37,21 @@ const JOINS: readonly Joined[] = [(key, text) => [key, text], (key, text) => [te
 const withoutHmac = (['sha1', 'md5'] as const).flatMap((hash) => JOINS.map((join) => plain(hash, join)))
 
 /** Mistakes in the choice of the digest. */
-export const digestRecipes: readonly Recipe[] = [
-  {
-    name: 'sha-256-used',
-    part: 'digest',
-    explanation: 'HMAC-SHA256 was used; use HMAC-SHA1.',
-    how: () => [sha256],
-  },
-  {
-    name: 'sha-512-used',
-    part: 'digest',
-    explanation: 'HMAC-SHA512 was used; use HMAC-SHA1.',
-    how: () => [sha512],
-  },
-  {
-    name: 'sha-224-used',
-    part: 'digest',
-    explanation: 'HMAC-SHA224 was used; use HMAC-SHA1.',
-    how: () => [sha224],
-  },
-  {
-    name: 'sha-384-used',
-    part: 'digest',
-    explanation: 'HMAC-SHA384 was used; use HMAC-SHA1.',
-    how: () => [sha384],
-  },
-  {
-    name: 'ripemd-160-used',
-    part: 'digest',
-    explanation: 'HMAC-RIPEMD160 was used; use HMAC-SHA1.',
-    how: () => [ripemd160],
-  },
-  {
-    name: 'md5-used',
-    part: 'digest',
-    explanation: 'HMAC-MD5 was used; use HMAC-SHA1.',
-    how: () => [md5],
-  },
+export const digestRecipes = mistakesIn('digest', [
+  hmacUsed('sha-256-used', 'sha256'),
+  hmacUsed('sha-512-used', 'sha512'),
+  hmacUsed('sha-224-used', 'sha224'),
+  hmacUsed('sha-384-used', 'sha384'),
+  hmacUsed('ripemd-160-used', 'ripemd160'),
+  hmacUsed('md5-used', 'md5'),
   {
     name: 'key-and-message-swapped',
-    part: 'digest',
     explanation: 'Key and message are swapped: the key is the clientSecret, the message is the string to sign.',
     how: () => [swapped],
   },
   {
     name: 'hmac-missing',
-    part: 'digest',
     explanation: 'A plain hash was used; the signature is an HMAC-SHA1 with the clientSecret as its key.',
     how: () => withoutHmac,
   },
-]
+])

@@ -1,4 +1,4 @@
-import type { Recipe } from './recipe.ts'
+import { mistakesIn } from './recipe.ts'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const HEX = /^(?:[0-9a-f]{2})+$/i
@@ -35,47 +35,40 @@ function urlDecoded(text: string): string {
 const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
 
 /** Mistakes in encoding the digest, undone: each returns the intended bytes. */
-export const encodingRecipes: readonly Recipe[] = [
+export const encodingRecipes = mistakesIn('received', [
   {
     name: 'hex-instead-of-base64',
-    part: 'received',
     explanation: 'The digest was written as hex; the signature is the Base64 of its raw bytes.',
     how: ({ signature }) => known(fromHex(signature)),
   },
   {
     name: 'base64-of-hex',
-    part: 'received',
     explanation: 'The hex text of the digest was encoded as Base64; encode its raw bytes.',
     how: ({ signature }) => known(fromHex(inner(signature))),
   },
   {
     name: 'base64-twice',
-    part: 'received',
     explanation: 'Base64 was applied twice.',
     how: ({ signature }) => known(fromBase64(inner(signature))),
   },
   {
     name: 'base64url',
-    part: 'received',
     explanation: 'The URL-safe Base64 alphabet (- and _) was used; the standard one has + and /, padded with =.',
     how: ({ signature }) => (/^[\w-]*[-_][\w-]*={0,2}$/.test(signature) ? [Buffer.from(signature, 'base64url')] : []),
   },
   {
     name: 'base64-padding-missing',
-    part: 'received',
     explanation: 'The = at the end of the Base64 text is missing.',
     how: ({ signature }) => known(...['=', '=='].map((padding) => fromBase64(signature + padding))),
   },
   {
     name: 'base64-last-character',
-    part: 'received',
     explanation:
       'The last character before the = has bits set that no byte uses: the text was cut, changed or made by an encoder of your own. Send the Base64 of the 20 bytes as a library writes it.',
     how: ({ signature }) => (fromCanonicalBase64(signature) === null ? known(fromBase64(signature)) : []),
   },
   {
     name: 'base64-line-breaks',
-    part: 'received',
     explanation:
       'The Base64 text contains line breaks; use an encoder that adds none (Java: getEncoder, Python: b64encode).',
     how: ({ signature }) =>
@@ -83,11 +76,10 @@ export const encodingRecipes: readonly Recipe[] = [
   },
   {
     name: 'signature-url-encoded',
-    part: 'received',
     explanation: 'The signature was URL-encoded, or its + became a space; send the Base64 as it is.',
     how: ({ signature }) => [
       ...(signature.includes('%') ? known(fromBase64(urlDecoded(signature))) : []),
       ...(signature.includes(' ') ? known(fromBase64(signature.replaceAll(' ', '+'))) : []),
     ],
   },
-]
+])

@@ -1,4 +1,4 @@
-import type { Recipe } from './recipe.ts'
+import { mistakesIn } from './recipe.ts'
 
 const HEX = /^(?:[0-9a-f]{2})+$/i
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
@@ -11,10 +11,9 @@ const decodings = (secret: string): Buffer[] => [
 const LABELS = ['clientSecret=', 'clientSecret:', 'clientSecret: ', 'secret=', 'secret:', 'secret: ']
 
 /** Mistakes in the key. */
-export const keyRecipes: readonly Recipe[] = [
+export const keyRecipes = mistakesIn('key', [
   {
     name: 'secret-with-white-space',
-    part: 'key',
     explanation:
       'The clientSecret was used with whitespace before or after it; trim what you read from a file or form.',
     how: ({ secret }) => [
@@ -25,50 +24,42 @@ export const keyRecipes: readonly Recipe[] = [
   },
   {
     name: 'secret-with-prefix',
-    part: 'key',
     explanation: 'A label or the clientId was copied together with the clientSecret; the key is the secret alone.',
     how: ({ secret, clientId }) => [...LABELS, `${clientId}:`].map((label) => label + secret),
   },
   {
     name: 'secret-quoted',
-    part: 'key',
     explanation: 'The clientSecret was used with the quotation marks around it.',
     how: ({ secret }) => [`"${secret}"`, `'${secret}'`],
   },
   {
     name: 'secret-in-other-case',
-    part: 'key',
     explanation: 'The clientSecret was changed to upper or lower case; use it as it was issued.',
     how: ({ secret }) => [secret.toUpperCase(), secret.toLowerCase()],
   },
   {
     name: 'secret-cut',
-    part: 'key',
     explanation: 'The first or the last character of the clientSecret is missing.',
     how: ({ secret }) => [secret.slice(0, -1), secret.slice(1)],
   },
   {
     name: 'secret-decoded',
-    part: 'key',
     explanation: 'The clientSecret was decoded from hex or Base64; its characters themselves are the key.',
     how: ({ secret }) => decodings(secret),
   },
   {
     name: 'secret-encoded',
-    part: 'key',
     explanation: 'The clientSecret was encoded (Base64, hex) before use; its characters themselves are the key.',
     how: ({ secret }) => [Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')],
   },
   {
     name: 'client-id-as-key',
-    part: 'key',
     explanation: 'The clientId was used as the key; the key is the clientSecret.',
     how: ({ clientId }) => [clientId],
   },
   {
     name: 'partner-id-as-key',
-    part: 'key',
     explanation: 'The PartnerId was used as the key; the key is the clientSecret.',
     how: ({ partnerId }) => [partnerId],
   },
-]
+])

@@ -1,6 +1,6 @@
 import { MOUNT } from '../../../platform/config/mounts.ts'
 import { PATH } from '../../mws-wire/index.ts'
-import type { Evidence, Recipe, SigningMistake } from './recipe.ts'
+import { type Evidence, mistakesIn, type SigningMistake } from './recipe.ts'
 
 /** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
 function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
@@ -39,34 +39,29 @@ export const QUERY_SIGNED: SigningMistake = {
 }
 
 /** Mistakes in the path that was signed. */
-export const pathRecipes: readonly Recipe[] = [
+export const pathRecipes = mistakesIn('path', [
   {
     name: 'full-url-signed',
-    part: 'path',
     explanation: 'The whole URL was signed; sign only its path, without scheme, host and query.',
     how: fullUrls,
   },
   {
     ...QUERY_SIGNED,
-    part: 'path',
     how: ({ path, query }) => [path + query, `${path}?`],
   },
   {
     name: 'path-of-another-environment',
-    part: 'path',
     explanation: 'The path of another environment was signed; sign the path that you call, with its prefix.',
     how: otherEnvironments,
   },
   {
     name: 'path-of-another-endpoint',
-    part: 'path',
     explanation: 'The path of another endpoint was signed; sign the path that you call.',
     how: otherEndpoints,
   },
   {
     name: 'path-slash',
-    part: 'path',
     explanation: 'The path was signed with a missing or extra slash; sign it exactly as it is sent.',
     how: ({ path }) => [path.slice(1), `${path}/`, path.replace(/\/$/, ''), `/${path}`],
   },
-]
+])

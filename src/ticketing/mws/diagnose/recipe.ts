@@ -41,14 +41,18 @@ export interface SigningMistake {
   readonly explanation: string
 }
 
-/**
- * A mistake made while signing: `how` returns the values that this mistake puts in the place of one part of a Signing.
- */
-export type Recipe = {
-  readonly [Part in keyof Signing]: SigningMistake & {
-    readonly part: Part
-    readonly how: (evidence: Evidence) => readonly Signing[Part][]
-    /** Has too many values to be tried together with another mistake. */
-    readonly alone?: true
-  }
-}[keyof Signing]
+/** A mistake made while signing, in one part of a Signing. */
+interface RecipeOf<Part extends keyof Signing> extends SigningMistake {
+  readonly part: Part
+  /** The values that this mistake puts in the place of the part. */
+  readonly how: (evidence: Evidence) => readonly Signing[Part][]
+  /** Has too many values to be tried together with another mistake. */
+  readonly alone?: true
+}
+
+export type Recipe = { readonly [Part in keyof Signing]: RecipeOf<Part> }[keyof Signing]
+
+export const mistakesIn = <Part extends keyof Signing>(
+  part: Part,
+  mistakes: readonly Omit<RecipeOf<Part>, 'part'>[],
+): readonly RecipeOf<Part>[] => mistakes.map((mistake) => ({ ...mistake, part }))

@@ -8,13 +8,11 @@ import { type RequestOf, statedNow } from '../../../../ticketing/partner-calls/i
 import type { Expectation } from '../../../checks/index.ts'
 import type { StepContext } from '../../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
-import { otherOrder } from '../notice-body.ts'
+import { type Order, otherOrder, wantedConsumption } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
 import { defineStep } from '../step.ts'
 import { BUY_CHECKS, buyTestOrder } from '../test-order.ts'
-import { checkReportedVouchers } from '../voucher-list.ts'
-import type { Order } from '../wanted-notice.ts'
-import { wantedConsumption } from '../wanted-notice.ts'
+import { checkReportedVouchers } from '../vouchers.ts'
 
 /** A refund that the platform itself would never ask for: the partner has to refuse it. */
 const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }

@@ -1,4 +1,4 @@
-import type { Meaning, Meanings } from './meaning.ts'
+import type { Meaning, Meanings } from './values.ts'
 
 const OUR_CODE: Meaning = ['Result', '结果', 200]
 

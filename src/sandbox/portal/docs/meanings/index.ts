@@ -1,10 +1,8 @@
 import type { Locale } from '../../../../platform/lib/web/locale.ts'
 import { CATALOGUE_MEANINGS } from './catalogue.ts'
-import { CODES_ZH } from './codes.ts'
-import type { Meaning, Meanings } from './meaning.ts'
 import { ORDER_MEANINGS } from './orders.ts'
 import { PRODUCT_MEANINGS } from './product.ts'
-import { VALUES } from './values.ts'
+import { CODES_ZH, type Meaning, type Meanings, VALUES } from './values.ts'
 
 export const FIELD_MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
 

@@ -1,4 +1,4 @@
-import type { Meanings } from './meaning.ts'
+import type { Meanings } from './values.ts'
 
 /** Fields of orders, vouchers, visitors and refunds. */
 export const ORDER_MEANINGS: Meanings = {

@@ -1,4 +1,4 @@
-import type { Meanings } from './meaning.ts'
+import type { Meanings } from './values.ts'
 
 /** Fields of a product record (product pull). */
 export const PRODUCT_MEANINGS: Meanings = {

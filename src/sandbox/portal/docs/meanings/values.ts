@@ -1,3 +1,11 @@
+import type { Locale } from '../../../../platform/lib/web/locale.ts'
+
+/** What a field means, in English and Chinese, and a value for the example; an object that has fields needs none. */
+export type Meaning = readonly [en: string, zh: string, example?: unknown]
+
+/** By name, or by the end of an anchor (`voucherList.status`, `order-close.request.body.closeType`) where names mean several things. */
+export type Meanings = Readonly<Record<string, Meaning>>
+
 /** What each value of an enumeration means, in English and Chinese. */
 type Values = Readonly<Record<string, readonly [en: string, zh: string]>>
 
@@ -115,4 +123,70 @@ export const VALUES: Readonly<Record<string, Values>> = {
     300: ['wrong signature', '签名错误'],
     400: ['not accepted; describe says why', '未受理；原因见 describe'],
   },
+}
+
+/** The meanings of codes, which the interfaces give in English, in Chinese. */
+export const CODES_ZH: Readonly<Record<string, string>> = {
+  error: '其他错误',
+  'bad parameters': '参数错误',
+  'other price error': '其他价格错误',
+  'will follow': '稍后返回',
+  'data or price wrong, pull the calendar again': '数据或价格错误，请重新拉取价格日历',
+  'out of stock': '库存不足',
+  'product paused, expired or unknown': '产品暂停、过期或不存在',
+  'against a booking rule': '不符合预订规则',
+  'other create error': '其他下单错误',
+  issuing: '出票中',
+  'balance too low': '余额不足',
+  'no earlier success found': '未找到之前的成功记录',
+  'other pay error': '其他支付错误',
+  'no such order': '订单不存在',
+  'look-up failed': '查询失败',
+  'other query error': '其他查询错误',
+  'under review': '审核中',
+  'already refunded': '已退款',
+  'wrong type of code': '凭证码类型错误',
+  'not enough tickets, or refund refused': '票数不足或拒绝退款',
+  'product not refundable': '产品不可退',
+  'other refund error': '其他退款错误',
+}
+
+const KNOWN = ['if it is known', '已知时'] as const
+const LEVELS = ['level price calendars', '层级价格日历的产品'] as const
+
+/**
+ * When a field is there by more than its message shows: by the order that it is about, or the stage of the partner. Of
+ * our requests, every field that is not in all of them.
+ */
+export const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
+  'deal-change.notice.partnerId': ['until you are live', '正式上线前'],
+  'consume.notice.partnerId': ['until you are live', '正式上线前'],
+  'refund.notice.partnerId': ['until you are live', '正式上线前'],
+  'pay.notice.partnerId': ['until you are live', '正式上线前'],
+  'reschedule.notice.partnerId': ['until you are live', '正式上线前'],
+  'level-prices.notice.partnerId': ['until you are live', '正式上线前'],
+  'consume.notice.body.voucherList': ['for orders with one code per ticket', '一票一码的订单'],
+  'order-query.answer.body.voucherList': ['for orders with one code per ticket', '一票一码的订单'],
+  'pay.notice.body.vouchers': ['issueType = 1, voucherType = 1 or 2', 'issueType = 1，voucherType = 1 或 2'],
+  'order-pay.answer.body.vouchers': ['voucherType = 1 or 2', 'voucherType = 1 或 2'],
+  'order-pay.answer.body.credentialList': ['realNameType = 1', 'realNameType = 1'],
+  'pay.notice.body.credentialList': ['realNameType = 1', 'realNameType = 1'],
+  'order-create.request.body.visitors.gender': KNOWN,
+  'order-create.request.body.contactPerson': KNOWN,
+  'order-create.request.body.contactPerson.gender': KNOWN,
+  'order-create.request.body.partnerPrimaryKey': LEVELS,
+  'order-create.request.body.levelIds': LEVELS,
+  'order-refund.request.body.credentialList': ['real-name orders', '实名订单'],
+  'order-reschedule.request.body.rescheduleVisitors.originVisitor.gender': KNOWN,
+  'order-reschedule.request.body.rescheduleVisitors.targetVisitor.gender': KNOWN,
+  'order-reschedule.request.body.originLevelIds': LEVELS,
+  'order-reschedule.request.body.targetLevelIds': LEVELS,
+  'product-status.request.body.checkStatus': KNOWN,
+  'product-status.request.body.msRatioCheckStatus': KNOWN,
+}
+
+/** Undefined for a field that depends on nothing beyond its message. */
+export function conditionOf(anchor: string, locale: Locale): string | undefined {
+  const [en, zh] = CONDITIONS[anchor] ?? []
+  return locale === 'en' ? en : zh
 }

@@ -1,0 +1,143 @@
+import { levelPricesChanged } from './notices.ts'
+import type { Notice } from './outbox.ts'
+import { offersOf, type Product, pricesOnTheWire } from './product.ts'
+import { deposit, type Shop, stockLeft } from './shop.ts'
+import { type Answer, date, daysAfter, type Fields, fieldsOf, positive, refuse, text, texts, whole } from './wire.ts'
+
+/** An open-date product has no calendar: its stock and prices are part of the entry. */
+function entryOf({ entry, calendar, stock, prices }: Product): object {
+  return calendar === 'open date' ? { ...entry, stock, ...pricesOnTheWire(prices) } : entry
+}
+
+/** Product pull. Products off sale are left out. */
+export function queryProducts(shop: Shop, body: Fields): Answer {
+  const onSale = [...shop.products.values()].filter((product) => product.onSale)
+  if (body.method === 'page') return pageOf(onSale.map(entryOf), body)
+  const wanted = texts(body, 'partnerDealIds')
+  const found = onSale.filter((product) => wanted.includes(product.partnerDealId))
+  return { totalSize: found.length, body: found.map(entryOf) }
+}
+
+/** Product status message: how far each product has come on the platform's side. */
+export function noteStatus(shop: Shop, body: unknown): Answer {
+  for (const entry of Array.isArray(body) ? body : [body]) {
+    const message = fieldsOf(entry, 'body')
+    shop.platformStatus.set(text(message, 'partnerDealId'), whole(message, 'status'))
+  }
+  return {}
+}
+
+/** Balance query: cents; this shop has one deposit for all products, and no credit account (-1). */
+export function queryBalance(shop: Shop, body: Fields): Answer {
+  const known = texts(body, 'partnerDealIds').filter((id) => shop.products.has(id))
+  const balance = { prepaidAccountBalance: deposit(shop), creditAccountBalance: -1 }
+  return { body: known.map((partnerDealId) => ({ partnerDealId, ...balance })) }
+}
+
+/** One page; the first is page 1. totalSize counts all pages, so that the platform knows when it has everything. */
+function pageOf(all: readonly unknown[], body: Fields): Answer {
+  const [page, size] = [positive(body, 'currentPage'), positive(body, 'pageSize')]
+  return { totalSize: all.length, body: all.slice((page - 1) * size, page * size) }
+}
+
+/** The places of this shop. Degrees × 10^6 as whole numbers; locType 0 is GCJ-02, what Chinese maps use. */
+const POIS = [
+  {
+    partnerPoiId: 'DEMO-LAKE',
+    name: '西湖 West Lake',
+    city: '杭州',
+    address: '西湖区龙井路1号',
+    phone: '0571-88880001',
+    locType: 0,
+    longitude: 120_148_872,
+    latitude: 30_242_489,
+  },
+  {
+    partnerPoiId: 'DEMO-TOWER-HILL',
+    name: '雷峰塔 Leifeng Tower',
+    city: '杭州',
+    address: '西湖区南山路15号',
+    phone: '0571-88880002',
+    locType: 0,
+    longitude: 120_148_990,
+    latitude: 30_231_210,
+  },
+]
+
+/** POI pull. */
+export function queryPois(body: Fields): Answer {
+  if (body.method === 'page') return pageOf(POIS, body)
+  const wanted = texts(body, 'partnerPoiId')
+  const found = POIS.filter((poi) => wanted.includes(poi.partnerPoiId))
+  return { totalSize: found.length, body: found }
+}
+
+export function productOf(shop: Shop, body: Fields): Product {
+  const id = text(body, 'partnerDealId')
+  return shop.products.get(id) ?? refuse(201, `no product ${id}`)
+}
+
+function rangeOf(body: Fields): [string, string] {
+  const [first, last] = [date(body, 'startTime'), date(body, 'endTime')]
+  return first <= last ? [first, last] : refuse(201, 'endTime is before startTime')
+}
+
+/** Price calendar: an entry per day. Days that are not on sale are left out, and so is everything of other products. */
+export function queryPrices(shop: Shop, body: Fields): Answer {
+  const product = productOf(shop, body)
+  const range = rangeOf(body)
+  if (product.calendar !== 'days') return { body: [] }
+  const entries = offersOf(product, ...range, shop.now()).map((offer) => ({
+    partnerDealId: product.partnerDealId,
+    date: offer.date,
+    ...pricesOnTheWire(offer.prices),
+    stock: stockLeft(shop, product, offer),
+  }))
+  return { body: entries }
+}
+
+/** Level price calendar v2: an entry per day, session and seat level; partnerPrimaryKey comes back in order create. */
+export function queryLevelPrices(shop: Shop, body: Fields): Answer {
+  const product = productOf(shop, body)
+  const range = rangeOf(body)
+  const { partnerDealId } = product
+  if (whole(body, 'asyncType') === 1) {
+    // A shop that has to ask another system first says 999, and sends the prices when it has them.
+    sendLevelPrices(shop, product, range)
+    return { code: 999, describe: 'the calendar will follow', partnerDealId }
+  }
+  return { partnerDealId, body: levelEntries(shop, product, range) }
+}
+
+/** A year of notices at most, however long a range is asked for. */
+const MAX_NOTICES = 37
+/** One notice for so many days that its entries are no more than it may have. */
+const DAYS_A_NOTICE = 10
+
+/** A notice for some days at a time; days on which everything is sold out are not told, since the platform refuses these. */
+export function sendLevelPrices(shop: Shop, product: Product, [first, last]: readonly [string, string]): Notice[] {
+  const notices: Notice[] = []
+  for (let from = first; from <= last && notices.length < MAX_NOTICES; from = daysAfter(from, DAYS_A_NOTICE)) {
+    const end = daysAfter(from, DAYS_A_NOTICE - 1)
+    const range = [from, end < last ? end : last] as const
+    const entries = levelEntries(shop, product, range)
+    const isOnSale = entries.some(({ stock }) => stock !== 0)
+    if (isOnSale) notices.push(levelPricesChanged(shop, product.partnerDealId, range, entries))
+  }
+  return notices
+}
+
+function levelEntries(shop: Shop, product: Product, range: readonly [string, string]) {
+  if (product.calendar !== 'levels') return []
+  return offersOf(product, ...range, shop.now()).map((offer) => ({
+    partnerPrimaryKey: offer.key,
+    skuInfo: {
+      startTime: offer.seat?.startTime,
+      endTime: offer.seat?.endTime,
+      levelInfoList: [{ levelNo: offer.seat?.levelNo, levelName: offer.seat?.levelName }],
+    },
+    priceDate: offer.date,
+    ...pricesOnTheWire(offer.prices),
+    stock: stockLeft(shop, product, offer),
+  }))
+}

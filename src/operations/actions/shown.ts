@@ -1,0 +1,102 @@
+import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
+import { LocalizedText } from '../../platform/lib/localized-text.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { labelOf } from './texts.ts'
+import { isCounts, isRecord, tableOf, type Values } from './values.ts'
+
+/** What is shown of an output, on the terminal and on pages, as its row declares it. */
+
+export interface ShownFact {
+  readonly name: string
+  readonly value: unknown
+  /** The field whose entries are facts: counts by name, or texts by name. */
+  readonly in?: string
+  /** How it is shown of which row, where the action declares that. */
+  readonly column?: Column<object>
+  readonly row: Values
+}
+
+interface ShownTable {
+  readonly name: string
+  readonly columns: readonly Column<object>[]
+  readonly rows: readonly Values[]
+}
+
+interface ShownValues {
+  readonly facts: ShownFact[]
+  /** Lists of objects. */
+  readonly tables: ShownTable[]
+  /** Values that nobody knows the fields of, and on a terminal texts of several lines. */
+  readonly texts: (readonly [name: string, value: unknown])[]
+}
+
+interface Surface {
+  readonly on: 'terminal' | 'page'
+  readonly t: Translate
+  readonly now: Date
+}
+
+export const columnsOn = (on: Surface['on'], columns: readonly Column<object>[]): readonly Column<object>[] =>
+  columns.filter((column) => !(on === 'page' ? column.onTerminalOnly : column.onPagesOnly))
+
+/** An object without anything in it is a value like any other. */
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  !(value instanceof Date || value instanceof LocalizedText) &&
+  Object.keys(value ?? {}).length > 0
+
+const isJson = (value: unknown): boolean =>
+  isObject(value) && (!Array.isArray(value) || value.some((entry) => isObject(entry)))
+
+/** An object of a declared part is facts by its columns, a list a table; a part without columns a fact for each entry. */
+export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surface: Surface): ShownValues {
+  const shown: ShownValues = { facts: [], tables: [], texts: [] }
+  const { on, t, now } = surface
+  const add = (name: string, value: unknown, row: Values, column?: Column<object>): void => {
+    const declared = parts?.[name]
+    const columns = declared && columnsOn(on, declared)
+    if (value === undefined || (declared?.length !== 0 && columns?.length === 0)) return
+    if (on === 'terminal' && typeof value === 'string' && value.includes('\n'))
+      return void shown.texts.push([name, value])
+    if (!isObject(value)) return void shown.facts.push({ name, value, row, ...(column ? { column } : {}) })
+    if (columns && Array.isArray(value)) {
+      shown.tables.push({ name, columns, rows: value })
+      for (const one of value as Values[])
+        for (const [entry, list] of Object.entries(one))
+          if (parts?.[entry] && Array.isArray(list) && !columns.some((column) => column.name === entry))
+            add(entry, list, one)
+      return
+    }
+    const table = parts ? undefined : tableOf(value)
+    if (table) {
+      const names = Object.keys(table[0] ?? {})
+      return void shown.tables.push({ name, columns: names.map((name) => ({ name })), rows: table })
+    }
+    if (isRecord(value)) {
+      if (columns && columns.length > 0) {
+        for (const column of columns) add(column.name, cellOf(column, value, t, now), value, column)
+        return
+      }
+      if (columns || isCounts(value)) {
+        for (const [entry, one] of Object.entries(value)) shown.facts.push({ name: entry, value: one, in: name, row })
+        return
+      }
+      if (Object.keys(value).some((entry) => parts?.[entry])) {
+        for (const [entry, one] of Object.entries(value)) add(entry, one, value)
+        return
+      }
+    }
+    if (isJson(value)) shown.texts.push([name, value])
+    else shown.facts.push({ name, value, row, ...(column ? { column } : {}) })
+  }
+  for (const [name, value] of Object.entries(values)) add(name, value, values)
+  return shown
+}
+
+/** What a page calls a fact: of an entry with what it is of, where no text has its name there. */
+export function nameOfFact(action: Pick<Action, 'id' | 'parts'>, { name, in: group }: ShownFact, t: Translate): string {
+  if (group === undefined) return labelOf(t, action, name)
+  const own = `field.${group}.${name}`
+  if (t.has(own)) return t(own)
+  return action.parts?.[group] ? `${labelOf(t, action, group)}: ${name}` : labelOf(t, action, name)
+}

@@ -1,0 +1,71 @@
+import pg from 'pg'
+import { z } from 'zod'
+
+/** Shards on several machines: with Citus each of their schemas is on one of its nodes (OPERATIONS "Citus"). */
+
+/** Statements about people join it, so each node has a copy. */
+const EVERYWHERE = 'public.micro_app'
+
+const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
+  (await client.query(`select from pg_extension where extname = 'citus'`)).rowCount === 1
+
+/** Whether the shards of this database are distributed. */
+export async function isDistributed(databaseUrl: string, shards: number): Promise<boolean> {
+  if (shards === 1) return false
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  return hasCitus(client).finally(() => client.end())
+}
+
+/**
+ * Has Citus take over what it does not know of yet: schemas, with what is in them, and what they need of `public`, whose
+ * migrations have been applied.
+ */
+export async function distribute(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
+  if (schemas.length === 0 || !(await hasCitus(client))) return
+  if ((await client.query('select from pg_dist_node where groupid = 0')).rowCount === 0)
+    throw new Error('Citus does not know its coordinator: run citus_set_coordinator_host (OPERATIONS "Citus")')
+  await client.query(
+    `select create_reference_table('${EVERYWHERE}') where not exists (
+       select 1 from citus_tables where table_name = '${EVERYWHERE}'::regclass and citus_table_type = 'reference')`,
+  )
+  await commitInTwoPhases(client)
+  const { rows } = await client.query(
+    `select nspname as name from pg_namespace
+     where nspname = any ($1) and oid not in (select schemaid from pg_dist_schema) order by nspname`,
+    [schemas],
+  )
+  for (const name of namesOf(rows)) await client.query('select citus_schema_distribute($1)', [name])
+}
+
+const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => named.parse(row).name)
+const named = z.object({ name: z.string() })
+
+/**
+ * Citus commits in two phases what it has written on two nodes, and does not count tables of `public` that it does not manage:
+ * a transaction about a person could be kept on one node and lost on the other. So whoever writes a row of a person in `public`
+ * (such have a routing key) also deletes from a table that it manages there, which is always empty.
+ */
+async function commitInTwoPhases(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query(
+    `select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'routing_key'
+     where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and not exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
+  )
+  const tables = namesOf(rows)
+  if (tables.length === 0) return
+  const { rowCount } = await client.query(`select where to_regclass('public.two_phases') is not null`)
+  const begun = rowCount === 1
+  if (!begun) {
+    await client.query('begin')
+    await client.query('create table public.two_phases (nothing int primary key)')
+    await client.query(`select citus_add_local_table_to_metadata('public.two_phases')`)
+    await client.query(`create function public.two_phases() returns trigger language plpgsql as
+      'begin delete from public.two_phases; return null; end'`)
+    await client.query('commit')
+  }
+  for (const name of tables) {
+    await client.query(`create trigger two_phases after insert or update or delete on public.${name}
+      for each statement execute function public.two_phases()`)
+  }
+}

@@ -1,0 +1,120 @@
+import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { CONTACT_ROLES, type ContactRole } from '../../../ticketing/partners/index.ts'
+import { type Conditions, conditions, FAULTS, NO_CONDITIONS } from '../../test-plan/index.ts'
+import { type ContactPerson, type ContactsGiven, contactPerson, type OwnContacts } from '../contacts.ts'
+import { contactName } from '../texts.ts'
+
+/** What a run pretends, on the page of functions: read from the form, checked, and shown again as it was typed. */
+export interface ConditionTexts extends Readonly<Record<(typeof NUMBERS)[number], string>> {
+  /** The boxes that are ticked. */
+  readonly faults: readonly Fault[]
+}
+
+/** The fields that hold a number. */
+export const NUMBERS = ['days_ahead', 'wait_minutes'] as const satisfies (keyof Conditions)[]
+
+type Fault = (typeof FAULTS)[number]
+
+const numbers = (textOf: (name: (typeof NUMBERS)[number]) => string) =>
+  Object.fromEntries(NUMBERS.map((name) => [name, textOf(name)])) as Record<(typeof NUMBERS)[number], string>
+
+/** A box that is not ticked is not sent. */
+export const readConditions = (fields: Readonly<Record<string, unknown>>): ConditionTexts => ({
+  ...numbers((name) => {
+    const typed = fields[name]
+    return typeof typed === 'string' ? typed.trim() : ''
+  }),
+  faults: FAULTS.filter((fault) => fields[fault] === 'on'),
+})
+
+export const conditionTexts = (chosen: Conditions = NO_CONDITIONS): ConditionTexts => ({
+  ...numbers((name) => String(chosen[name])),
+  faults: FAULTS.filter((fault) => chosen[fault]),
+})
+
+/** The form's fields, to be sent again. */
+export const conditionFields = ({ faults, ...typed }: ConditionTexts): (readonly [string, string])[] => [
+  ...NUMBERS.map((name) => [name, typed[name]] as const),
+  ...faults.map((fault) => [fault, 'on'] as const),
+]
+
+/** As the schema takes them; an empty field is 0. Undefined when nothing differs from the usual. */
+export const conditionsGiven = ({ faults, ...typed }: ConditionTexts) =>
+  NUMBERS.every((name) => Number(typed[name]) === 0) && faults.length === 0
+    ? undefined
+    : { ...numbers((name) => typed[name] || '0'), ...Object.fromEntries(faults.map((fault) => [fault, true])) }
+
+/** Or the number that is wrong. */
+export function parseConditions(texts: ConditionTexts): Conditions | { readonly wrong: (typeof NUMBERS)[number] } {
+  const { data, error } = conditions.safeParse(conditionsGiven(texts) ?? {})
+  return data ?? { wrong: NUMBERS.find((name) => error?.issues.some(({ path }) => path[0] === name)) ?? 'days_ahead' }
+}
+
+export const faultText = (fault: Fault, t: Translate): string => t(`sandbox.conditions.${fault}`)
+
+/** The contacts on the page of functions: read from the form, checked, and shown again as they were typed. */
+
+const PARTS = ['name', 'mail'] as const
+type Part = (typeof PARTS)[number]
+
+/** `contact.product.name` → what was typed; a field that was not sent is missing. */
+export type ContactTexts = Readonly<Record<string, string>>
+
+const fieldOf = (role: ContactRole, part: Part): string => `contact.${role}.${part}`
+const FIELDS = CONTACT_ROLES.flatMap((role) => PARTS.map((part) => fieldOf(role, part)))
+
+export const readContacts = (fields: Readonly<Record<string, unknown>>): ContactTexts =>
+  Object.fromEntries(
+    FIELDS.flatMap((name) => {
+      const typed = fields[name]
+      return typeof typed === 'string' ? [[name, typed.trim()]] : []
+    }),
+  )
+
+interface ParsedContacts {
+  readonly given: ContactsGiven | undefined
+  /** A field → key of the text that says what is wrong. */
+  readonly problems: Readonly<Record<string, string>>
+}
+
+/**
+ * The contacts that were typed. One whose fields are both empty is left out, unless it is stored: acceptance needs it, so
+ * it cannot be taken away. `required`: at least one has to be there.
+ */
+export function parseContacts(texts: ContactTexts, stored: OwnContacts['contacts'], required = false): ParsedContacts {
+  const none = required && FIELDS.every((name) => !texts[name])
+  const given: Partial<Record<ContactRole, ContactPerson>> = {}
+  const problems: Record<string, string> = {}
+  for (const role of CONTACT_ROLES) {
+    const [name, mail] = [texts[fieldOf(role, 'name')], texts[fieldOf(role, 'mail')]]
+    if (!none && !name && !mail && (stored[role] === undefined || (name === undefined && mail === undefined))) continue
+    const read = contactPerson.safeParse({ name: name ?? '', mail: mail ?? '' })
+    if (read.success) given[role] = read.data
+    for (const { path } of read.error?.issues ?? []) {
+      if (path[0] === 'name') problems[fieldOf(role, 'name')] = 'sandbox.problem.contact_name'
+      else problems[fieldOf(role, 'mail')] = 'sandbox.problem.contact_mail'
+    }
+  }
+  return { given: Object.keys(given).length > 0 ? given : undefined, problems }
+}
+
+export function shownContacts(
+  { contacts }: OwnContacts,
+  texts: ContactTexts,
+  problems: Readonly<Record<string, string>>,
+  t: Translate,
+) {
+  return CONTACT_ROLES.map((role) => {
+    const field = (part: Part, label: string) => {
+      const name = fieldOf(role, part)
+      const problem = problems[name]
+      return { name, label, value: texts[name] ?? contacts[role]?.[part] ?? '', problem: problem ? t(problem) : '' }
+    }
+    return {
+      legend: contactName(role, t),
+      missing: contacts[role] === undefined,
+      person: field('name', t('sandbox.contacts.name')),
+      mail: field('mail', t('sandbox.contacts.mail')),
+    }
+  })
+}

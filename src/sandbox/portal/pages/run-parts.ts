@@ -1,0 +1,157 @@
+import type { Deps } from '../../../platform/deps.ts'
+import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { findPartner } from '../../../ticketing/partners/index.ts'
+import { acceptanceOf, listRuns, progressOfRun, type showRun } from '../../certification/index.ts'
+import { reportOfRun } from '../../reports/index.ts'
+import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
+import { type Notifications, notificationsOf } from '../notify/notifications.ts'
+import { contactName, functionName, productName, stepName } from '../texts.ts'
+import { faultText } from './form-parts.ts'
+import { PRODUCT_ROLES } from './functions-form.ts'
+import type { Tone } from './log-line.ts'
+
+type StepProgress = OutputOf<typeof showRun>['steps'][number]
+
+export const stepHref = (runId: string, stepId: string): string => `/sandbox/run/${runId}?step=${stepId}`
+
+/** A step in the list of steps; `shown`: whose page this is. */
+export function stepItem(progress: StepProgress, href: string, shown: boolean, t: Translate) {
+  const { step, running, current } = progress
+  const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
+  return { ...item, ...(running ? stateOf('running', 0, t) : lastState(progress, t)) }
+}
+
+/** Its state in a word. */
+interface Shown {
+  readonly tone: Tone
+  readonly word: string
+  readonly mark: string
+}
+
+/** How the last attempt of a step that has ended came out. */
+export const lastState = ({ state, warnings }: StepProgress, t: Translate): Shown => stateOf(state, warnings, t)
+
+/** `passed with 2 warnings` */
+export const passedWith = (warnings: number, t: Translate): string =>
+  warnings === 1 ? t('sandbox.run.passed_warning') : t('sandbox.run.passed_warnings', { count: String(warnings) })
+
+function stateOf(state: StepProgress['state'] | 'running', warnings: number, t: Translate): Shown {
+  switch (state) {
+    case 'passed':
+      if (warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark: '✓' }
+      return { tone: 'good', word: t('sandbox.run.passed'), mark: '✓' }
+    case 'failed':
+      return { tone: 'bad', word: t('sandbox.run.failed'), mark: '✗' }
+    case 'not_tested':
+      return { tone: 'warning', word: t('sandbox.run.not_tested'), mark: '!' }
+    case 'interrupted':
+      return { tone: 'warning', word: t('sandbox.run.interrupted'), mark: '!' }
+    case 'running':
+      return { tone: 'plain', word: t('sandbox.run.running'), mark: '…' }
+    case 'open':
+      return { tone: 'plain', word: t('sandbox.run.open'), mark: '' }
+  }
+}
+
+/** The choice of a run, for people to read. */
+export function shownChoice(choice: Choice, startedAt: Date, t: Translate) {
+  const { functions, products, unit_price, buy_price, quantity, conditions = NO_CONDITIONS } = choice
+  const named: [string, string | undefined][] = [
+    ...PRODUCT_ROLES.map((role): [string, string | undefined] => [productName(role, t), products[role]]),
+    [t('sandbox.choice.travel_date'), travelDate(choice, startedAt)],
+    [t('sandbox.choice.unit_price'), unit_price?.toFixed(2)],
+    [t('sandbox.choice.buy_price'), buy_price?.toFixed(2)],
+    [t('sandbox.choice.quantity'), String(quantity)],
+    [t('sandbox.conditions.days_ahead'), conditions.days_ahead > 0 ? String(conditions.days_ahead) : undefined],
+    [t('sandbox.conditions.wait_minutes'), conditions.wait_minutes > 0 ? String(conditions.wait_minutes) : undefined],
+    ...FAULTS.filter((fault) => conditions[fault]).map((fault): [string, string] => [
+      t('sandbox.conditions.title'),
+      faultText(fault, t),
+    ]),
+  ]
+  return {
+    functions: functions.map((id) => functionName(id, t)),
+    facts: named.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const])),
+  }
+}
+
+/** The messages to the contacts and their delivery as the page shows them, no better than they are. */
+export function contactMessages(runId: string, { notifications, folder }: Notifications, t: Translate) {
+  return notifications.map((message) => ({
+    role: contactName(message.role, t),
+    channel: t(`sandbox.told.${message.channel}`),
+    address: message.address,
+    ...standing(message, folder !== null && message.channel === 'mail', t),
+    /** Where a form asks for another try; null unless it was given up. */
+    retry: message.state === 'failed' ? `/sandbox/run/${runId}/notifications/${message.notification_id}/retry` : null,
+  }))
+}
+
+/** `detail`: when it was sent; or what went wrong last, and when it is tried again. A line feed stands for `at`. */
+function standing(
+  { state, attempts, last_error, next_attempt_at, sent_at }: Notifications['notifications'][number],
+  toFile: boolean,
+  t: Translate,
+): { readonly tone: Tone; readonly word: string; readonly detail: string; readonly at?: string } {
+  if (state === 'sent') {
+    const when = sent_at ? { detail: '\n', at: sent_at.toISOString() } : { detail: '' }
+    return toFile
+      ? { tone: 'warning', word: t('sandbox.told.written'), ...when }
+      : { tone: 'good', word: t('sandbox.told.sent'), ...when }
+  }
+  // One line: a line feed has a meaning here.
+  const reason = (last_error ?? '').replaceAll('\n', ' ')
+  if (state === 'failed') return { tone: 'bad', word: t('sandbox.told.failed'), detail: reason }
+  if (attempts === 0) return { tone: 'plain', word: t('sandbox.told.queued'), detail: '' }
+  if (reason === '') return { tone: 'plain', word: t('sandbox.told.sending'), detail: '' }
+  const next = next_attempt_at ? t('sandbox.told.next', { at: '\n' }) : t('sandbox.told.now')
+  return {
+    ...{ tone: 'warning', word: t('sandbox.told.retrying'), detail: t('sandbox.told.because', { reason, next }) },
+    ...(next_attempt_at && { at: next_attempt_at.toISOString() }),
+  }
+}
+
+/** The acceptance check as a page shows it. */
+export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>, t: Translate) {
+  const { run, steps } = view
+  const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
+  const { state } = progressOfRun(view)
+  const reached = run.current_step === null || state === 'all_passed'
+  const told = await notificationsOf(deps, run.run_id)
+  const runs = await listRuns(deps, run.partner_id)
+  const passedBefore = runs.some((shown) => shown.run.passed_at !== null && shown.run.number < run.number)
+  const report = await reportOfRun(deps, run.run_id)
+  const missing = [
+    ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
+    ...(proof.consumed.length === 0 ? [t('sandbox.acceptance.missing_consumption')] : []),
+    ...(proof.refunded.length === 0 ? [t('sandbox.acceptance.missing_refund')] : []),
+  ]
+  return {
+    /** Every step has passed, or the last one was left. */
+    reached,
+    /** ISO 8601; null until then. */
+    passedAt: run.passed_at?.toISOString() ?? null,
+    /** Order ids that count. */
+    consumed: proof.consumed,
+    refunded: proof.refunded,
+    /** What is missing, a sentence each. */
+    missing: passed ? [] : missing,
+    /** Contacts that it needs and the partner has yet to name. */
+    missingContacts: passed || run.superseded_at !== null ? [] : missingContacts.map((role) => contactName(role, t)),
+    openSteps: steps
+      .filter(({ step }) => openSteps.includes(step.id))
+      .map(({ step }) => ({ name: stepName(step.id, t), href: stepHref(run.run_id, step.id) })),
+    /** The check can be asked for. */
+    open: reached && state !== 'accepted' && state !== 'replaced',
+    /** The signed report, for everybody who knows its address. */
+    signed: report ? `/sandbox/verify/${report.report_id}` : null,
+    told: contactMessages(run.run_id, told, t),
+    /** Nobody was told because no contact was named; one can still be. */
+    noContact: !passedBefore,
+    live: (await findPartner(deps, run.partner_id))?.stage === 'live',
+    nobodyTold: t(passedBefore ? 'sandbox.told.before' : 'sandbox.told.nobody'),
+    /** Where mails are written while no mail server is set. */
+    mailFolder: told.folder,
+  }
+}

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purge, purgeTask } from '../../src/operations/jobs/purge.ts'
+import { keepFingerprint, lastPurge } from '../../src/platform/db/installation.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
+import { type Answer, injectWire } from '../acceptance/http.ts'
+import { signedIn } from '../console/person.ts'
+import { ADMIN_TOKEN, type World } from '../harness.ts'
+import { openShards, personOfEach, withoutShard } from './four-shards.ts'
+
+/** One shard of four cannot be used: its people wait, everybody else is served. */
+
+const AWAY = 'shard_1_of_4'
+
+interface Held {
+  readonly user: User
+  readonly browser: Browser
+  readonly tokens: TokenSet
+  /** A code that was not used yet. */
+  readonly consented: Consented
+}
+
+let world: World
+let client: Client
+let app: App
+/** One of each shard. */
+let people: Held[]
+beforeAll(async () => {
+  world = await openShards()
+  await keepFingerprint(world.deps.db, world.deps.keys)
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp()
+  people = []
+  for (const user of await personOfEach(client)) {
+    const browser = await client.signedIn(user, app)
+    const tokens = await client.getTokens(browser, app)
+    people.push({ user, browser, tokens, consented: await client.getCode(browser, app) })
+  }
+})
+afterAll(() => world.close())
+
+const away = <T>(work: () => Promise<T>): Promise<T> => withoutShard(world, AWAY, work)
+const ready = async () => (await world.app.inject('/readyz')).json()
+const ofEach = (ask: (person: Held) => Promise<Answer>) => Promise.all(people.map(ask))
+const asOperator = (method: string, path: string, body?: object) =>
+  client.call(
+    method,
+    `/admin/v1${path}`,
+    { authorization: `Bearer ${ADMIN_TOKEN}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    body && JSON.stringify(body),
+  )
+const refused = ({ status, headers }: Answer) => status === 503 && Number(headers['retry-after']) > 0
+
+/** Those of the shard are refused with Retry-After, all others get this status. */
+function expectServed(what: string, answers: readonly Answer[], status: number): void {
+  expect([what, answers.map((answer) => (refused(answer) ? 'later' : answer.status))]).toEqual([
+    what,
+    [status, 'later', status, status],
+  ])
+}
+
+describe('its people are told to come back, and all others are served', () => {
+  it('by area A', async () => {
+    const asked = await away(() =>
+      Promise.all([
+        ofEach(({ tokens }) => client.userInfo(tokens.access_token)),
+        ofEach(({ tokens }) => client.phone(tokens.access_token)),
+        ofEach(({ consented }) => client.exchange(app, consented)),
+        ofEach(({ tokens }) => client.refresh(app, tokens.refresh_token)),
+        ofEach(({ browser }) => browser.open(client.authorizePath(client.request(app)))),
+      ]),
+    )
+    for (const [at, answers] of asked.entries()) expectServed(`call ${at}`, answers, 200)
+    // What was refused was not done: code and token still work.
+    const { tokens, consented } = people[1] as Held
+    tokenSetOf(await client.exchange(app, consented))
+    tokenSetOf(await client.refresh(app, tokens.refresh_token))
+    dataOf(await client.userInfo(tokens.access_token))
+  })
+
+  it('by sign-in and the account pages', async () => {
+    const [pages, changes, signedIn] = await away(() =>
+      Promise.all([
+        ofEach(({ browser }) => browser.send('GET', '/account')),
+        ofEach(({ browser }) => browser.send('POST', '/account/security/authenticator')),
+        ofEach(({ user: { passport, password } }) =>
+          client.newBrowser().send('POST', '/sign-in', { passport, password }),
+        ),
+      ]),
+    )
+    expectServed('page', pages, 200)
+    expectServed('change', changes, 200)
+    expectServed('sign-in', signedIn, 303)
+  })
+
+  it('by operators, who see, export and erase one of another shard; lists over all people wait', async () => {
+    const { person } = await signedIn(world, 'admin')
+    const erased = await personOfEach(client)
+    const keyed = ({ cid, user_id }: User) => `cid=${cid}&user_id=${user_id}`
+    await away(async () => {
+      const [shown, exported, gone, pages, found, lists, listPage] = await Promise.all([
+        ofEach(({ user: { cid, user_id } }) => asOperator('GET', `/users/${cid}/${user_id}`)),
+        ofEach(({ user: { cid, user_id } }) => asOperator('GET', `/users/${cid}/${user_id}/export?reason=asked`)),
+        Promise.all(erased.map(({ cid, user_id }) => asOperator('POST', '/users/erase', { cid, user_id }))),
+        Promise.all(people.map(({ user }) => person.get(`/console/users/user?${keyed(user)}`))),
+        ofEach(({ user: { passport } }) => asOperator('GET', `/users?passport=${passport}`)),
+        Promise.all([asOperator('GET', '/users'), asOperator('GET', '/users?name=Test')]),
+        person.get('/console/users'),
+      ])
+      expectServed('show', shown, 200)
+      expectServed('export', exported, 200)
+      expectServed('erase', gone, 200)
+      expectServed('console', pages as unknown as Answer[], 200)
+      expectServed('search', found, 200)
+      expect([...lists, listPage as unknown as Answer].map(refused)).toEqual([true, true, true])
+    })
+    const left = await Promise.all(erased.map(({ cid, user_id }) => asOperator('GET', `/users/${cid}/${user_id}`)))
+    expect(left.map(({ status }) => status)).toEqual([404, 200, 404, 404])
+  })
+})
+
+describe('operators learn', () => {
+  it('from /readyz which it is, and from the log once when it goes and once when it is back', async () => {
+    const lines = () =>
+      world
+        .logged()
+        .split('\n')
+        .filter((line) => /a shard is/.test(line))
+    const before = lines().length
+    await away(async () => {
+      for (let asked = 0; asked < 3; asked++) {
+        const answer = await world.app.inject('/readyz')
+        expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok', shards_away: [AWAY] }])
+      }
+    })
+    await expect.poll(ready).toEqual({ status: 'ok' })
+    await ready()
+    const told = lines().slice(before)
+    expect(told.map((line) => JSON.parse(line)).map(({ shard, msg }) => [shard, msg])).toEqual([
+      [AWAY, 'a shard is away'],
+      [AWAY, 'a shard is back'],
+    ])
+  })
+
+  it('what the purge has left: it goes on with the others, and the next one comes to its end', async () => {
+    const now = world.clock.now()
+    for (const schema of [0, 1, 2, 3].map((place) => `shard_${place}_of_4`))
+      await world.pool.query(`update ${schema}.access_token set expires_at = $1`, [new Date(now.getTime() - 7_200_000)])
+    const of = async (schema: string) =>
+      (await world.pool.query(`select count(*)::int as rows from ${schema}.access_token`)).rows[0].rows
+    const purgedAt = await lastPurge(world.deps.db)
+    const left = await of(AWAY)
+    const signal = new AbortController().signal
+    const job = { id: '1', signal, log: world.log }
+    await away(async () => {
+      const { deleted, ...end } = await purge(world.deps, {})
+      expect(end).toMatchObject({ finished: false, shards_away: [AWAY] })
+      expect(deleted.access_token).toBeGreaterThan(0)
+      await purgeTask(world.deps, {}, job as never)
+    })
+    expect(await Promise.all(['shard_0_of_4', AWAY, 'shard_2_of_4', 'shard_3_of_4'].map(of))).toEqual([0, left, 0, 0])
+    expect(world.logged()).toContain('shards are away: their expired rows are left to the next purge')
+    expect(await lastPurge(world.deps.db)).toEqual(purgedAt)
+    const { deleted, ...end } = await purge(world.deps, {})
+    expect(end).toMatchObject({ finished: true })
+    expect([end.total, deleted.access_token]).toEqual([left, left])
+    expect(await lastPurge(world.deps.db)).toEqual(world.clock.now())
+  })
+})

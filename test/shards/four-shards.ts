@@ -1,0 +1,42 @@
+import pg from 'pg'
+import { routingKeyOf } from '../../src/authorization/account/index.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { shardOf } from '../../src/platform/db/shards.ts'
+import type { Client, User } from '../acceptance/client.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
+import { emptied } from './empty-database.ts'
+
+/** A service with four shards, whatever TEST_SHARDS says. */
+
+export const SHARDS = 4
+
+export async function openShards(): Promise<World> {
+  const database = await emptied()
+  await migrate(database.url, SHARDS)
+  return openWorld({ ...MANY_CONNECTIONS, SHARDS: String(SHARDS) }, database)
+}
+
+/** One person of each shard, in the order of the shards. */
+export async function personOfEach(client: Client): Promise<User[]> {
+  const people: User[] = []
+  while (people.length < SHARDS) {
+    const user = await client.makeUser()
+    if (shardOf(routingKeyOf(user.cid, user.user_id), SHARDS) === people.length) people.push(user)
+  }
+  return people
+}
+
+/** While `work` runs no statement gets at the tables of this shard. */
+export async function withoutShard<T>({ databaseUrl }: World, schema: string, work: () => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: databaseUrl })
+  await admin.connect()
+  try {
+    const { rows } = await admin.query('select tablename as name from pg_tables where schemaname = $1', [schema])
+    const tables = rows.map(({ name }) => `${schema}.${name}`)
+    await admin.query('begin')
+    await admin.query(`lock table ${tables.join(', ')} in access exclusive mode`)
+    return await work()
+  } finally {
+    await admin.end()
+  }
+}

@@ -48,7 +48,9 @@ afterAll(async () => {
 })
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
-  running = await startProcess({ DATA_DIR: folder, DEMO: 'off', ...settings })
+  // A code that is sent again is no theft, however long the starts take.
+  const patient = { CODE_DUPLICATE_WINDOW_S: '300' }
+  running = await startProcess({ DATA_DIR: folder, DEMO: 'off', ...patient, ...settings })
   await until(() => serverPids(running).length === Number(settings.HTTP_PROCESSES ?? 0))
 }
 

@@ -31,9 +31,9 @@ export function* userInfoAsks({ live }: FilledWorld, name: Name): Iterable<Ask> 
   }
 }
 
-/** A5, and for every 200 of them a sign-in by password: 50 a second at 10,000. */
+/** A5, and sign-ins by password of a hundred people. */
 export async function besideSignIns(world: FilledWorld, name: Name): Promise<Ask[]> {
-  const passports = await seedCredentials(world, Math.ceil(world.live.length / 200))
+  const passports = await seedCredentials(world, 100)
   const signIns = passports.map((passport): Ask => {
     const body = new URLSearchParams({ passport, password: PASSWORD }).toString()
     return { target: '/sign-in', headers: FORM, body, expect: { kind: 'beside', status: 303 } }

@@ -74,7 +74,7 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
     asks: userInfoAsks,
   },
   'sign-ins': {
-    title: 'A5 at half of its peak rate, and a sign-in by password for every 200',
+    title: 'A5 at half of its peak rate, and 50 sign-ins by password a second',
     contestants: ['gatehouse'],
     order: 'random',
     offered: { of: 'a5', times: 0.5 },

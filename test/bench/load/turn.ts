@@ -9,6 +9,9 @@ import type { Prepared } from './list.ts'
 const TIMER_GRAIN_MS = 2
 const SILENCE_MS = 10_000
 const TOKENS_TO_TRY = 20
+/** What goes on beside an open loop: so often, over so many connections of its own. */
+const BESIDE_EVERY_MS = 20
+const BESIDE_CONNECTIONS = 200
 
 interface InFlight {
   readonly asked: Prepared
@@ -29,10 +32,12 @@ export async function runTurn(turn: Turn, list: readonly Prepared[], onMeasuring
 class RunningTurn {
   readonly #turn: Turn
   readonly #list: readonly Prepared[]
+  readonly #beside: readonly Prepared[]
   readonly #checker = answerChecker()
   readonly #connections: Connection[] = []
   readonly #inFlight = new Map<Connection, InFlight>()
   readonly #idle: Connection[] = []
+  readonly #idleBeside: Connection[] = []
   /** Open loop: when the requests were due that found every connection busy. */
   readonly #overdue: number[] = []
   readonly #latencies: number[] = []
@@ -52,7 +57,8 @@ class RunningTurn {
 
   constructor(turn: Turn, list: readonly Prepared[]) {
     this.#turn = turn
-    this.#list = list
+    this.#list = list.filter(({ expect }) => expect.kind !== 'beside')
+    this.#beside = list.filter(({ expect }) => expect.kind === 'beside')
   }
 
   async run(onMeasuring: () => void): Promise<TurnResult> {
@@ -62,10 +68,13 @@ class RunningTurn {
       this.#fail = reject
     })
     ended.catch(() => {}) // it is awaited below, maybe after it has been rejected
-    while (this.#connections.length < connections) {
+    const open = async (): Promise<Connection> => {
       const onAnswer = (connection: Connection, answer: Answer) => this.#onAnswer(connection, answer)
-      this.#connections.push(await openConnection(port, onAnswer, (error) => this.#fail(error)))
+      const opened = await openConnection(port, onAnswer, (error) => this.#fail(error))
+      this.#connections.push(opened)
+      return opened
     }
+    while (this.#connections.length < connections) await open()
     const now = performance.now()
     this.#nextDue = now
     this.#onMeasuring = onMeasuring
@@ -74,6 +83,10 @@ class RunningTurn {
     else {
       this.#idle.push(...this.#connections)
       this.#timers.push(setInterval(() => this.#sendDue(perSecond), 1))
+    }
+    if (this.#beside.length > 0) {
+      while (this.#idleBeside.length < BESIDE_CONNECTIONS) this.#idleBeside.push(await open())
+      this.#timers.push(setInterval(() => this.#sendBeside(), BESIDE_EVERY_MS))
     }
     await ended
     return this.#result()
@@ -127,17 +140,32 @@ class RunningTurn {
     const found = this.#inFlight.get(connection)
     if (!found) throw new Error('an answer that nobody asked for')
     this.#inFlight.delete(connection)
+    if (found.asked.expect.kind === 'beside') {
+      this.#checker.check(answer, found.asked.expect)
+      this.#idleBeside.push(connection)
+      if (now >= this.#endsAt && this.#inFlight.size === 0) this.#over()
+      return
+    }
     const refused = this.#turn.overload && answer.status === 503
     if (!refused) this.#checker.check(answer, found.asked.expect)
     if (this.#answered === 0) this.#startClock(now)
     this.#answered++
     this.#lastAnswerAt = now
-    const counts = now >= this.#measuresFrom && now < this.#endsAt && found.asked.expect.kind !== 'beside'
-    if (counts) this.#count(now - found.since, refused)
+    if (now >= this.#measuresFrom && now < this.#endsAt) this.#count(now - found.since, refused)
     const closedLoop = this.#turn.perSecond === undefined
     const since = closedLoop || now >= this.#endsAt ? now : this.#overdue.shift()
     if (since === undefined) this.#idle.push(connection)
     else this.#send(connection, since)
+  }
+
+  /** One at a time, in turn. Those that are left when the time is up are not sent. */
+  #sendBeside(): void {
+    const now = performance.now()
+    const connection = now < this.#endsAt ? this.#idleBeside.pop() : undefined
+    if (!connection) return
+    const asked = this.#beside[Math.floor(Math.random() * this.#beside.length)] as Prepared
+    this.#inFlight.set(connection, { asked, since: now })
+    connection.send(asked.request)
   }
 
   #count(took: number, refused: boolean): void {

@@ -190,6 +190,9 @@ it('operators are told once of each request by mail, where they have said their 
     const { cookie } = await adminTokenHolder(telling)
     const page = await clientOf(telling).call('GET', path, { cookie: `${COOKIE}=${cookie}`, accept: 'text/html' })
     expect(visibleText(page.text)).toContain('Sunny Day Trips')
+    // Its number is not that of a request that was refused.
+    expect(page.text).not.toContain('/console/requests/')
+    expect(page.text).toContain(`href="/console/apps/${appKey}"`)
     // Decided meanwhile: there is nothing to tell.
     await someone.browser.send('POST', `/developer/apps/${appKey}/request/withdraw`, {})
     await TASKS['send-request-mail'](telling.deps, first, job)

@@ -176,7 +176,7 @@ const backOf = (page: Placed | undefined, record: Values): string =>
 
 const fact = (change: Placed, name: string, value: unknown, { t }: PageContext): Fact => ({
   name: labelOf(t, change, name),
-  cells: [cellFor(name, value, t)],
+  cells: [cellFor(name, value, t, change.about.at(-1))],
 })
 
 const factOf = (change: Placed, name: string, record: Values, context: PageContext): Fact =>

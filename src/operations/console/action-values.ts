@@ -14,7 +14,8 @@ const STATES = new Set(['state', 'status', 'stage', 'role', 'outcome', 'mail_sta
 const LETTER_BY_LETTER =
   /(?:_id|_key|_uri|_url|_uris|hosts|scopes|^value|^origin|^path|^voucher|^kid|^action|^setting|^head|^came|^answer)$/
 
-export function cellFor(name: string, value: unknown, t: Translate): Cell {
+/** `own`: the field that names the record of this very page, which does not lead to another. */
+export function cellFor(name: string, value: unknown, t: Translate, own?: string): Cell {
   if (isEmpty(value)) return text('–')
   if (value instanceof Date) return time(value)
   if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reason(value))
@@ -23,7 +24,7 @@ export function cellFor(name: string, value: unknown, t: Translate): Cell {
   const shown = inWords(value).slice(0, LONGEST)
   if (isRecord(value)) return withMoments(shown)
   const page = PAGES[name]
-  if (page)
+  if (page && name !== own)
     return { text: name === 'request_id' ? `${shown.slice(0, 8)}…` : shown, href: at(page, shown), isCode: true }
   return { text: shown, ...(LETTER_BY_LETTER.test(name) ? { isCode: true } : {}) }
 }

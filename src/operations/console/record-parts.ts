@@ -19,7 +19,7 @@ const NAMED_BY = new Set(['key', 'value'])
 
 /** `completed`: what a table of such rows gets besides. */
 export function recordParts(
-  action: Action,
+  action: Action & Partial<Pick<Placed, 'about'>>,
   record: Values,
   context: PageContext,
   completed: (rows: readonly Values[], table: Table) => Table = (_, table) => table,
@@ -30,7 +30,9 @@ export function recordParts(
   return {
     facts: facts.map((fact) => ({
       name: nameOfFact(action, fact, t),
-      cells: [fact.column ? cellIn(fact.column, fact.row, t, now) : cellFor(fact.name, fact.value, t)],
+      cells: [
+        fact.column ? cellIn(fact.column, fact.row, t, now) : cellFor(fact.name, fact.value, t, action.about?.at(-1)),
+      ],
     })),
     tables: tables.map(({ name, columns, rows }) => {
       const head = columns.map((of) => labelOf(t, action, NAMED_BY.has(of.name) ? `${name}.${of.name}` : of.name))

@@ -154,6 +154,8 @@ export interface Action extends Place {
   /** Title of the page; its button says the same, unless it has a text of its own. */
   readonly title: string
   readonly button?: string
+  /** It ends something that cannot be brought back: the button is red. */
+  readonly isDangerous?: true
   /** Fields whose text counts to the last space: passwords. */
   readonly exactly?: readonly string[]
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */

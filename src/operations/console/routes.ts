@@ -157,6 +157,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
     const shown = {
       title: about === undefined ? context.t(action.title) : `${context.t(action.title)}: ${about}`,
       button: context.t(action.button ?? action.title),
+      isDangerous: action.isDangerous === true,
       says,
       facts,
       fields: fields.map((field) => ({

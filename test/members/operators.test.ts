@@ -84,12 +84,12 @@ describe('gatehouse partner members', () => {
   const id = () => String(partner.partner_id)
 
   it('lists, invites and removes', async () => {
-    expect((await run('list', id())).stdout).toBe('no members: the clientSecret signs in to the sandbox\n')
+    expect((await run('list', id())).stdout).toBe('no members\n')
     const invited = await run('invite', id(), '--mail', OWNER.mail, '--role', 'owner')
     expect(invited).toMatchObject({ code: 0, stderr: '' })
     expect(invited.stdout).toMatch(/^owner {2}\S+Z {2}- +waiting +owner@example\.com$/m)
     expect(JSON.parse((await run('list', id(), '--json')).stdout)).toMatchObject({ members: [OWNER] })
-    expect((await run('remove', id(), '--mail', 'Owner@Example.com')).stdout).toContain('no members')
+    expect((await run('remove', id(), '--mail', 'Owner@Example.com')).stdout).toMatch(/^members +-$/m)
   })
 
   it('resets a partner: the last owner too is removed, and the clientSecret signs in again', async () => {

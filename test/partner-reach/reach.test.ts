@@ -73,7 +73,7 @@ describe('a circuit breaker', () => {
     const { rows } = await world.pool.query(query)
     expect(rows).toMatchObject([{ partner_id: '7001', actor_name: 'ADMIN_TOKEN', detail: { processes: 2 } }])
     await fail(7001n)
-    expect((await cli('partner', 'reset-breaker', '7001')).stdout).toBe('reset in 1 processes\n')
+    expect((await cli('partner', 'reset-breaker', '7001')).stdout).toMatch(/^processes +1$/m)
     expect(await call(7001n)).toBe('connect')
     expect((await cli('partner', 'reset-breaker', '1')).code).toBe(1)
   })

@@ -56,6 +56,8 @@ describe('gatehouse order', () => {
     const { code, stdout } = await run('order', 'show', ORDER)
     expect(code).toBe(0)
     expect(stdout).toMatch(/call +order +state: paying → paid/)
+    // A refund names codes under the same name, and they are no vouchers.
+    expect(stdout.match(/^vouchers\b.*$/gm)).toEqual(['vouchers'])
     expect(stdout).toMatch(/order-refund +\d+ ms +200 +606 +partner-code: 606/)
     expect((await run('order', 'show', ORDER, '--json')).stdout).toContain('"order_id": 8985652356562370000,')
     expect((await run('order', 'list', '--state', 'consumed')).stdout).toMatch(

@@ -17,15 +17,15 @@ export const shardsOf = ({ DATABASE_URL }: Record<string, string>): { SHARDS?: s
 export const EVERYBODY = 'everybody'
 
 /** For a client of a test, whose statements find everybody. */
-export function everybodyUrl(databaseUrl: string): string {
+export function everybodyUrl(databaseUrl: string, shards = SHARDS): string {
   const url = new URL(databaseUrl)
-  if (SHARDS > 1) url.searchParams.set('options', `-c search_path=${EVERYBODY},public`)
+  if (shards > 1) url.searchParams.set('options', `-c search_path=${EVERYBODY},public`)
   return url.href
 }
 
-export async function makeWhole(client: pg.Client): Promise<void> {
-  if (SHARDS === 1) return
-  const schemas = Array.from({ length: SHARDS }, (_, place) => `shard_${place}_of_${SHARDS}`)
+export async function makeWhole(client: pg.ClientBase, shards = SHARDS): Promise<void> {
+  if (shards === 1) return
+  const schemas = Array.from({ length: shards }, (_, place) => `shard_${place}_of_${shards}`)
   const [first] = schemas
   if (CITUS_URL) await client.query(SAME_DATABASE)
   await client.query(`create schema ${EVERYBODY}`)
@@ -39,7 +39,7 @@ export async function makeWhole(client: pg.Client): Promise<void> {
       `create table ${whole} (like ${first}.${tablename} including defaults) partition by range (routing_key)`,
     )
     for (const [place, schema] of schemas.entries()) {
-      const range = 65_536 / SHARDS
+      const range = 65_536 / shards
       const values = `for values from (${place * range}) to (${(place + 1) * range})`
       await client.query(
         CITUS_URL

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { startEmbedded } from '../../src/platform/db/embedded/server.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
+import { everybodyUrl, makeWhole } from '../one-table.ts'
 import {
   ALL_PROCESSES,
   type Connection,
@@ -45,11 +46,15 @@ export async function setStage(options: Options, endings: Endings, progress: (te
   }
   /** Gatehouse brings the schema, so it is there before the database is filled and before others use it. */
   const openWorld = async (name: GatehouseOptions['name'], databaseUrl: string, tokens: number) => {
-    const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: BENCH })
+    const shards = Number(options.settings.SHARDS ?? 1)
+    const connectionString = everybodyUrl(databaseUrl, shards)
+    const pool = new pg.Pool({ connectionString, max: 4, application_name: BENCH })
     pool.on('error', () => {})
     endings.add(() => pool.end())
     progress(`starting ${name}`)
     await add(startGatehouse({ ...options, name, databaseUrl, secretKey, folder }))
+    const client = await pool.connect()
+    await makeWhole(client, shards).finally(() => client.release())
     return fillWorld({ pool, keys: deriveKeys(secretKey), folder }, tokens, progress)
   }
   const connection: Connection = { databaseUrl: server.databaseUrl, secretKey }

@@ -119,6 +119,14 @@ describe('the secret of an app', () => {
   })
 })
 
+it('a new authenticator leads back also after signing in again on the way', async () => {
+  const { browser } = await founder(world)
+  world.clock.advance(901)
+  const begun = await browser.send('POST', '/account/security/authenticator', { return_to: path })
+  const page = `/account/security/sign-in?${new URLSearchParams({ return_to: path })}`
+  expect(header(begun, 'location')).toBe(`/sign-in?${new URLSearchParams({ return_to: page })}&confirm=1`)
+})
+
 it('all tokens end at once, after the numbers were shown', async () => {
   const other = await founder(world)
   await withAuthenticator(world, other)

@@ -159,7 +159,7 @@ it('what was remembered is asked again, and does not come back with what is allo
     const { db } = world.deps
     const remember = (...scopes: string[]) => rememberConsent(db, { ...consent, scopes }, world.clock.now())
     await remember('openid')
-    await remember('profile')
+    await remember('profile', 'openid')
     expect([...(await rememberedScopes(db, consent))].sort()).toEqual(['openid', 'profile'])
     await (end === 'user' ? endUser(user) : endApp(app))
     expect(await rememberedScopes(db, consent)).toEqual([])

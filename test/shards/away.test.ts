@@ -159,11 +159,28 @@ describe('operators learn', () => {
       await purgeTask(world.deps, {}, job as never)
     })
     expect(await Promise.all(['shard_0_of_4', AWAY, 'shard_2_of_4', 'shard_3_of_4'].map(of))).toEqual([0, left, 0, 0])
-    expect(world.logged()).toContain('shards are away: their expired rows are left to the next purge')
+    expect(world.logged()).toContain('shards are away, or locked: their expired rows are left to the next purge')
     expect(await lastPurge(world.deps.db)).toEqual(purgedAt)
     const { deleted, ...end } = await purge(world.deps, {})
     expect(end).toMatchObject({ finished: true })
     expect([end.total, deleted.access_token]).toEqual([left, left])
     expect(await lastPurge(world.deps.db)).toEqual(world.clock.now())
+  })
+
+  it('of a shard in which one table is locked that table alone is left', async () => {
+    const expired = [new Date(world.clock.now().getTime() - 100 * 86_400_000)]
+    await world.pool.query(`update ${AWAY}.refresh_token set expires_at = $1`, expired)
+    const locker = await world.pool.connect()
+    try {
+      await locker.query('begin')
+      await locker.query(`lock table ${AWAY}.access_token in access exclusive mode`)
+      const { deleted, ...end } = await purge(world.deps, {})
+      expect(end).toMatchObject({ finished: false, shards_away: [AWAY] })
+      expect(deleted.refresh_token).toBeGreaterThan(0)
+    } finally {
+      await locker.query('rollback')
+      locker.release()
+    }
+    expect(await purge(world.deps, {})).toMatchObject({ finished: true })
   })
 })

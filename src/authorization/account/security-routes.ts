@@ -6,6 +6,7 @@ import { translator } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
+import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { confirmOwnTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCodes } from './factors.ts'
 import { preparePages } from './forms-guard.ts'
@@ -33,12 +34,17 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const { return_to } = signInQuery.parse(given)
     return return_to === undefined ? '' : localPath(return_to, config.PUBLIC_URL)
   }
+  /** The page itself, opened again after a sign-in on the way. */
+  const withReturnTo = (given: unknown): string => {
+    const return_to = returnToOf(given)
+    return return_to === '' ? OVERVIEW : `${OVERVIEW}?${new URLSearchParams({ return_to })}`
+  }
   const toOverview = (reply: FastifyReply) => reply.headers(NO_STORE_HEADERS).redirect(OVERVIEW, 303)
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
     const { done } = securityQuery.parse(request.query)
-    return session ? show(request, reply, session, '', done) : askToSignIn(reply, OVERVIEW, false)
+    return session ? show(request, reply, session, '', done) : askToSignIn(reply, withReturnTo(request.query), false)
   })
 
   const withPasskeys = hasPasskeys(config)
@@ -62,7 +68,10 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
     const page = { ...shown, section: 'security', person }
-    return sendPage(request, reply, 'account/security', page, { scripts: true, query: '' })
+    return sendPage(request, reply, 'account/security', page, {
+      scripts: true,
+      query: queryOf(withReturnTo(request.query)),
+    })
   }
   if (withPasskeys) await app.register(passkeyForms, { deps, overview: OVERVIEW, show })
 
@@ -70,7 +79,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const change = (path: string, work: Handler): void => {
     app.get(path, (_request, reply) => toOverview(reply)) // the address of the answer, opened again
     app.post(path, async (request, reply) => {
-      const session = await freshSession(deps, request, reply, OVERVIEW)
+      const session = await freshSession(deps, request, reply, withReturnTo(request.body))
       if (!session) return reply
       return work(request, reply, session, { ...deps, actor: actorOf(request, 'user') })
     })

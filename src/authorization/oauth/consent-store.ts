@@ -52,27 +52,29 @@ const consentsRevokedAt = ({ routingKey, cid, userId, appKey }: ConsentKey) => s
   from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
   left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
 
-/** Adds the scopes that the user allows now to those that are remembered. Citus takes no subquery in an insert. */
+/**
+ * Adds the scopes that the user allows now to those that are remembered; what was revoked goes first. Two statements, since
+ * Citus takes no subquery in an insert.
+ */
 export async function rememberConsent(
   db: Db,
   consent: ConsentKey & { readonly scopes: readonly string[] },
   now: Date,
 ): Promise<void> {
   const { routingKey, cid, userId, appKey, scopes } = consent
-  await Promise.all([
-    db.of(routingKey).exec(
-      sql`delete from remembered_consent
-          where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
-            and allowed_at <= ${consentsRevokedAt(consent)}`,
-    ),
-    db.of(routingKey).exec(
-      sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
-          values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
-          on conflict (routing_key, cid, user_id, app_key) do update
-          set scopes = case when known.scopes @> excluded.scopes then known.scopes else known.scopes || excluded.scopes end,
-              allowed_at = excluded.allowed_at`,
-    ),
-  ])
+  const shard = db.of(routingKey)
+  await shard.exec(
+    sql`delete from remembered_consent
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
+          and allowed_at <= ${consentsRevokedAt(consent)}`,
+  )
+  const others = scopes.reduce((kept, scope) => sql.part`array_remove(${kept}, ${scope})`, sql.part`known.scopes`)
+  await shard.exec(
+    sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
+        values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
+        on conflict (routing_key, cid, user_id, app_key) do update
+        set scopes = ${others} || excluded.scopes, allowed_at = excluded.allowed_at`,
+  )
 }
 
 export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: ConsentKey): Promise<number> =>

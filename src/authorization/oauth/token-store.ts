@@ -113,6 +113,9 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], most: number): P
         from (select routing_key from token union all select routing_key from before) both_kinds group by routing_key`,
   )
 
+/** In parts they come here and go back: the rest is left to the next time. */
+const HELD_AT_ONCE = 10_000
+
 const tokenKey = z.object({ routing_key: z.number(), token_hash: z.instanceof(Buffer) })
 const KEY = ({ routing_key, token_hash }: z.output<typeof tokenKey>) => sql.part`
   ${routing_key}::int as routing_key, ${token_hash}::bytea as token_hash`
@@ -142,14 +145,14 @@ const endOldestInParts = (
         tokenKey,
         sql`select t.routing_key, t.token_hash from ${beyondNewest(sql.part`access_token`, routingKeys, most)} old
             join access_token t on t.routing_key = old.routing_key and t.token_hash = old.token_hash
-            for update of t skip locked`,
-      ),
-      tx.exec(
-        sql`delete from ended_access_token e
-            using ${beyondNewest(sql.part`ended_access_token`, routingKeys, ENDED_OF_GRANT)} old
-            where e.routing_key = old.routing_key and e.token_hash = old.token_hash`,
+            limit ${HELD_AT_ONCE} for update of t skip locked`,
       ),
     ])
+    await tx.exec(
+      sql`delete from ended_access_token e
+          using ${beyondNewest(sql.part`ended_access_token`, routingKeys, ENDED_OF_GRANT)} old
+          where e.routing_key = old.routing_key and e.token_hash = old.token_hash`,
+    )
     if (held.length === 0) return before
     const keys = sql.rows('held', held, KEY)
     await Promise.all([

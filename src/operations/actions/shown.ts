@@ -20,6 +20,8 @@ interface ShownTable {
   readonly name: string
   readonly columns: readonly Column<object>[]
   readonly rows: readonly Values[]
+  /** What names the row that the list is of, where that is a row of another table. */
+  readonly of?: string
 }
 
 interface ShownValues {
@@ -45,6 +47,9 @@ const isObject = (value: unknown): value is object =>
   !(value instanceof Date || value instanceof LocalizedText) &&
   Object.keys(value ?? {}).length > 0
 
+/** Other fields may have the name of a part: a refund names the codes of its vouchers. */
+const isRecordList = (value: unknown): boolean => Array.isArray(value) && value.some(isRecord)
+
 const isJson = (value: unknown): boolean =>
   isObject(value) && (!Array.isArray(value) || value.some((entry) => isObject(entry)))
 
@@ -52,7 +57,7 @@ const isJson = (value: unknown): boolean =>
 export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surface: Surface): ShownValues {
   const shown: ShownValues = { facts: [], tables: [], texts: [] }
   const { on, t, now } = surface
-  const add = (name: string, value: unknown, row: Values, column?: Column<object>): void => {
+  const add = (name: string, value: unknown, row: Values, column?: Column<object>, of?: string): void => {
     const declared = parts?.[name]
     const columns = declared && columnsOn(on, declared)
     if (value === undefined || (declared?.length !== 0 && columns?.length === 0)) return
@@ -60,11 +65,11 @@ export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surfac
       return void shown.texts.push([name, value])
     if (!isObject(value)) return void shown.facts.push({ name, value, row, ...(column ? { column } : {}) })
     if (columns && Array.isArray(value)) {
-      shown.tables.push({ name, columns, rows: value })
+      shown.tables.push({ name, columns, rows: value, ...(of === undefined ? {} : { of }) })
       for (const one of value as Values[])
         for (const [entry, list] of Object.entries(one))
-          if (parts?.[entry] && Array.isArray(list) && !columns.some((column) => column.name === entry))
-            add(entry, list, one)
+          if (parts?.[entry] && isRecordList(list) && !columns.some((column) => column.name === entry))
+            add(entry, list, one, undefined, columns[0] && String(cellOf(columns[0], one, t, now)))
       return
     }
     const table = parts ? undefined : tableOf(value)

@@ -61,10 +61,13 @@ function recordText(action: Pick<Given, 'parts'>, values: Values): string[] {
   })
   return [
     ...(lines.length > 0 ? [aligned(lines)] : []),
-    ...tables.map(({ name, columns, rows }) => `${name}\n${tableText(columns, rows)}`),
+    ...tables.map(({ name, columns, rows, of }) => `${heading(name, of)}\n${tableText(columns, rows)}`),
     ...texts.map(([name, value]) => `${name}\n${typeof value === 'string' ? value : prettyLossless(value)}`),
   ]
 }
+
+const heading = (name: string, of: string | undefined): string =>
+  of === undefined ? name : printable(`${name} of ${of}`)
 
 function tableText(columns: Columns, rows: readonly Values[]): string {
   const { now } = here()

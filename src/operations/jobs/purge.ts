@@ -16,7 +16,7 @@ import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { Overloaded } from '../../platform/lib/concurrency-limit.ts'
-import { DatabaseUnavailable } from '../../platform/lib/database-errors.ts'
+import { DatabaseUnavailable, isAway } from '../../platform/lib/database-errors.ts'
 import { SANDBOX_RETENTION } from '../../sandbox/portal/index.ts'
 import { MEMBER_RETENTION } from '../../ticketing/members/index.ts'
 import { NOTICE_RETENTION } from '../../ticketing/mtp/index.ts'
@@ -105,13 +105,14 @@ export async function purge(
   })
   const pending = (await Promise.all(inPlaces)).flat()
   const deleted: Record<string, number> = {}
-  const away = new Set<string>()
+  /** Shards of which something is left, and those that are not asked again: away, or a second table was locked or slow. */
+  const [left, away] = [new Set<string>(), new Set<string>()]
   let total = 0
   const purged = (finished: boolean): Purged => ({
     deleted,
     total,
     finished,
-    ...(away.size > 0 ? { shards_away: [...away].sort() } : {}),
+    ...(left.size > 0 ? { shards_away: [...left].sort() } : {}),
   })
   const end = performance.now() + seconds * 1000
   for (let next = pending.shift(); next; next = pending.shift()) {
@@ -121,7 +122,8 @@ export async function purge(
     const began = performance.now()
     const { rows, last } = await removeBatch(next).catch((error: unknown) => {
       if (shard === undefined || !(error instanceof DatabaseUnavailable || error instanceof Overloaded)) throw error
-      away.add(shard)
+      if (isAway(error.cause) || left.has(shard)) away.add(shard)
+      left.add(shard)
       return NOTHING
     })
     if (rows === 0) continue
@@ -134,8 +136,8 @@ export async function purge(
     const restMs = Math.min((ended - began) * REST_FACTOR, end - ended)
     await sleep(restMs, undefined, { signal }).catch(() => {})
   }
-  if (away.size === 0 && retention === RETENTION) await keepPurged(db, clock.now())
-  return purged(away.size === 0)
+  if (left.size === 0 && retention === RETENTION) await keepPurged(db, clock.now())
+  return purged(left.size === 0)
 }
 
 interface Place extends Retention {
@@ -161,7 +163,7 @@ export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
     log.info(purged, 'purging expired rows')
   }
   const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })
-  if (purged.shards_away) log.warn(purged, 'shards are away: their expired rows are left to the next purge')
+  if (purged.shards_away) log.warn(purged, 'shards are away, or locked: their expired rows are left to the next purge')
   else if (purged.total > 0 || !purged.finished) log.info(purged, 'expired rows were purged')
 }
 

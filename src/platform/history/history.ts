@@ -51,8 +51,13 @@ const changeText = ({ change }: HistoryRow): string =>
     .map(([field, sides]) => `${field}: ${sides.map(sideText).join(' → ')}`)
     .join('; ')
 
-const sideText = (value: unknown): string =>
-  value === null ? '–' : typeof value === 'object' ? stringifyLossless(value) : String(value)
+const MAX_SIDE = 100
+
+function sideText(value: unknown): string {
+  if (value === null) return '–'
+  const text = typeof value === 'object' ? stringifyLossless(value) : String(value)
+  return text.length > MAX_SIDE ? `${text.slice(0, MAX_SIDE)}…` : text
+}
 
 /** What operators are shown of the history. */
 export const HISTORY_COLUMNS: readonly Shown<HistoryRow>[] = [

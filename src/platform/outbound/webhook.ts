@@ -15,7 +15,7 @@ export const WEBHOOK_PROBLEMS = {
   timeout: 'the webhook did not respond in time',
   'too-large': 'the response of the webhook is larger than 64 KiB',
   broken: 'the webhook closed the connection',
-  none: 'there is no webhook any more',
+  none: 'the app has no webhook any more',
 }
 
 const problemOf = (failure: CallFailure): string =>

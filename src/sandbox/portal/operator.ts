@@ -25,7 +25,7 @@ const messageText = ({ headers = [], body = '', cut_from }: Message): string =>
   [
     ...(cut_from === undefined ? [] : [`the beginning of ${cut_from} characters:`]),
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    ...['', body],
+    ...['', body || '-'],
   ].join('\n')
 
 /** One of the two messages of a call. */

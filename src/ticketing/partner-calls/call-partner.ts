@@ -17,7 +17,7 @@ export type AnswerOf<Name extends InterfaceName> = z.output<Definition<Name>['an
 
 /**
  * One signed call to a partner, never made inside of a transaction, and recorded with its secrets masked. It is repeated
- * only where a test run asks for that (faults.ts). Whatever the partner does wrong is a result; only errors of our own
+ * only where a test run asks for that (deps.ts). Whatever the partner does wrong is a result; only errors of our own
  * throw.
  */
 export async function callPartner<Name extends InterfaceName>(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { localized } from '../../../platform/lib/localized-text.ts'
 import { issuedCodes, promisedCodes } from '../../../ticketing/orders/index.ts'
 import type { AnswerOf } from '../../../ticketing/partner-calls/index.ts'
@@ -55,13 +56,16 @@ type Codes = readonly { readonly voucher: string }[]
 
 /** Whether both name the same codes, in whatever order and however often; each as it is shown. */
 function comparedCodes(issued: Codes, reported: Codes): { isSame: boolean; expected: string; actual: string } {
-  const [expected, actual] = [codesText(issued), codesText(reported)]
-  return { isSame: expected === actual, expected: startOf(expected), actual: startOf(actual) }
+  const [expected, actual] = [differentCodes(issued), differentCodes(reported)]
+  return { isSame: isDeepStrictEqual(expected, actual), expected: codesText(expected), actual: codesText(actual) }
 }
 
-const codesText = (codes: Codes): string => [...new Set(codes.map(({ voucher }) => voucher))].sort().join(', ') || '–'
+const differentCodes = (codes: Codes): string[] => [...new Set(codes.map(({ voucher }) => voucher))].sort()
 
-const startOf = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
+function codesText(codes: readonly string[]): string {
+  const text = codes.join(', ') || '–'
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+}
 
 /**
  * As many different codes as voucherType says: none, one a ticket, or one an order. Documents may come beside them, and

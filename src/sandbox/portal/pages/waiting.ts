@@ -12,8 +12,8 @@ import type { LogLine } from './log-line.ts'
 import type { ShownLog } from './shown-log.ts'
 
 /**
- * How to do the demo partner's part of a step: in its back office, or by a call of its control API. Null for every other partner, and where a seller tries a program of their own as the demo partner: those have to send
- * the notice themselves.
+ * How to do the demo partner's part of a step: in its back office, or by a call of its control API. Null for every other
+ * partner, and where a seller tries a program of their own as the demo partner: those have to send the notice themselves.
  */
 export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting) {
   const action = demoActionFor(waiting)

@@ -70,7 +70,10 @@ function urlProblem(url: string): string | undefined {
 const hasNoConnection = (found: Probe): boolean =>
   found.outcome === 'failed' && ['unreachable', 'address', 'dns', 'connect', 'tls'].includes(found.failure)
 
-/** Each check in the reader's words, timed in milliseconds from the start of the request; `outcome` is the worst of those that were tried. */
+/**
+ * Each check in the reader's words, timed in milliseconds from the start of the request; `outcome` is the worst of those that
+ * were tried.
+ */
 function told(findings: Findings, locale: Locale) {
   const t = translator(locale)
   const checks = PREFLIGHT_CHECK_IDS.map((id) => {

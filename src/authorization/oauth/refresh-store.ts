@@ -40,6 +40,14 @@ const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
+const foundBy = (asked: readonly Refresh[]): Fragment => sql.part`from ${sql.rows('asked', asked, ASKED)}
+          cross join lateral (
+            select grant_id, rotated_at from refresh_token
+            where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
+          ) r
+          cross join ${GRANT} g
+          cross join ${USER} p`
+
 /** Issues one more access token for each refresh token that is valid; the other columns say why not. */
 const extensions: Batched<Refresh, FoundRefresh> = {
   row: FoundRefresh,
@@ -49,13 +57,7 @@ const extensions: Batched<Refresh, FoundRefresh> = {
     sql`with found as (
           select asked.ordinal, asked.routing_key, asked.access_hash, asked.access_expires_at, r.grant_id, r.rotated_at,
                  ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
-          from ${sql.rows('asked', asked, ASKED)}
-          cross join lateral (
-            select grant_id, rotated_at from refresh_token
-            where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
-          ) r
-          cross join ${GRANT} g
-          cross join ${USER} p
+          ${foundBy(asked)}
         ), issued as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at
@@ -77,13 +79,7 @@ const extensionsInParts = inParts(
           from (
             select asked.ordinal, r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at,
                    p.status as user_status
-            from ${sql.rows('asked', asked, ASKED)}
-            cross join lateral (
-              select grant_id, rotated_at from refresh_token
-              where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
-            ) r
-            cross join ${GRANT} g
-            cross join ${USER} p
+            ${foundBy(asked)}
           ) found`,
   },
   (db, found) =>

@@ -87,7 +87,7 @@ interface Watch {
 /**
  * Deletes expired rows in small batches, one of each table after the other so that none waits for another.
  * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
- * A shard that is away is asked once and left out.
+ * A shard that is away is asked once and left out; of one in which a table is locked that table alone is.
  */
 export async function purge(
   { db, clock, config, metrics }: Deps,

@@ -10,11 +10,13 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { countOwnChange } from '../../platform/throttle/index.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
+import { askForPassword } from './forgotten.ts'
 import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
+import { deviceCookieOf, FORGOTTEN } from './sign-in-cookies.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
-import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
+import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
 /** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
 const REFERRER = 'strict-origin'
@@ -138,4 +140,32 @@ interface Read {
 function problemOf({ data, error }: Read, t: Translate): string {
   if (!data) return t(hasWrongCharacters(error) ? 'password.characters' : 'password.length')
   return data.password === data.password_again ? '' : t('password.differs')
+}
+
+/** The page for whoever has forgotten the password. It says the same whether there is such a person. */
+export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config, clock } = deps
+  if (config.PASSWORD_RESET === 'off') return
+  const deviceCookie = deviceCookieOf(config)
+  await preparePages(app, config)
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: object) =>
+    sendPage(request, reply, 'account/forgotten', { passport: '', alert: '', asked: false, ...shown }, { query: '' })
+
+  app.get(FORGOTTEN, (request, reply) =>
+    show(request, reply, { passport: signInQuery.parse(request.query).login_hint ?? '' }),
+  )
+
+  app.post(FORGOTTEN, async (request, reply) => {
+    const locale = localeOfRequest(request)
+    const t = translator(locale)
+    const form = forgottenForm.safeParse(request.body)
+    if (!form.success) return show(request, reply.code(400), { alert: t('forgotten.incomplete') })
+    const { passport } = form.data
+    const until = await askForPassword(deps, { passport, address: request.ip, device: deviceCookie.read(request) })
+    if (!until) return show(request, reply, { passport, asked: true })
+    const seconds = Math.max(1, secondsUntil(until, clock.now()))
+    reply.code(429).header('Retry-After', String(seconds))
+    return show(request, reply, { passport, alert: t('forgotten.limited', { when: inMinutes(locale, seconds) }) })
+  })
 }

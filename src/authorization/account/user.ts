@@ -7,13 +7,12 @@ import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { changePassport } from './contact-change.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
-import { listUsers as usersOf } from './list-store.ts'
+import { type FoundUserRow, findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { deletePicture } from './picture-store.ts'
 import { deleteChange, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
-import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
 import {
   maskedUser,
   type NewUser,

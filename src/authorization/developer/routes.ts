@@ -10,8 +10,7 @@ import { curlOf } from './examples.ts'
 import { openApi } from './openapi.ts'
 import { chosenApp, type OwnApp, ownExample } from './own-values.ts'
 import { quickstart } from './quickstart.ts'
-import { type DescribedOperation, describeOperations } from './reference.ts'
-import { LONGEST_SEARCH, matching } from './search.ts'
+import { type DescribedOperation, describeOperations, LONGEST_SEARCH, matching } from './reference.ts'
 
 const docsQuery = z.object({ q: z.string().max(LONGEST_SEARCH).catch('') }).catch({ q: '' })
 

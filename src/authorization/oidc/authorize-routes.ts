@@ -11,8 +11,14 @@ import { parseQuery, type Query, queryOf } from '../../platform/lib/web/request-
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, sessionCookie, signInFor } from '../account/index.ts'
 import { consentPage, decideConsent, oauthFailure, type Parameters } from '../oauth/index.ts'
-import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
-import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
+import {
+  type AuthorizationResponse,
+  checkStandardRequest,
+  codeResponse,
+  errorResponse,
+  RedirectedFailure,
+  type StandardRequest,
+} from './authorize.ts'
 import { type Continuation, SIGN_IN_COUNTS_S, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import { oidcFailure } from './failures.ts'

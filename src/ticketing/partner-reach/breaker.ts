@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import * as store from './breaker-store.ts'
+import type { ReachDeps } from './certificate.ts'
 import type { BreakerChange } from './circuit-breakers.ts'
-import type { ReachDeps } from './deps.ts'
 
 /** A statement only when a breaker opens, stays open after another failure, or closes. */
 export async function storeBreaker(

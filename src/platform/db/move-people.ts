@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { z } from 'zod'
-import { distribute } from './citus.ts'
+import { commitInTwoPhases, distribute } from './citus.ts'
 import { applyToShard, isMigrated, tablesOfPeople, withLock } from './migrate.ts'
 import { shardsFound } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -39,6 +39,7 @@ export const movePeople = (
     const schemas = schemasOf(shards)
     await distribute(client, schemas)
     for (const schema of schemas) await applyToShard(client, schema)
+    await commitInTwoPhases(client, schemas)
     const tables = tablesOfPeople()
     const rows: Record<string, number> = {}
     for (const [at, table] of tables.entries()) {

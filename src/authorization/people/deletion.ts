@@ -56,17 +56,11 @@ export const listDeletionRequests = operation(
   },
 )
 
-/** What came of a run. Who could not be erased is tried again by the next one. */
-interface Erased {
-  readonly erased: number
-  readonly failures: readonly unknown[]
-}
-
 /**
- * Erases those whose time is over, as operators do; one after the other, each in a transaction of its own. Nobody, where
- * the setting leaves it to operators by now.
+ * Erases those whose time is over, as operators do; one after the other, each in a transaction of its own. Who could
+ * not be erased is tried again by the next run. Nobody, where the setting leaves it to operators by now.
  */
-export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erased> {
+export async function eraseDue(deps: Deps, signal: AbortSignal) {
   const failures: unknown[] = []
   let erased = 0
   if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased, failures }

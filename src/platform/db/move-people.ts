@@ -7,13 +7,6 @@ import { schemasOf } from './shards.ts'
 
 /** Moves people to more shards, from `public` or from fewer of them, while no service runs. */
 
-export interface MovedPeople {
-  readonly from: number
-  readonly to: number
-  /** Rows by table. */
-  readonly rows: Readonly<Record<string, number>>
-}
-
 const ROUTING_KEYS = 65_536
 const SET_ASIDE_WITHIN = '10s'
 
@@ -27,7 +20,7 @@ export const movePeople = (
   databaseUrl: string,
   shards: number,
   onProgress: (done: number, total: number) => void = () => {},
-): Promise<MovedPeople> =>
+) =>
   withLock(databaseUrl, async (client) => {
     const { count, moving, target } = await shardsFound(client)
     const from = moving ?? count

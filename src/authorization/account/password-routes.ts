@@ -2,12 +2,11 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
 import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
-import { inMinutes, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { countOwnChange } from '../../platform/throttle/index.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
 import { askForPassword } from './forgotten.ts'
@@ -64,7 +63,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (!(error instanceof PasswordRefused)) throw error
       noteForLog(request, { detail: error.reason })
       const [key, status] = REFUSALS[error.reason]
-      return show(request, reply.code(status), { refused: true, alert: translator(localeOfRequest(request))(key) })
+      return show(request, reply.code(status), { refused: true, alert: textsFor(request)(key) })
     }
   }
 
@@ -85,7 +84,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     refusing(request, reply, async () => {
       const { token } = passwordQuery.parse(request.body)
       const acting = { ...deps, actor: actorOf(request, 'user') }
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       if (token === undefined) return change(request, reply, acting, t)
       const form = newPasswordForm.safeParse(request.body)
       const alert = problemOf(form, t)
@@ -122,11 +121,8 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })
-      const seconds = Math.max(1, secondsUntil(error.retryAt, deps.clock.now()))
-      reply.code(429).header('Retry-After', String(seconds))
-      return show(request, reply, {
-        alert: t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) }),
-      })
+      const when = retryAfter(request, reply, error.retryAt, deps.clock.now())
+      return show(request, reply, { alert: t('sign_in.limited', { when }) })
     }
   }
 }
@@ -157,15 +153,13 @@ export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   )
 
   app.post(FORGOTTEN, async (request, reply) => {
-    const locale = localeOfRequest(request)
-    const t = translator(locale)
+    const t = textsFor(request)
     const form = forgottenForm.safeParse(request.body)
     if (!form.success) return show(request, reply.code(400), { alert: t('forgotten.incomplete') })
     const { passport } = form.data
     const until = await askForPassword(deps, { passport, address: request.ip, device: deviceCookie.read(request) })
     if (!until) return show(request, reply, { passport, asked: true })
-    const seconds = Math.max(1, secondsUntil(until, clock.now()))
-    reply.code(429).header('Retry-After', String(seconds))
-    return show(request, reply, { passport, alert: t('forgotten.limited', { when: inMinutes(locale, seconds) }) })
+    const when = retryAfter(request, reply, until, clock.now())
+    return show(request, reply, { passport, alert: t('forgotten.limited', { when }) })
   })
 }

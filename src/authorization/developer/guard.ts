@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { type Translate, translator } from '../../platform/lib/web/locale.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { STEP_UP } from '../account/index.ts'
 import { accountGuard, type PersonRequest } from '../people/index.ts'
@@ -67,8 +67,7 @@ export async function developerGuard(app: FastifyInstance, deps: Deps, limits: {
   return { forPerson, forDeveloper, forTeam, forApp }
 }
 
-export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate =>
-  translator(localeOfRequest(request))
+export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate => textsFor(request)
 
 const STATUS: Partial<Readonly<Record<TeamRefusalReason, number>>> = {
   not_owner: 403,

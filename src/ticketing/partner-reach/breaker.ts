@@ -43,14 +43,8 @@ export const listBreakers = operation(
   },
 )
 
-export interface ResetBreaker {
-  readonly partner_id: bigint
-  /** In how many processes it was open. */
-  readonly processes: number
-}
-
 /** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
-export async function resetBreaker(deps: Deps, partner_id: bigint): Promise<ResetBreaker> {
+export async function resetBreaker(deps: Deps, partner_id: bigint) {
   await showPartner(deps, partner_id)
   return deps.db.tx(async (db) => {
     const processes = await store.deleteOpenBreakersOf(db, partner_id, deps.clock.now())

@@ -43,6 +43,16 @@ export const listBreakers = operation(
   },
 )
 
+/** Since when a partner is not called, and when the next call is tried; nothing of one that is called. */
+export async function breakerOf(
+  deps: Deps,
+  { partner_id }: { readonly partner_id: bigint },
+): Promise<Partial<Pick<store.OpenBreaker, 'opened_at' | 'retry_at'>>> {
+  const { rows } = await store.listOpenBreakers(deps.db, { partner_id, limit: 1 }, deps.clock.now())
+  const [open] = rows
+  return open ? { opened_at: open.opened_at, retry_at: open.retry_at } : {}
+}
+
 export interface ResetBreaker {
   readonly partner_id: bigint
   /** In how many processes it was open. */

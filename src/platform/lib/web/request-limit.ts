@@ -65,6 +65,11 @@ export class RequestLimit {
         return
       }
       connection.used = true
+      if (request.headers.host === undefined && request.httpVersion === '1.1') {
+        connection.ending = true
+        server.emit('clientError', withoutHost(request), request.socket)
+        return
+      }
       if (++connection.unanswered > MAX_UNANSWERED) {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
@@ -98,6 +103,10 @@ export class RequestLimit {
     this.#inProgress--
   }
 }
+
+/** As Node tells what it cannot read. */
+const withoutHost = ({ method, url }: IncomingMessage): Error =>
+  Object.assign(new Error('no Host header'), { rawPacket: Buffer.from(`${method} ${url}`) })
 
 /** Reads no further request of this connection for a while, once this one has been answered and read to its end. */
 function pauseAfter(request: IncomingMessage, answer: ServerResponse): void {

@@ -58,17 +58,12 @@ export const listDeletionRequests = operation(
   },
 )
 
-/** What came of a run. Who could not be erased is tried again by the next one. */
-interface Erased {
-  readonly erased: number
-  readonly failures: readonly unknown[]
-}
-
 /**
  * Erases those whose time is over, as operators do: in each shard one after the other, each in a transaction of its own, so
- * that one that is away keeps no others. Nobody, where the setting leaves it to operators by now.
+ * that one that is away keeps no others. Who could not be erased is tried again by the next run. Nobody, where the setting
+ * leaves it to operators by now.
  */
-export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erased> {
+export async function eraseDue(deps: Deps, signal: AbortSignal) {
   if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failures: [] }
   const { length } = deps.db.shards()
   const each = Array.from({ length }, (_, place) => eraseDueOf(deps, keysOfShard(place, length), signal))
@@ -76,7 +71,7 @@ export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erased>
   return { erased: all.reduce((sum, { erased }) => sum + erased, 0), failures: all.flatMap(({ failures }) => failures) }
 }
 
-async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal): Promise<Erased> {
+async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
   const failures: unknown[] = []
   let erased = 0
   for (const { cid, user_id } of await store.dueRequests(deps.db, keys, deps.clock.now(), AT_ONCE)) {

@@ -7,13 +7,6 @@ import { keysOfShard, schemasOf } from './shards.ts'
 
 /** Moves people to more shards, from `public` or from fewer of them, while no service runs. */
 
-export interface MovedPeople {
-  readonly from: number
-  readonly to: number
-  /** Rows by table. */
-  readonly rows: Readonly<Record<string, number>>
-}
-
 const SET_ASIDE_WITHIN = '10s'
 
 const setAside = (count: number): string[] => Array.from({ length: count }, (_, place) => `moved_${place}_of_${count}`)
@@ -26,7 +19,7 @@ export const movePeople = (
   databaseUrl: string,
   shards: number,
   onProgress: (done: number, total: number) => void = () => {},
-): Promise<MovedPeople> =>
+) =>
   withLock(databaseUrl, async (client) => {
     const { count, moving, target } = await shardsFound(client)
     const from = moving ?? count

@@ -225,7 +225,7 @@ describe('a list', () => {
   it('says what is wrong with a filter', async () => {
     const page = await admin.get('/console/orders?state=nonsense&strange=1')
     expect(page.status).toBe(400)
-    expect(page.text).toContain('<code>strange</code> is not a known field')
+    expect(page.text).toContain('<strong>strange</strong> is not a known field')
   })
 })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import type { Problem } from '../../platform/lib/web/rescode.ts'
+import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
 import { type AppFields, registerApp } from '../teams/index.ts'
 
 /** The form of an app: lists are typed a line each. */
@@ -67,14 +67,13 @@ const LABELS: Readonly<Record<string, string>> = {
   redirect_uris: 'developer.app.redirect_uris',
   hosts: 'developer.app.hosts',
   scopes: 'developer.app.scopes',
-  reasons: 'developer.app.reason',
   kind: 'developer.app.kind',
 }
 
-/** What is wrong with the form, each with the label of its field; the problems themselves are English. */
-export function problemsOf(error: InvalidInput, t: Translate): { readonly label: string; readonly problem: string }[] {
-  return error.problems.map(({ field, problem }: Problem) => {
-    const [name = ''] = field.split(/[.[]/)
-    return { label: LABELS[name] ? t(LABELS[name]) : field, problem }
+/** What is wrong with the form, each with the label of its field. */
+export const problemsOf = ({ problems }: InvalidInput, t: Translate): ShownProblem[] =>
+  shownProblems(problems, t, (field) => {
+    const scope = SCOPES.find((id) => field === `reasons.${id}`)
+    if (scope) return t('developer.app.reason_for', { scope: t(`scope.${scope.toLowerCase()}`) })
+    return LABELS[field] && t(LABELS[field])
   })
-}

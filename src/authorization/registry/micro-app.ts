@@ -11,6 +11,7 @@ import {
   type UnchangedSince,
   unchangedSince,
 } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
@@ -32,7 +33,7 @@ import {
 
 export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
 
-const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
+const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
 interface Origin {
   /** Secret of demo data; null: it gets one later. */

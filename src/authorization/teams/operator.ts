@@ -5,6 +5,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
@@ -50,9 +51,9 @@ const giveApp = (
 /** The locked team. */
 async function teamOf(db: Db, given: string): Promise<string> {
   const [team_id, another] = isUuid(given) ? [given] : await operators.teamsNamed(db, given)
-  if (another) throw new InvalidInput([{ field: 'team_id', problem: 'is the name of several teams: give the id' }])
+  if (another) throw new InvalidInput([{ field: 'team_id', problem: localized('several-teams') }])
   if (team_id && (await lockTeam(db, team_id))) return team_id
-  throw new InvalidInput([{ field: 'team_id', problem: 'is no team' }])
+  throw new InvalidInput([{ field: 'team_id', problem: localized('no-team') }])
 }
 
 /** What operators do with the teams of developers. */

@@ -5,6 +5,7 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
@@ -68,7 +69,7 @@ const requestChange = operation(
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside, { kind }) => {
       const app = await showMicroApp(inside, appKey)
       if (app.stage !== 'live') throw notFound()
-      if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: 'cannot be changed' }])
+      if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
       await ask(inside, app, 'change', asked)
     }),
 )

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
+import { issue } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberMail, memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
@@ -58,10 +59,10 @@ export const appFields = z
   })
   .superRefine(({ scopes, reasons, hosts, redirect_uris }, context) => {
     if (hosts.length + redirect_uris.length === 0) {
-      context.addIssue({ code: 'custom', path: ['redirect_uris'], message: 'is required where there are no hosts' })
+      context.addIssue({ ...issue('required-without-hosts'), path: ['redirect_uris'] })
     }
     for (const scope of scopes.filter((one) => reasons[one] === undefined)) {
-      context.addIssue({ code: 'custom', path: ['reasons', scope], message: 'is required' })
+      context.addIssue({ ...issue('must-be-required'), path: ['reasons', scope] })
     }
   })
 export type AppFields = z.output<typeof appFields>

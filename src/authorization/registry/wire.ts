@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
-import { ofEveryCall, shapeOf } from '../../platform/db/record-fields.ts'
+import { marked, shapeOf } from '../../platform/db/record-fields.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
@@ -102,7 +102,7 @@ export type MicroAppFilter = z.output<typeof microAppFilter>
  * such as URIs and keys.
  */
 export const callingApp = z.object({
-  ...shapeOf(ofEveryCall(MICRO_APP_FIELDS), 'kept'),
+  ...shapeOf(marked(MICRO_APP_FIELDS, 'everyCall'), 'kept'),
   valid_from: microApp.shape.valid_from,
 })
 export type CallingApp = z.output<typeof callingApp>

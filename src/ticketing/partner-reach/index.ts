@@ -2,8 +2,6 @@
 
 export { breakerAllows, breakerOf, listBreakers, storeBreaker } from './breaker.ts'
 export { REACH_RETENTION } from './breaker-store.ts'
-export { certificatesEndingSoon, noteCertificate } from './certificate.ts'
+export { certificatesEndingSoon, KnownCertificates, noteCertificate, type ReachDeps } from './certificate.ts'
 export { BREAKER, CircuitBreakers } from './circuit-breakers.ts'
-export type { ReachDeps } from './deps.ts'
-export { KnownCertificates } from './known-certificates.ts'
 export { REACH_ACTIONS } from './operator.ts'

@@ -47,6 +47,8 @@ it('the page of a request of developers says in words what each scope is for', a
   const { text } = await viewer.get(`/console/app-requests/${filled.request_id}`)
   expect(text).toMatch(/<dt>What each scope is for: USER_INFO<\/dt><dd[^>]*>&quot;&gt;&lt;img/)
   expect(text).not.toContain('{')
+  expect(text).toMatch(/<td[^>]*>Redirect URIs<\/td>/)
+  expect(text).not.toContain('redirect_uris')
 })
 
 describe('a change', () => {

@@ -74,6 +74,11 @@ export class RequestLimit {
         return
       }
       connection.used = true
+      if (request.headers.host === undefined && request.httpVersion === '1.1') {
+        connection.ending = true
+        server.emit('clientError', withoutHost(request), request.socket)
+        return
+      }
       if (++connection.unanswered > MAX_UNANSWERED) {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
@@ -122,6 +127,10 @@ export class RequestLimit {
     answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
   }
 }
+
+/** As Node tells what it cannot read. */
+const withoutHost = ({ method, url }: IncomingMessage): Error =>
+  Object.assign(new Error('no Host header'), { rawPacket: Buffer.from(`${method} ${url}`) })
 
 /** Tells the app of its limit; called once, before the rooms. */
 export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit): void {

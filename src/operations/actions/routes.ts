@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { type DepsFor, seesPeople } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { answerLossless } from '../../platform/lib/web/envelope.ts'
 import { readBodiesExactly } from '../../platform/lib/web/exact-body.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import { fieldsOf, typedFields } from './fields.ts'
 import { numberIfOne } from './values.ts'
@@ -31,7 +31,7 @@ export function actionRoutes<Deps>(
         const output = await perform(depsFor(request), given)
         if (action.respond) {
           noteForLog(request, { code: 0 })
-          const file = action.respond.of(output, translator(localeOfRequest(request)))
+          const file = action.respond.of(output, textsFor(request))
           return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
         }
         const shown = action.masked && !seesPeople(request) ? action.masked(output) : output
@@ -73,7 +73,7 @@ function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQ
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isRecord) return given
   const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
-  if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
+  if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: localized('in-path-already') })))
   return { ...given, ...withNumbers(action, params), ...fixed }
 }
 

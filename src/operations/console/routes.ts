@@ -3,11 +3,11 @@ import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
+import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
-import { noSuchPath, type Problem, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { noSuchPath, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
@@ -22,17 +22,13 @@ import { SECTIONS } from './sections/index.ts'
 import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
-interface ShownProblem extends Problem {
-  readonly isTranslated?: true
-}
-
 type ContextOf = (request: FastifyRequest, exactly?: readonly string[]) => PageContext
 
 const contextFrom =
   (deps: ServiceDeps): ContextOf =>
   (request, exactly = []) => ({
     deps: onBehalfOf(deps, request),
-    t: translator(localeOfRequest(request)),
+    t: textsFor(request),
     locale: localeOfRequest(request),
     role: whoIs(request).role,
     params: paramsOf(request),
@@ -103,7 +99,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       lead: context.t(page.lead),
       path: HOME + page.path,
       filters,
-      problems,
+      problems: shownProblems(problems, context.t, labelIn(filters)),
       ...list,
       next: list.next === null ? null : `?${new URLSearchParams({ ...others, after: list.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
@@ -152,8 +148,8 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
   const onRequest = rolesOnly(action.operation)
   const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
     const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
-    const problems = problemsOf(error, context) ?? []
     const { about, says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
+    const problems = problemsOf(error, context, fields) ?? []
     const shown = {
       title: about === undefined ? context.t(action.title) : `${context.t(action.title)}: ${about}`,
       button: context.t(action.button ?? action.title),
@@ -189,14 +185,14 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
       }
       return doneAt(reply, back)
     } catch (error) {
-      if (!problemsOf(error, context)) throw error
+      if (!problemsOf(error, context, [])) throw error
       return confirm(request, reply.code(400), error)
     }
   })
 }
 
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.headers(NO_STORE_HEADERS).redirect(`${page}${page.includes('?') ? '&' : '?'}done=1`, 303)
+  seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
 /** What was typed before; a hidden field always has the page's present value. */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
@@ -204,11 +200,12 @@ function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext):
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
+const labelIn = (fields: readonly Field[]) => (name: string) => fields.find((field) => field.name === name)?.label
+
 /** Problems that the operator can fix; the page shows them above its form. Refusals are in the reader's language. */
-function problemsOf(error: unknown, { locale }: PageContext): readonly ShownProblem[] | undefined {
-  if (error instanceof InvalidInput) return error.problems
+function problemsOf(error: unknown, { t, locale }: PageContext, fields: readonly Field[]): ShownProblem[] | undefined {
+  if (error instanceof InvalidInput) return shownProblems(error.problems, t, labelIn(fields))
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
-  if (error instanceof RefusedRequest)
-    return [{ field: '', problem: trafficTexts(locale).reason(error.describe), isTranslated: true }]
-  return [{ field: '', problem: error.message }]
+  if (error instanceof RefusedRequest) return [{ label: '', problem: trafficTexts(locale).reason(error.describe) }]
+  return [{ label: '', problem: error.message, isEnglish: true }]
 }

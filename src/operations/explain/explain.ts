@@ -17,7 +17,10 @@ import { auditBetween } from '../../platform/audit/index.ts'
 import { isBigint } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { maskedAnswer, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
 import { findNotice } from '../../ticketing/mtp/index.ts'
@@ -25,11 +28,8 @@ import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../
 import { showOrder } from '../../ticketing/orders/index.ts'
 import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
 
-/** PostgreSQL cannot hold the character 0. */
-const NO_NUL = /^[^\0]*$/
-
-export const oneRequest = z.strictObject({ request_id: z.uuid('must be a request id, as X-Request-Id has it') })
-export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).regex(NO_NUL, 'must be text') })
+export const oneRequest = z.strictObject({ request_id: z.uuid(problem('must-be-request-id')) })
+export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300) })
 
 /** Entries of one list. */
 const MAX_ROWS = 20
@@ -95,7 +95,7 @@ const nothingKnown = (about: string) => {
   })
 }
 
-const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
+const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])
 
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
@@ -211,3 +211,12 @@ async function usersOf(deps: Deps, about: string): Promise<Explained> {
   })
   return users.length > 0 ? { people: await Promise.all(people) } : {}
 }
+
+/** What is known of a request without what the partner wrote, for operators who may not see people. */
+export const withoutOthersWords = ({ rejected_call: call, notice, ...found }: ExplainedRequest): ExplainedRequest => ({
+  ...found,
+  ...(call && {
+    rejected_call: { ...call, reason: maskedReason(call.reason), answer: maskedAnswer(call.answer, call.reason) },
+  }),
+  ...(notice && { notice: { ...notice, answer: maskedAnswer(notice.answer, null) } }),
+})

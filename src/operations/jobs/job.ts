@@ -12,19 +12,20 @@ import {
 import { filterText, pageInput, pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const jobFilter = z.strictObject({
   failed: z
-    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], problem('must-be-boolean'))
     .default(false),
   task: filterText(64).optional(),
   ...pageInput(z.tuple([z.string().regex(/^\d{1,18}$/)])),
 })
 export type JobFilter = z.output<typeof jobFilter>
 
-export const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') })
+export const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, problem('must-be-job-id')) })
 export type OneJob = z.output<typeof oneJob>
 
 const noSuchJob = (jobId: string): RescodeError => invalidRequest(`job ${jobId} does not exist`, { status: 404 })

@@ -1,11 +1,12 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const noSuchPartner = (): RescodeError => invalidRequest('no such partner', { status: 404 })
 
 /** `fields` are those of partner_id and client_id that another partner has already. */
 export const partnerTaken = (fields: readonly string[]): RescodeError =>
-  new InvalidInput(fields.map((field) => ({ field, problem: 'is already taken' })))
+  new InvalidInput(fields.map((field) => ({ field, problem: localized('already-taken') })))
 
 export const signsAlready = (): RescodeError =>
   invalidRequest('the newest secret signs our calls already; rotate-secret makes a newer one')
@@ -23,7 +24,7 @@ export const noAesKey = (): RescodeError => invalidRequest('that partner has no 
 
 /** Calls cannot be encrypted without a key. */
 export const nothingToEncryptWith = (): RescodeError =>
-  new InvalidInput([{ field: 'encrypts_calls', problem: 'needs an AES key; run set-aes-key or make-aes-key first' }])
+  new InvalidInput([{ field: 'encrypts_calls', problem: localized('needs-aes-key') }])
 
 export const noOldSecret = (): RescodeError =>
   invalidRequest('there is no old secret, only the one that signs our calls')

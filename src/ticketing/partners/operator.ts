@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import type { UnchangedSince } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
@@ -28,8 +29,7 @@ import {
   type Partner,
 } from './wire.ts'
 
-const PLAIN =
-  'is plain http: what is sent there, orders and visitors included, can be read and changed on the way; use https'
+const PLAIN = localized('is-plain-http')
 
 /** Warnings about URLs of a partner that are called over a network without TLS. Such URLs are accepted. */
 function urlWarnings({
@@ -68,8 +68,11 @@ type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
 
 const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
 
-/** What operators do with partners. `testCallWith`: how a call with a new secret is tried. */
-export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
+/** What operators do with partners. `testCallWith`: how a call with a new secret is tried; `breakerOf`: whether it is called at all. */
+export const partnerActions = <Given extends Deps>(
+  testCallWith: TestCallWith<Given>,
+  breakerOf: (deps: Deps, partner: OnePartner) => Promise<object>,
+) => [
   action({
     route: 'GET /partners',
     command: 'partner list',
@@ -89,6 +92,7 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
     input: onePartner,
     run: ofPartner(showPartner),
     masked,
+    beside: breakerOf,
     related: ({ partner_id, client_id }) => [
       { operation: 'GET /orders', text: 'console.orders.title', page: ['/orders', { partner_id }] },
       { operation: 'GET /traffic', text: 'console.traffic.title', page: ['/traffic', { partner_id }] },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fields } from '../../platform/db/record-fields.ts'
+import { type Fields, marked } from '../../platform/db/record-fields.ts'
 import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
@@ -57,27 +57,32 @@ export const MICRO_APP_FIELDS = {
     created: name,
     changed: name,
     kept: z.string(),
+    ofTeam: true,
   },
   logo_url: {
     created: logoUrl.default(null),
     changed: logoUrl,
     kept: z.string().nullable(),
+    ofTeam: true,
   },
   hosts: {
     created: hosts.default([]),
     changed: hosts,
     kept: z.array(z.string()),
+    ofTeam: true,
   },
   redirect_uris: {
     created: redirectUris.default([]),
     changed: redirectUris,
     kept: z.array(z.string()),
+    ofTeam: true,
   },
   scopes: {
     created: scopes.refine(atLeastOne, ONE),
     changed: scopes,
     kept: z.array(z.enum(SCOPES)),
     everyCall: true,
+    ofTeam: true,
   },
   refresh_days: {
     created: refreshDays.default(30),
@@ -108,3 +113,6 @@ export const MICRO_APP_FIELDS = {
     everyCall: true,
   },
 } as const satisfies Fields
+
+/** What its team says of an app, in development at once and later as a request. */
+export const TEAM_FIELDS = marked(MICRO_APP_FIELDS, 'ofTeam')

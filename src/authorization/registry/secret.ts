@@ -4,7 +4,6 @@ import { generateSecret, type SecretDates, type SecretRotation } from '../../pla
 import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { newSecret, rehashSecret } from './hashed-secret-store.ts'
 import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
@@ -12,6 +11,8 @@ import {
   type AppWithFailures,
   findAppWithFailures as findCaller,
   type LiveSecret,
+  newSecret,
+  rehashSecret,
   replaceSecret,
   touchSecret,
 } from './secret-store.ts'

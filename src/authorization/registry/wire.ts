@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
-import { ofEveryCall, shapeOf } from '../../platform/db/record-fields.ts'
+import { marked, shapeOf } from '../../platform/db/record-fields.ts'
 import { asMessage } from '../../platform/lib/json/field-problem.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
@@ -104,7 +104,7 @@ export type MicroAppFilter = z.output<typeof microAppFilter>
  * such as URIs and keys.
  */
 export const callingApp = z.object({
-  ...shapeOf(ofEveryCall(MICRO_APP_FIELDS), 'kept'),
+  ...shapeOf(marked(MICRO_APP_FIELDS, 'everyCall'), 'kept'),
   valid_from: microApp.shape.valid_from,
 })
 export type CallingApp = z.output<typeof callingApp>

@@ -16,7 +16,7 @@ import { type AppFields, appFields } from './wire.ts'
 const MAX_APPS = 20
 
 /** Where a page calls from. */
-export const originsOf = ({ redirect_uris }: AppFields): string[] => [
+export const originsOf = ({ redirect_uris }: Pick<AppFields, 'redirect_uris'>): string[] => [
   ...new Set(redirect_uris.map((uri) => new URL(uri).origin)),
 ]
 

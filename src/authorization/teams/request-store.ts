@@ -3,8 +3,9 @@ import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { joinedMicroApp } from '../registry/index.ts'
-import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
+import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter, said } from './wire.ts'
 
 export const REQUEST_RETENTION: readonly Retention[] = [
   { table: 'app_request', key: ['request_id'], column: 'decided_at', keptS: () => 455 * DAY_S },
@@ -14,15 +15,12 @@ const request = z.object({
   request_id: z.string(),
   app_key: z.string(),
   kind: z.enum(['live', 'change']),
-  asked: z.strictObject({
-    name: z.string(),
-    logo_url: z.string().nullable(),
-    hosts: z.array(z.string()),
-    redirect_uris: z.array(z.string()),
-    scopes: z.array(z.enum(SCOPES)),
-    kind: z.enum(APP_KINDS),
-    reasons: z.partialRecord(z.enum(SCOPES), z.string()),
-  }),
+  // A field that is newer than the request is not asked for.
+  asked: said
+    .strict()
+    .partial()
+    .required({ name: true, redirect_uris: true })
+    .extend({ kind: z.enum(APP_KINDS), reasons: z.partialRecord(z.enum(SCOPES), z.string()) }),
   state: z.enum(REQUEST_STATES),
   asked_at: z.date(),
   /** updated_at of the app that was asked about; null of requests from before it was kept. */
@@ -61,8 +59,10 @@ export const latestRequest = (db: Db, appKey: string): Promise<AppRequest | unde
   )
 
 /** Undefined too for text that is no id. */
-export const findRequest = (db: Db, requestId: string): Promise<AppRequest | undefined> =>
-  db.maybe(request, sql`select ${COLUMNS} from app_request where request_id::text = ${requestId}`)
+export const findRequest = async (db: Db, requestId: string): Promise<AppRequest | undefined> =>
+  isUuid(requestId)
+    ? db.maybe(request, sql`select ${COLUMNS} from app_request where request_id = ${requestId}`)
+    : undefined
 
 /** True for exactly one of any number of simultaneous callers. */
 export const closeRequest = async (

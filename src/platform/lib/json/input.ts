@@ -44,9 +44,9 @@ function inWords(issue: z.core.$ZodRawIssue): LocalizedText | undefined {
     case 'invalid_format':
       return FORMATS[issue.format]
     case 'too_small':
-      return atLeast(issue.origin, Number(issue.minimum))
+      return atLeast(issue.origin, issue.minimum)
     case 'too_big':
-      return atMost(issue.origin, Number(issue.maximum))
+      return atMost(issue.origin, issue.maximum)
     default:
       return localized('must-be-valid')
   }
@@ -57,13 +57,13 @@ const asIssue: z.core.$ZodErrorMap = (issue) => {
   return text && { message: asMessage(text) }
 }
 
-function atLeast(origin: string, least: number): LocalizedText {
+function atLeast(origin: string, least: number | bigint): LocalizedText {
   if (origin === 'array') return localized('must-have-least-entries', { least })
   if (origin !== 'string') return localized('must-be-at-least', { least })
   return least === 1 ? localized('must-have-a-character') : localized('must-have-least-characters', { least })
 }
 
-function atMost(origin: string, most: number): LocalizedText {
+function atMost(origin: string, most: number | bigint): LocalizedText {
   if (origin === 'array') return localized('must-have-entries', { most })
   if (origin !== 'string') return localized('must-be-at-most', { most })
   return most === 1 ? localized('must-have-no-more-than-one') : localized('must-have-characters', { most })
@@ -84,8 +84,18 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
 /** Further problems are reported after these are fixed. */
 const MAX_PROBLEMS = 50
 
+/** Of an address or a form: PostgreSQL has no such text. JSON is refused for it when it is read. */
+const withNul = (value: unknown): Problem[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .filter(([, text]) => typeof text === 'string' && text.includes('\0'))
+        .map(([name]) => ({ field: echo(name), problem: localized('must-have-no-nul-character') }))
+    : []
+
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
+  const unstorable = withNul(value)
+  if (unstorable.length > 0) throw new InvalidInput(unstorable)
   const parsed = schema.safeParse(value, { error: asIssue })
   if (parsed.success) return parsed.data
   throw new InvalidInput(parsed.error.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf).slice(0, MAX_PROBLEMS))

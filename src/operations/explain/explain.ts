@@ -28,13 +28,8 @@ import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../
 import { showOrder } from '../../ticketing/orders/index.ts'
 import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
 
-/** PostgreSQL cannot hold the character 0. */
-const NO_NUL = /^[^\0]*$/
-
 export const oneRequest = z.strictObject({ request_id: z.uuid(problem('must-be-request-id')) })
-export const aboutWhat = z.strictObject({
-  about: z.string().min(1).max(300).regex(NO_NUL, problem('must-be-plain-text')),
-})
+export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300) })
 
 /** Entries of one list. */
 const MAX_ROWS = 20

@@ -96,7 +96,6 @@ export const FIELD_PROBLEMS = {
   'must-be-operator-name': 'must be 1 to 64 letters, digits or . _ @ -, the first one a letter or digit',
   'name-of-admin-token': 'is the name of the operator of ADMIN_TOKEN',
   'must-be-request-id': 'must be a request id, as X-Request-Id has it',
-  'must-be-plain-text': 'must be text',
   'larger-than-ids': 'is larger than an id can be',
   'in-path-already': 'is in the path already',
   'already-so': 'is already set to this; nothing was changed',

@@ -70,6 +70,14 @@ describe('a form of the console', () => {
     return problemsIn(text)
   }
 
+  it('of what cannot be done now', async () => {
+    const made = { partner_id: '7001', client_id: 'seller', name: 'Seller' }
+    await admin.submit('/console/partners/new', made)
+    expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
+      '最新的密钥已用于签名平台的请求；如需更新的密钥，请使用 rotate-secret',
+    ])
+  })
+
   it.each<[string, Record<string, string>, string[]]>([
     [
       '/console/apps/new',

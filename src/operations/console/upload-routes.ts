@@ -5,11 +5,12 @@ import type { Upload } from '../../platform/lib/action.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { REQUIRED } from '../../platform/lib/json/field-problem.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import type { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, fileTooLarge, isFileTooLarge } from '../../platform/lib/web/upload.ts'
-import { shownProblems } from '../../platform/lib/web/worded.ts'
+import { shownProblems, worded } from '../../platform/lib/web/worded.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
 import type { Action, PageContext, Table } from './page-model.ts'
@@ -26,12 +27,12 @@ const sentForm = z.object({
 })
 
 const refusedTable = (
-  problems: readonly { readonly line: number; readonly problem: string }[],
+  problems: readonly { readonly line: number; readonly problem: LocalizedText }[],
   t: Translate,
 ): Table => ({
   title: t('console.upload.refused'),
   head: [t('console.upload.line'), t('field.problem')],
-  rows: problems.slice(0, SHOWN).map(({ line, problem }) => [text(count(line)), { text: problem, isEnglish: true }]),
+  rows: problems.slice(0, SHOWN).map(({ line, problem }) => [text(count(line)), text(worded(problem, t))]),
   none: '',
   ...(problems.length > SHOWN ? { note: t('console.upload.first', { shown: String(SHOWN) }) } : {}),
 })

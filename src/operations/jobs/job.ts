@@ -14,7 +14,8 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
-import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const jobFilter = z.strictObject({
   failed: z
@@ -70,7 +71,7 @@ const changeJob = (
     const touched = await change(inside)
     const job = await findJob(inside, jobId)
     if (!job) throw noSuchJob(jobId)
-    if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
+    if (touched === 0) throw new RefusedRequest(localized('job-running', { job: jobId }))
     const auditDetail = { task: job.task, key: job.key, ...detail }
     await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: auditDetail })
     return job

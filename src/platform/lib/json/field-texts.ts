@@ -138,4 +138,16 @@ export const FIELD_PROBLEMS = {
   'required-no-product': 'is required: the product is not known',
   'is-plain-http':
     'is plain http: what is sent there, orders and visitors included, can be read and changed on the way; use https',
+  'taken-with-other-data': 'is already taken in this cid, by a user with other data',
+  'taken-by-another': 'is already taken by another user',
+  'is-of-line': 'is that of line {line}',
+  'is-of-line-in-cid': 'is that of line {line}, in the same cid',
+  'longer-than': 'is longer than {most} characters',
+  'is-not-json': 'is not JSON',
+  'is-not-csv': 'is not valid CSV: {message}',
+  'other-number-of-cells': 'has a different number of cells from the first line',
+  'not-as-utf8': 'is {problem}; save it as UTF-8',
+  'has-no-users': 'has no users',
+  'has-many-users': 'has more than {most} users; the command takes larger ones',
+  'has-many-passwords': 'has more than {most} passwords; the command takes larger ones, and hashes',
 } as const

@@ -10,16 +10,11 @@ import { DEMO_PARTNERS } from '../ticketing/partners/index.ts'
 import { DEMO_NAMES, DEMO_PARTNER } from './seed.ts'
 import { demoSchema } from './store.ts'
 
-/** How many rows of each kind are gone; a partner that orders refer to is kept, suspended and without secrets or URLs. */
-interface RemovedDemo {
-  readonly micro_apps: number
-  readonly users: number
-  readonly partners: number
-  readonly partners_kept: number
-}
-
-/** Takes the demo out of a database: afterwards none of its passwords and secrets opens anything. Done twice, it does nothing. */
-export const removeDemo = (deps: Deps): Promise<RemovedDemo> =>
+/**
+ * Takes the demo out of a database, and counts what is gone: afterwards none of its passwords and secrets opens anything. A
+ * partner that orders refer to is kept, suspended and without secrets or URLs. Done twice, it does nothing.
+ */
+export const removeDemo = (deps: Deps) =>
   deps.db.tx(async (inside) => {
     const now = deps.clock.now()
     const partners = await DEMO_PARTNERS.keys(inside)
@@ -53,16 +48,8 @@ export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   )
 }
 
-/** A row of the demo, by the name that an operator knows. */
-interface DemoRow {
-  /** micro-app, partner or user. */
-  readonly kind: string
-  readonly name: string
-  readonly status: string
-}
-
 /** What of the demo is neither suspended nor blocked, also in a database whose schema has no mark yet, or no tables. */
-async function findActiveDemo(db: Db): Promise<DemoRow[]> {
+async function findActiveDemo(db: Db) {
   const { filled, marked } = await demoSchema(db)
   if (!filled) return []
   const rows = {

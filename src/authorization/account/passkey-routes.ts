@@ -1,11 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
-import { ownPasskeys, removeOwnPasskey, renameOwnPasskey } from './own-passkeys.ts'
-import { addPasskey, registrationOptions } from './passkeys.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
+import { addPasskey, ownPasskeys, registrationOptions, removeOwnPasskey, renameOwnPasskey } from './passkeys.ts'
 import type { SignedIn } from './session.ts'
 import { freshSession, isFresh } from './step-up-guard.ts'
 import { newPasskeyForm, onePasskey, passkeyName, type SecurityChange } from './wire.ts'
@@ -40,7 +38,7 @@ interface Options {
 /** Forms of passkeys on the page about security, within whose plugin this is. */
 export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, overview, show }) => {
   const back = (reply: FastifyReply, done?: SecurityChange) =>
-    reply.headers(NO_STORE_HEADERS).redirect(done ? `${overview}?done=${done}` : overview, 303)
+    seeOther(reply, done ? `${overview}?done=${done}` : overview)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   for (const path of ['', '/rename', '/remove']) app.get(PASSKEYS + path, (_request, reply) => back(reply))
 
@@ -52,7 +50,7 @@ export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, ove
       const { name, credential: response } = form.data
       if (await addPasskey(acting(request), session, { response, name })) return back(reply, 'passkey_added')
     }
-    return show(request, reply.code(400), session, translator(localeOfRequest(request))('passkey.not_added'))
+    return show(request, reply.code(400), session, textsFor(request)('passkey.not_added'))
   })
 
   app.post(`${PASSKEYS}/rename`, async (request, reply) => {

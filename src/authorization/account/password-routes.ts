@@ -2,19 +2,20 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
 import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
-import { inMinutes, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { countOwnChange } from '../../platform/throttle/index.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
+import { askForPassword } from './forgotten.ts'
 import { preparePages } from './forms-guard.ts'
 import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
+import { deviceCookieOf, FORGOTTEN } from './sign-in-cookies.ts'
 import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
-import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
+import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
 /** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
 const REFERRER = 'strict-origin'
@@ -62,7 +63,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (!(error instanceof PasswordRefused)) throw error
       noteForLog(request, { detail: error.reason })
       const [key, status] = REFUSALS[error.reason]
-      return show(request, reply.code(status), { refused: true, alert: translator(localeOfRequest(request))(key) })
+      return show(request, reply.code(status), { refused: true, alert: textsFor(request)(key) })
     }
   }
 
@@ -83,7 +84,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     refusing(request, reply, async () => {
       const { token } = passwordQuery.parse(request.body)
       const acting = { ...deps, actor: actorOf(request, 'user') }
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       if (token === undefined) return change(request, reply, acting, t)
       const form = newPasswordForm.safeParse(request.body)
       const alert = problemOf(form, t)
@@ -120,11 +121,8 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })
-      const seconds = Math.max(1, secondsUntil(error.retryAt, deps.clock.now()))
-      reply.code(429).header('Retry-After', String(seconds))
-      return show(request, reply, {
-        alert: t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) }),
-      })
+      const when = retryAfter(request, reply, error.retryAt, deps.clock.now())
+      return show(request, reply, { alert: t('sign_in.limited', { when }) })
     }
   }
 }
@@ -138,4 +136,30 @@ interface Read {
 function problemOf({ data, error }: Read, t: Translate): string {
   if (!data) return t(hasWrongCharacters(error) ? 'password.characters' : 'password.length')
   return data.password === data.password_again ? '' : t('password.differs')
+}
+
+/** The page for whoever has forgotten the password. It says the same whether there is such a person. */
+export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config, clock } = deps
+  if (config.PASSWORD_RESET === 'off') return
+  const deviceCookie = deviceCookieOf(config)
+  await preparePages(app, config)
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: object) =>
+    sendPage(request, reply, 'account/forgotten', { passport: '', alert: '', asked: false, ...shown }, { query: '' })
+
+  app.get(FORGOTTEN, (request, reply) =>
+    show(request, reply, { passport: signInQuery.parse(request.query).login_hint ?? '' }),
+  )
+
+  app.post(FORGOTTEN, async (request, reply) => {
+    const t = textsFor(request)
+    const form = forgottenForm.safeParse(request.body)
+    if (!form.success) return show(request, reply.code(400), { alert: t('forgotten.incomplete') })
+    const { passport } = form.data
+    const until = await askForPassword(deps, { passport, address: request.ip, device: deviceCookie.read(request) })
+    if (!until) return show(request, reply, { passport, asked: true })
+    const when = retryAfter(request, reply, until, clock.now())
+    return show(request, reply, { passport, alert: t('forgotten.limited', { when }) })
+  })
 }

@@ -21,14 +21,11 @@ import { routingKeyOf, type UserKey } from './wire.ts'
 export const PASSWORD_PATH = '/password'
 const LINK_LIFETIME_S = 86_400
 
-/** A link for one person. It is a secret: whoever has it takes over the account. */
-export interface IssuedLink extends UserKey {
-  readonly url: string
-  readonly expires_at: Date
-}
-
-/** Makes a link that sets a new password once, within a day; earlier ones end. Throws 20007 (404). */
-export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
+/**
+ * Makes a link that sets a new password once, within a day; earlier ones end. It is a secret: whoever has it takes over the
+ * account. Throws 20007 (404).
+ */
+export const resetPassword = (deps: Deps, user: UserKey) =>
   deps.db.tx(async (db) => {
     const { cid, user_id } = user
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
@@ -45,13 +42,8 @@ export const resetPassword = (deps: Deps, user: UserKey): Promise<IssuedLink> =>
     return { cid, user_id, url: url.href, expires_at: link.expiresAt }
   })
 
-interface OpenedLink extends UserRowKey {
-  readonly hash: Buffer
-  readonly passport: string
-}
-
 /** Whose password a link sets; changes nothing. Throws PasswordRefused. A forged or expired one costs no statement. */
-export async function openPasswordLink({ db, keys, clock }: Deps, token: string): Promise<OpenedLink> {
+export async function openPasswordLink({ db, keys, clock }: Deps, token: string) {
   const read = parseToken(keys, PREFIX.passwordLink, token)
   if (!read) throw new PasswordRefused('link_invalid')
   if (read.expiresAt <= clock.now()) throw new PasswordRefused('link_expired')

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { madeAnew } from '../../platform/lib/picture.ts'
 import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
-import { LARGEST_UPLOAD, PICTURES, setOwnPicture, uploadedPicture } from './picture.ts'
-import { deletePicture } from './picture-store.ts'
+import { deletePicture, findPicture, setPicture } from './picture-store.ts'
 import * as store from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
@@ -64,6 +65,35 @@ const editProfile = operation(
       return true
     }),
 )
+
+/**
+ * Pictures that people upload. What is kept is made anew from what the picture shows: a JPEG of one size, without whatever
+ * else the file held (where it was taken, by whom; another file).
+ */
+
+/** The path of a picture is this, the routing key, and an id that nobody guesses. */
+const PICTURES = '/pictures'
+const LARGEST_UPLOAD = 512 * 1024
+/** The person's new picture; false for a file that is none. */
+async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
+  const bytes = await deps.pictureSlots.run(() => madeAnew(upload))
+  if (!bytes) return false
+  const { routingKey, cid, userId } = session
+  const id = randomUUID()
+  const url = `${deps.config.PUBLIC_URL}${PICTURES}/${routingKey}/${id}.jpg`
+  await deps.db.of(routingKey).tx(async (db) => {
+    if (!(await lockSignedIn({ ...deps, db }, session))) return
+    await setPicture(db, session, { id, bytes, url }, deps.clock.now())
+    const actor = asPerson(deps.actor, session)
+    const detail = { fields: ['avatar'] }
+    await recordAudit({ ...deps, db }, { event: 'user_profile_changed', actor, routingKey, cid, userId, detail })
+  })
+  return true
+}
+
+/** Undefined where there is none any more. */
+const uploadedPicture = ({ db }: Deps, routingKey: number, id: string): Promise<Buffer | undefined> =>
+  findPicture(db, routingKey, id)
 
 /** What people do about their own profile. */
 export const OWN_PROFILE = {

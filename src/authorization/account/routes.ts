@@ -1,12 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { rememberDevice } from '../../platform/throttle/index.ts'
 import type { UpstreamDeps } from '../upstream/index.ts'
@@ -65,22 +63,19 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
 
   // Somebody who is signed in gets their account.
   app.get('/', async (request, reply) => {
-    if (await findSession(deps, cookie.read(request)))
-      return reply.headers(NO_STORE_HEADERS).redirect(ACCOUNT_PATH, 303)
+    if (await findSession(deps, cookie.read(request))) return seeOther(reply, ACCOUNT_PATH)
     return sendPage(request, reply, 'index', { demoUrl })
   })
 
   // Where password managers send people (W3C, "A Well-Known URL for Changing Passwords").
-  app.get('/.well-known/change-password', (_request, reply) =>
-    reply.headers(NO_STORE_HEADERS).redirect(PASSWORD_PATH, 303),
-  )
+  app.get('/.well-known/change-password', (_request, reply) => seeOther(reply, PASSWORD_PATH))
 
   // Opened directly, where nobody is signed out without a form of ours: the page that has one.
-  app.get('/sign-out', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect('/', 303))
+  app.get('/sign-out', (_request, reply) => seeOther(reply, '/'))
 
   app.post('/sign-out', async (request, reply) => {
     const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
-    return reply.headers(NO_STORE_HEADERS).redirect(await signOut(deps, request, reply, returnTo), 303)
+    return seeOther(reply, await signOut(deps, request, reply, returnTo))
   })
 
   if (deps.upstream) return
@@ -97,7 +92,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
     const { return_to, app: asker = '', confirm } = signInQuery.parse(request.body)
     const returnTo = localPath(return_to, config.PUBLIC_URL)
     const again = { returnTo, app: asker, confirm: confirm === '1' }
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     const form = signInForm.safeParse(request.body)
     if (!form.success) return sendSignIn(request, reply.code(400), { ...again, alert: t('sign_in.incomplete') })
     const { passport, password } = form.data
@@ -120,19 +115,17 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         }),
       )
       deviceCookie.set(reply, rememberDevice(deps, accountOf(passport), device))
-      return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
+      return seeOther(reply, returnTo)
     } catch (error) {
       if (error instanceof SecondStepNeeded) {
         secondStepCookie(config).set(reply, beginSecondStep(deps, passport, error.credential))
         const query = new URLSearchParams({ return_to: returnTo })
-        return reply.headers(NO_STORE_HEADERS).redirect(`${SECOND_STEP}?${query}`, 303)
+        return seeOther(reply, `${SECOND_STEP}?${query}`)
       }
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return sendSignIn(request, reply.code(403), { ...again, passport, alert: t('sign_in.wrong') })
-      const seconds = secondsUntil(error.retryAt, clock.now())
-      const alert = t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) })
-      reply.code(429).header('Retry-After', String(Math.max(1, seconds)))
+      const alert = t('sign_in.limited', { when: retryAfter(request, reply, error.retryAt, clock.now()) })
       return sendSignIn(request, reply, { ...again, passport, alert })
     }
   })
@@ -149,11 +142,11 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         const opened = await signInWithPasskey(acting(request), { response: form.data.credential, ...rest })
         cookie.set(reply, opened.session)
         deviceCookie.set(reply, rememberDevice(deps, accountOf(opened.passport), device))
-        return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
+        return seeOther(reply, returnTo)
       } catch (error) {
         if (!(error instanceof SignInRefused)) throw error
         noteForLog(request, { detail: 'passkey refused' })
-        const alert = translator(localeOfRequest(request))('passkey.refused')
+        const alert = textsFor(request)('passkey.refused')
         return sendSignIn(request, reply.code(403), {
           returnTo,
           app: asked.app ?? '',
@@ -162,7 +155,7 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
         })
       }
     })
-    app.get('/sign-in/passkey', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect('/sign-in', 303))
+    app.get('/sign-in/passkey', (_request, reply) => seeOther(reply, '/sign-in'))
   }
 }
 

@@ -1,10 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { rememberDevice } from '../../platform/throttle/index.ts'
@@ -48,8 +46,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   }
 
   /** The password was typed too long ago, or not in this browser: from the beginning. */
-  const startAgain = (reply: FastifyReply, returnTo: string) =>
-    reply.headers(NO_STORE_HEADERS).redirect(`/sign-in?${queryOf(returnTo)}`, 303)
+  const startAgain = (reply: FastifyReply, returnTo: string) => seeOther(reply, `/sign-in?${queryOf(returnTo)}`)
 
   app.get(SECOND_STEP, async (request, reply) => {
     const returnTo = returnToOf(request.query)
@@ -80,7 +77,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const returnTo = returnToOf(request.body)
     const step = openSecondStep(deps, stepCookie.read(request))
     if (!step) return startAgain(reply, returnTo)
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     const adds = !(await hasTotp(deps, step))
     const form = codeForm.safeParse(request.body)
     if (!form.success) return send(request, reply.code(400), returnTo, { adds, alert: t('second_step.incomplete') })
@@ -93,9 +90,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       if (!(error instanceof SignInRefused)) throw error
       noteForLog(request, { detail: error.message })
       if (!error.retryAt) return send(request, reply.code(403), returnTo, { adds, alert: t('second_step.wrong') })
-      const seconds = Math.max(1, secondsUntil(error.retryAt, clock.now()))
-      reply.code(429).header('Retry-After', String(seconds))
-      const when = inMinutes(localeOfRequest(request), seconds)
+      const when = retryAfter(request, reply, error.retryAt, clock.now())
       const alert = t(error instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
       return send(request, reply, returnTo, { adds, alert })
     }
@@ -109,7 +104,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   async function finish(request: FastifyRequest, reply: FastifyReply, returnTo: string, input: SecondStepInput) {
     signedIn(reply, await finishSignIn(acting(request), input), input.step, input.device)
-    return reply.headers(NO_STORE_HEADERS).redirect(returnTo, 303)
+    return seeOther(reply, returnTo)
   }
 
   /** The recovery codes are shown once, with the way on. */

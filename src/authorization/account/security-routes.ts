@@ -1,10 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
@@ -39,7 +38,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const return_to = returnToOf(given)
     return return_to === '' ? OVERVIEW : `${OVERVIEW}?${new URLSearchParams({ return_to })}`
   }
-  const toOverview = (reply: FastifyReply) => reply.headers(NO_STORE_HEADERS).redirect(OVERVIEW, 303)
+  const toOverview = (reply: FastifyReply) => seeOther(reply, OVERVIEW)
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
@@ -62,7 +61,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
       alert,
-      done: done ? translator(localeOfRequest(request))(`security.done.${done}`) : null,
+      done: done ? textsFor(request)(`security.done.${done}`) : null,
       returnTo: returnToOf(request.query),
       passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
     }
@@ -108,7 +107,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (codes) return sendCodes(request, reply, codes)
       // Sent once more, as by loading the page of the codes anew: where other codes can be made.
       if ((await factorsOf(deps, session)).totpSince) return toOverview(reply)
-      const alert = translator(localeOfRequest(request))('second_step.wrong')
+      const alert = textsFor(request)('second_step.wrong')
       return sendAuthenticator(request, reply.code(form.success ? 403 : 400), { alert })
     })
 
@@ -121,6 +120,6 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   change(`${SECURITY}/authenticator/remove`, async (_request, reply, session, acting) => {
     await removeOwnTotp(acting, session)
     const done: SecurityChange = 'totp_removed'
-    return reply.headers(NO_STORE_HEADERS).redirect(`${OVERVIEW}?done=${done}`, 303)
+    return seeOther(reply, `${OVERVIEW}?done=${done}`)
   })
 }

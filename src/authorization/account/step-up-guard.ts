@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { countOwnChange } from '../../platform/throttle/index.ts'
 import { findFactors } from './factor-store.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
@@ -28,7 +28,7 @@ export async function isFresh({ config, clock, db }: Deps, session: SignedIn): P
 /** Redirects to the sign-in page, and from there to `path`. */
 export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
   const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
-  return reply.headers(NO_STORE_HEADERS).redirect(`/sign-in?${query}`, 303)
+  return seeOther(reply, `/sign-in?${query}`)
 }
 
 /**

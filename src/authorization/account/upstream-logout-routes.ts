@@ -7,7 +7,7 @@ import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { networkOf } from '../../platform/throttle/index.ts'
 import { LONGEST_LOGOUT_TOKEN, type Provider, UpstreamFailure } from '../upstream/index.ts'
-import { endFromUpstream } from './upstream-logout.ts'
+import { endFromUpstream } from './upstream-sign-in.ts'
 
 /** Registered at the provider as backchannel_logout_uri. */
 const PATH = '/sign-out/backchannel-logout'

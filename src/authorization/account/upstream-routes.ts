@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
@@ -34,7 +34,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   const cookie = sessionCookie(config)
   const mark = browserMark(deps)
   await preparePages(app, config)
-  const go = (reply: FastifyReply, to: string) => reply.headers(NO_STORE_HEADERS).redirect(to, 303)
+  const go = (reply: FastifyReply, to: string) => seeOther(reply, to)
 
   const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {

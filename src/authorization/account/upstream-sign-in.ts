@@ -3,13 +3,20 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { NO_PASSWORD } from '../../platform/lib/crypto/password.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
-import { beginFlow, type Proven, type UpstreamDeps, UpstreamFailure, type UpstreamPerson } from '../upstream/index.ts'
+import {
+  beginFlow,
+  type EndedThere,
+  type Proven,
+  type UpstreamDeps,
+  UpstreamFailure,
+  type UpstreamPerson,
+} from '../upstream/index.ts'
 import { spendChallenge } from './passkey-store.ts'
 import { insertCredential, storedPassport } from './passport-store.ts'
 import { endOwnSession, endSession, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
 import { insertProfile } from './store.ts'
-import { updateProfile } from './upstream-store.ts'
+import { deleteUpstreamSessions, updateProfile } from './upstream-store.ts'
 import { newUser, routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /** Sessions of people whom the platform's OpenID provider has recognized (UPSTREAM_ISSUER). */
@@ -81,3 +88,20 @@ export async function endSessionThere(
   if (goOn === '/' || !goOn.startsWith('/')) return goOn
   return `/sign-in?${new URLSearchParams({ return_to: goOn, confirm: '1' })}`
 }
+
+/**
+ * Ends the sessions here that began with one of the provider's which is over. Of simultaneous calls with one token exactly one
+ * succeeds; the others throw UpstreamFailure. Returns how many there were.
+ */
+export const endFromUpstream = (deps: Deps, { sub, sid, hash, expiresAt }: EndedThere): Promise<number> =>
+  deps.db.tx(async (db) => {
+    if ((await spendChallenge(db, hash, expiresAt)) === 0) throw new UpstreamFailure('untrusted', 'it was used before')
+    const ended = await deleteUpstreamSessions(db, { sub, sid })
+    const people = new Map(ended.map((session) => [`${session.cid}/${session.userId}`, session]))
+    for (const person of people.values()) {
+      const sessions = ended.filter(({ cid, userId }) => cid === person.cid && userId === person.userId).length
+      const detail = { by: 'provider', sessions }
+      await recordAudit({ ...deps, db }, { event: 'user_sessions_ended', ...person, detail })
+    }
+    return ended.length
+  })

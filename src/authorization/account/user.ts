@@ -7,13 +7,12 @@ import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { changePassport } from './contact-change.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
-import { listUsers as usersOf } from './list-store.ts'
+import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { deletePicture } from './picture-store.ts'
 import { deleteChange, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
-import { type FoundUserRow, findByPassport, findByPhone } from './user-search-store.ts'
 import {
   maskedUser,
   type NewUser,
@@ -144,18 +143,13 @@ const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<U
 /** Leaves a row in the audit log; `db` is the transaction of the change. */
 const recordChange = (deps: Deps, key: UserRowKey, event: `user_${string}`) => recordAudit(deps, { event, ...key })
 
-/** Somebody who was found by what support is told; the phone number with its last four digits alone. */
-export interface FoundUser extends Omit<FoundUserRow, 'phone_number'> {
-  readonly phone_number: string | null
-}
-
 const LAST_DIGITS = 4
 
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/** Users with this passport or phone number; a number with and without its leading +. */
-export async function findUsers({ db }: Deps, text: string, limit: number): Promise<FoundUser[]> {
+/** Users with this passport or phone number, of which they get the last four digits; a number with and without its leading +. */
+export async function findUsers({ db }: Deps, text: string, limit: number) {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')
   const byPhone = /^\d{5,20}$/.test(digits) ? await findByPhone(db, [digits, `+${digits}`], limit) : []

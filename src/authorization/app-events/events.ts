@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { enqueue } from '../../platform/db/jobs-store.ts'
+import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
-import type { OutboundDeps } from '../../platform/outbound/index.ts'
-import { deliver, NotSent, postWebhook, WEBHOOK_PROBLEMS } from '../../platform/outbound/index.ts'
-import { findWebhookOfApp, showMicroApp, type WebhookOfApp } from '../registry/index.ts'
+import { deliver, NotSent, type OutboundDeps, postWebhook, WEBHOOK_PROBLEMS } from '../../platform/outbound/index.ts'
+import { findWebhookOfApp, showMicroApp, takeEndingSecrets, type WebhookOfApp } from '../registry/index.ts'
 import * as store from './store.ts'
 import { type AppEvent, type AppNews, appEventFilter, type EndedAccess } from './wire.ts'
 
@@ -104,3 +104,21 @@ export const listAppEvents = operation(
     return { events: rows.map(({ routing_key: _, ...event }) => event), next }
   },
 )
+
+const SOON_S = 7 * DAY_S
+const TOLD_AT_ONCE = 100
+
+/** Tells each app whose secret ends within a week, once a secret. */
+export async function tellOfEndingSecrets(deps: Deps, signal: AbortSignal): Promise<void> {
+  for (let taken = TOLD_AT_ONCE; taken === TOLD_AT_ONCE && !signal.aborted; ) {
+    const now = deps.clock.now()
+    taken = await deps.db.tx(async (db) => {
+      const found = await takeEndingSecrets(db, { now, until: addSeconds(now, SOON_S), limit: TOLD_AT_ONCE })
+      for (const { app_key, created_at, ends_at } of found) {
+        const detail = { created_at: created_at.toISOString(), ends_at: ends_at.toISOString() }
+        await tellApp({ ...deps, db }, { appKey: app_key, type: 'secret.expiring', detail })
+      }
+      return found.length
+    })
+  }
+}

@@ -1,8 +1,7 @@
 /** What apps are told over their webhooks, by the queue. */
 
 export { checkWebhookUrl, retryAppEvent, testWebhook } from './by-hand.ts'
-export { tellOfEndingSecrets } from './ending-secrets.ts'
-export { listAppEvents, sendAppEvents, tellApp, tellOfEndedAccess } from './events.ts'
+export { listAppEvents, sendAppEvents, tellApp, tellOfEndedAccess, tellOfEndingSecrets } from './events.ts'
 export { APP_EVENT_ACTIONS } from './operator.ts'
 export { APP_EVENT_RETENTION, APP_EVENTS_OF_PERSON, appsToTell } from './store.ts'
 export type { EndReason } from './wire.ts'

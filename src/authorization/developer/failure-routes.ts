@@ -6,7 +6,7 @@ import type { Translate } from '../../platform/lib/web/locale.ts'
 import { findRefused, refusedOfApp } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { findAppAccess } from '../teams/index.ts'
-import { reasonOf } from './failure-view.ts'
+import { reasonOf } from './failure-texts.ts'
 import { developerGuard, HOME, translatorOf } from './guard.ts'
 
 /** The newest ones of an app that its developers see. */

@@ -1,5 +1,7 @@
+import type { OutputOf } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import type { RefusedRow } from '../refusals/index.ts'
+import { checkText, type RefusedRow, refusingCheckOf } from '../refusals/index.ts'
+import type { showMicroApp } from '../registry/index.ts'
 
 /** How the developer of an app fixes what was refused, by the name of the failure. */
 
@@ -124,5 +126,32 @@ export function mendIdOf({ failure, rescode, token }: Refused): string {
   return OF_ANOTHER_KIND[`${failure} ${token?.slice(0, 4)}`] ?? MENDS[failure] ?? 'developer.mend.other'
 }
 
-export const mendOf = (refused: Refused, t: Translate): string =>
+const mendOf = (refused: Refused, t: Translate): string =>
   t(mendIdOf(refused), { name: refused.detail ?? 'access_token' })
+
+type App = Pick<OutputOf<typeof showMicroApp>, 'redirect_uris' | 'hosts' | 'scopes'>
+
+/** Beside what was sent, what is registered for the same parameter. */
+function registered(name: string, { redirect_uris, hosts, scopes }: App): readonly string[] {
+  if (name === 'redirect_uri') return redirect_uris.length > 0 ? redirect_uris : hosts
+  return name === 'scope' ? scopes : []
+}
+
+/** Why a request was refused, or would be: which check, what was received beside what is registered, how to fix it. */
+export function reasonOf(refused: RefusedRow, app: App | undefined, t: Translate) {
+  const { endpoint, rescode, failure, received } = refused
+  const found = refusingCheckOf(refused)
+  return {
+    endpoint,
+    rescode,
+    failure,
+    row: found?.row ?? null,
+    check: found ? checkText(found.check, t.locale) : null,
+    compared: Object.entries(received ?? {}).map(([name, sent]) => ({
+      name,
+      sent,
+      known: app ? registered(name, app) : [],
+    })),
+    mend: mendOf(refused, t),
+  }
+}

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { type Translate, translator } from '../../platform/lib/web/locale.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { STEP_UP } from '../account/index.ts'
 import { accountGuard, type PersonRequest } from '../people/index.ts'
 import {
   type AppAccess,
@@ -65,8 +67,7 @@ export async function developerGuard(app: FastifyInstance, deps: Deps, limits: {
   return { forPerson, forDeveloper, forTeam, forApp }
 }
 
-export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate =>
-  translator(localeOfRequest(request))
+export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate => textsFor(request)
 
 const STATUS: Partial<Readonly<Record<TeamRefusalReason, number>>> = {
   not_owner: 403,
@@ -90,3 +91,30 @@ export async function orRefused(
     return show(translatorOf(given)(`developer.refusal.${error.reason}`))
   }
 }
+
+interface Sensitive {
+  /** The page of the form, to which others come back once they have shown who they are. */
+  readonly path: string
+  readonly show: (alert: string) => Promise<FastifyReply>
+  readonly work: () => Promise<FastifyReply>
+}
+
+/** Does it for somebody who has shown just now who they are, with a second factor; others do so first. */
+export async function sensitive(deps: Deps, given: AppRequest, { path, show, work }: Sensitive): Promise<FastifyReply> {
+  const factor = await STEP_UP.secondFactor(deps, given.person)
+  if (factor === 'none') {
+    given.reply.code(403)
+    return show(translatorOf(given)('developer.secret.needs_factor'))
+  }
+  if (factor === 'not-used' || !(await STEP_UP.isFresh(deps, given.person))) {
+    return STEP_UP.ask(given.reply, path, true)
+  }
+  return orRefused(given, work, show)
+}
+
+const HOUR_S = 3_600
+/** For how long the secret before goes on working; anything unusable counts as the usual day. */
+export const overlap = z.coerce
+  .number()
+  .pipe(z.literal([0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S]))
+  .catch(24 * HOUR_S)

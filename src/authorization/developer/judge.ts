@@ -11,7 +11,7 @@ import { appsOfTokens, namedApps, refusalOf } from '../refusals/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { checkRead } from '../resource/index.ts'
 import { findAppAccess } from '../teams/index.ts'
-import { reasonOf } from './failure-view.ts'
+import { reasonOf } from './failure-texts.ts'
 import { isForm, type PastedRequest, parsePasted } from './pasted.ts'
 import { OPERATIONS } from './reference.ts'
 

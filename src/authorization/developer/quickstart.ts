@@ -7,14 +7,6 @@ import type { OwnApp } from './own-values.ts'
 
 /** "Connect in five minutes": programs that sign a person in with a library as it is. */
 
-export interface Snippet {
-  readonly id: string
-  readonly name: string
-  /** How its libraries are installed; empty where it needs none. */
-  readonly install: string
-  readonly source: string
-}
-
 /** What takes the place of `{{name}}` in a snippet. */
 export type SnippetValues = Readonly<Record<'issuer' | 'clientId' | 'clientSecret', string>>
 
@@ -132,7 +124,7 @@ export function quickstart(config: Config, t: Translate, own?: OwnApp) {
     scope: (own && !isPublic ? own.scopes : SCOPES).join(' '),
     ...(isPublic ? placeholders : own || !config.DEMO ? {} : CONTRACT_DEMO),
   }
-  const filled = (languages: readonly Language[], given: SnippetValues): Snippet[] =>
+  const filled = (languages: readonly Language[], given: SnippetValues) =>
     languages.map((language) => {
       const source = snippetOf(language.id, given)
       return { ...language, source: holdsPhone ? source : source.replace(PHONE, '') }

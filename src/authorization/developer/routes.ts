@@ -3,15 +3,14 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { JSON_TYPE, NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
 import { perLocale, translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { localeOfRequest, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { findSession, sessionCookie } from '../account/index.ts'
 import { appsOfPerson } from '../teams/index.ts'
 import { curlOf } from './examples.ts'
 import { openApi } from './openapi.ts'
 import { chosenApp, type OwnApp, ownExample } from './own-values.ts'
 import { quickstart } from './quickstart.ts'
-import { type DescribedOperation, describeOperations } from './reference.ts'
-import { LONGEST_SEARCH, matching } from './search.ts'
+import { type DescribedOperation, describeOperations, LONGEST_SEARCH, matching } from './reference.ts'
 
 const docsQuery = z.object({ q: z.string().max(LONGEST_SEARCH).catch('') }).catch({ q: '' })
 
@@ -74,7 +73,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
 
   app.get('/connect', async (request, reply) => {
     const { apps, app: own, person } = await ownApps(request)
-    const shown = quickstart(config, translator(localeOfRequest(request)), own)
+    const shown = quickstart(config, textsFor(request), own)
     const chosen = own?.app_key ?? null
     const data = { ...shown, apps, chosen, person, section: 'connect', developers: config.DEVELOPERS !== 'off' }
     return sendPage(request, reply, 'developer/connect', data, look)

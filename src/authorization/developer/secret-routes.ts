@@ -7,8 +7,7 @@ import { STEP_UP } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_SECRET } from '../teams/index.ts'
-import { type AppRequest, developerGuard, HOME, translatorOf } from './guard.ts'
-import { overlap, sensitive } from './sensitive-guard.ts'
+import { type AppRequest, developerGuard, HOME, overlap, sensitive, translatorOf } from './guard.ts'
 
 const SECRET = `${HOME}/apps/:app_key/secret`
 

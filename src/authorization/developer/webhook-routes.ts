@@ -2,14 +2,13 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import { noSuchPath, RescodeError } from '../../platform/lib/web/rescode.ts'
-import type { OutboundDeps } from '../../platform/outbound/index.ts'
+import { type OutboundDeps, WEBHOOK_PROBLEMS } from '../../platform/outbound/index.ts'
 import { STEP_UP } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { APP_WEBHOOK } from '../teams/index.ts'
-import { type AppRequest, developerGuard, HOME, translatorOf } from './guard.ts'
-import { overlap, sensitive } from './sensitive-guard.ts'
-import { webhookProblem } from './webhook-problems.ts'
+import { type AppRequest, developerGuard, HOME, overlap, sensitive, translatorOf } from './guard.ts'
 
 const WEBHOOK = `${HOME}/apps/:app_key/webhook`
 const ON_A_PAGE = 25
@@ -155,3 +154,17 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
       forApp('developer', async (given) => given.goTo(pageOf(given))),
     )
 }
+
+/** By what is kept of a failed attempt: how the team reads it. */
+const TEXTS: Readonly<Record<string, string>> = {
+  [WEBHOOK_PROBLEMS.unreachable]: 'developer.webhook.problem.unreachable',
+  [WEBHOOK_PROBLEMS.tls]: 'developer.webhook.problem.tls',
+  [WEBHOOK_PROBLEMS.timeout]: 'developer.webhook.problem.timeout',
+  [WEBHOOK_PROBLEMS['too-large']]: 'developer.webhook.problem.too_large',
+  [WEBHOOK_PROBLEMS.broken]: 'developer.webhook.problem.broken',
+  [WEBHOOK_PROBLEMS.none]: 'developer.webhook.problem.none',
+}
+
+/** Why an attempt failed that has no status; null where none did. */
+const webhookProblem = (kept: string | null, t: Translate): string | null =>
+  kept && t(TEXTS[kept] ?? 'developer.webhook.problem.ours')

@@ -1,11 +1,20 @@
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { lockUser } from '../account/index.ts'
+import { countSessionsOfUser, lockUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
+import { showMicroApp } from '../registry/index.ts'
 import { revokeGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
-import { endGrantsOf, hasLiveGrant, personOfGrant, type WhichGrants } from './grant-store.ts'
+import {
+  countTokensOfApp,
+  countTokensOfUser,
+  endGrantsOf,
+  hasLiveGrant,
+  personOfGrant,
+  type WhichGrants,
+} from './grant-store.ts'
 
 /**
  * Ends grants of one person, all to one app or a single one, and tells the app: their codes, access tokens and refresh tokens
@@ -46,3 +55,27 @@ async function tellApp(deps: Deps, of: UserRowKey & { readonly appKey: string },
   const allEnded = !(await hasLiveGrant(deps.db, of, appKey))
   await tellOfEndedAccess(deps, { routingKey, cid, userId, appKey, reason, allEnded })
 }
+
+/** An app may have millions of grants; the operator waits so long at most. */
+const COUNTED_WITHIN_S = 60
+
+/** Access and refresh tokens, the apps that hold them, browser sessions. Throws 20007 (404) when there is no such user. */
+async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
+  const sessions = await countSessionsOfUser(deps, { cid, user_id })
+  const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+  return { cid, user_id, ...(await countTokensOfUser(deps.db, key, deps.clock.now())), sessions }
+}
+
+/** Tokens, and how many people have allowed them. Throws 20007 (404) when there is no such app, and 20003 (429) while this process does another long read. */
+async function ofApp(deps: Deps, appKey: string) {
+  return deps.longReads.run(async () => {
+    const { app_key } = await showMicroApp(deps, appKey)
+    const now = deps.clock.now()
+    // Over the connections of the room whose tables are counted: operators have few.
+    const { db } = withShareOf(deps, 'oauth')
+    return { app_key, ...(await db.slowTx(COUNTED_WITHIN_S, (inside) => countTokensOfApp(inside, app_key, now))) }
+  })
+}
+
+/** What it would end, before it is done. */
+export const previewRevocation = { ofUser, ofApp }

@@ -3,9 +3,9 @@ import { contractAnswer } from '../../platform/lib/failure.ts'
 import { sendErrorPage } from '../../platform/lib/web/page.ts'
 import { noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
-import type { TokenDeps } from './deps.ts'
 import { oauthFailure } from './failures.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
+import type { TokenDeps } from './token-cap.ts'
 
 /** A1–A3, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
 export const oauthRoom: FastifyPluginAsync<{ deps: TokenDeps }> = async (app, { deps }) => {

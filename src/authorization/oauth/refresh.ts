@@ -8,10 +8,10 @@ import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import { APP_RATES } from '../../platform/throttle/index.ts'
 import type { CallingApp } from '../registry/index.ts'
-import type { TokenDeps } from './deps.ts'
 import { endGrant } from './end-grants.ts'
 import { oauthFailure } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
+import type { TokenDeps } from './token-cap.ts'
 import type { IssuedTokens, TokenCaller } from './wire.ts'
 
 export interface RefreshInput {

@@ -3,8 +3,8 @@ import type { Actor, Deps } from '../../platform/deps.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type AppCall, authenticateApp } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
-import type { TokenDeps } from './deps.ts'
 import { answerTokenRequest } from './exchange.ts'
+import type { TokenDeps } from './token-cap.ts'
 import { readParameters, type TokenSet } from './wire.ts'
 
 /** Requests of the contract's dialect, each from its URL on. */

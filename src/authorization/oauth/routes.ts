@@ -1,12 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import {
-  answerSuccess,
-  envelopeErrorHandler,
-  failureAnswerOf,
-  NO_STORE_HEADERS,
-} from '../../platform/lib/web/envelope.ts'
+import { answerSuccess, envelopeErrorHandler, failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../../platform/lib/web/flush-replies.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { foundInBody } from '../../platform/lib/web/misplaced.ts'
@@ -19,10 +14,10 @@ import { type CallingApp, mayUse } from '../registry/index.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { consentPage } from './consent-form.ts'
-import type { TokenDeps } from './deps.ts'
 import { oauthFailure } from './failures.ts'
 import { withResponseParameters } from './redirect-uri.ts'
 import { answerTokenCall, checkAuthorization } from './requests.ts'
+import type { TokenDeps } from './token-cap.ts'
 import type { Parameters } from './wire.ts'
 
 const AUTHORIZE_PATH = '/oauth/v2/authorize'
@@ -46,7 +41,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     const session = await findSession(deps, cookie.read(request))
     if (!session) {
       const signIn = signInFor(deps, authorization.app, request.raw.url ?? '/')
-      return reply.headers(NO_STORE_HEADERS).redirect(signIn, 303)
+      return seeOther(reply, signIn)
     }
     if (session.status !== 'active') throw oauthFailure('user_blocked')
     if (!mayUse(authorization.app, session)) throw oauthFailure('app_in_development')
@@ -70,12 +65,12 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
       if ('askAgain' in decided) {
         const query = new URLSearchParams([...decided.askAgain.parameters])
-        return reply.headers(NO_STORE_HEADERS).redirect(`${AUTHORIZE_PATH}?${query}`, 303)
+        return seeOther(reply, `${AUTHORIZE_PATH}?${query}`)
       }
       const { redirectUri, state } = decided.request
       // Both on consent, `state` alone on refusal (REFERENCE "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
-      return reply.headers(NO_STORE_HEADERS).redirect(withResponseParameters(redirectUri, answer), 303)
+      return seeOther(reply, withResponseParameters(redirectUri, answer))
     },
   )
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import type { Deps } from '../../platform/deps.ts'
 import type { SampledLog } from '../../platform/lib/sampled-log.ts'
 import { endOldestAccessTokens } from './token-store.ts'
 
@@ -65,4 +66,9 @@ export class TokenCap {
     }
     this.#timer = this.#due.size > 0 ? setTimeout(() => void this.#look(), LOOK_EVERY_MS).unref() : undefined
   }
+}
+
+/** For operations that issue tokens. */
+export interface TokenDeps extends Deps {
+  readonly tokenCap: Pick<TokenCap, 'refreshed'>
 }

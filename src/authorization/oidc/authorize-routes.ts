@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { contractAnswer } from '../../platform/lib/failure.ts'
 import { standardNames } from '../../platform/lib/scope.ts'
-import { NO_STORE_HEADERS, noteFailure } from '../../platform/lib/web/envelope.ts'
+import { noteFailure, seeOther } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -11,8 +11,14 @@ import { parseQuery, type Query, queryOf } from '../../platform/lib/web/request-
 import { limitRate } from '../../platform/throttle/index.ts'
 import { findSession, sessionCookie, signInFor } from '../account/index.ts'
 import { consentPage, decideConsent, oauthFailure, type Parameters } from '../oauth/index.ts'
-import { type AuthorizationResponse, codeResponse, errorResponse } from './authorization-response.ts'
-import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
+import {
+  type AuthorizationResponse,
+  checkStandardRequest,
+  codeResponse,
+  errorResponse,
+  RedirectedFailure,
+  type StandardRequest,
+} from './authorize.ts'
 import { type Continuation, SIGN_IN_COUNTS_S, signContinuation, verifyContinuation } from './continuation.ts'
 import { sendStandardErrorPage } from './error-routes.ts'
 import { oidcFailure } from './failures.ts'
@@ -66,7 +72,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const form = formOf(request.body)
     if (isPushed(form)) {
       const query = new URLSearchParams(pushedRequestOf(form))
-      return reply.headers(NO_STORE_HEADERS).redirect(`${AUTHORIZE}?${query}`, 303)
+      return seeOther(reply, `${AUTHORIZE}?${query}`)
     }
     const { query } = await checkStandardRequest(deps, form)
     return sendOn(reply, { query, signedInSince: null, pushed: null })
@@ -74,7 +80,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   const sendOn = (reply: FastifyReply, continuation: Continuation) => {
     const signed = signContinuation(deps, 'authorize', continuation)
-    return reply.headers(NO_STORE_HEADERS).redirect(`${AUTHORIZE}?continue=${signed}`, 303)
+    return seeOther(reply, `${AUTHORIZE}?continue=${signed}`)
   }
 
   async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
@@ -114,7 +120,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       ...(uiLocales === undefined ? {} : { ui_locales: uiLocales }),
       ...Object.fromEntries(told),
     })
-    return reply.headers(NO_STORE_HEADERS).redirect(signIn, 303)
+    return seeOther(reply, signIn)
   }
 
   const fromAnotherSite = () => oauthFailure('form_from_another_site')
@@ -184,7 +190,7 @@ function withConsent(parameters: Parameters): string {
 }
 
 function sendResponse(request: FastifyRequest, reply: FastifyReply, response: AuthorizationResponse) {
-  if (response.mode === 'query') return reply.headers(NO_STORE_HEADERS).redirect(response.url, 303)
+  if (response.mode === 'query') return seeOther(reply, response.url)
   const data = { action: response.url, host: new URL(response.url).host, fields: Object.entries(response.fields) }
   const options = { formsEndOutside: true, scripts: true, query: '' }
   return sendPage(request, reply.code(200), 'oidc/form-post', data, options)

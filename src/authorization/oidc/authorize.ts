@@ -1,10 +1,17 @@
 import type { Deps } from '../../platform/deps.ts'
-import { NamedFailure } from '../../platform/lib/failure.ts'
+import { NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../../platform/lib/scope.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { Refusal } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
-import { type AuthorizationRequest, checkPkce, oauthFailure, type Parameters, required } from '../oauth/index.ts'
+import {
+  type AuthorizationRequest,
+  checkPkce,
+  oauthFailure,
+  type Parameters,
+  required,
+  withResponseParameters,
+} from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
@@ -190,4 +197,26 @@ async function checkHint(deps: OidcDeps, text: string): Promise<string> {
   const hint = await readHint(deps, text)
   if (!hint) throw oidcFailure('parameter_malformed', { value: 'id_token_hint', detail: 'id_token_hint' })
   return hint.sub
+}
+
+/** What goes back to the client by way of the browser. */
+export type AuthorizationResponse =
+  | { readonly mode: 'query'; readonly url: string }
+  | { readonly mode: 'form_post'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+
+/** With `state`, and with `iss` (RFC 9207) against responses of another server. */
+function responseAt({ config }: Deps, target: ResponseTarget, content: Readonly<Record<string, string>>) {
+  const { redirectUri, responseMode, state } = target
+  const fields = { ...content, ...(state === undefined ? {} : { state }), iss: config.PUBLIC_URL }
+  return responseMode === 'form_post'
+    ? ({ mode: 'form_post', url: redirectUri, fields } as const)
+    : ({ mode: 'query', url: withResponseParameters(redirectUri, fields) } as const)
+}
+
+export const codeResponse = (deps: Deps, target: ResponseTarget, code: string): AuthorizationResponse =>
+  responseAt(deps, target, { code })
+
+export function errorResponse(deps: Deps, { failure, target }: RedirectedFailure): AuthorizationResponse {
+  const { error, description } = oauthErrorOf(failure)
+  return responseAt(deps, target, { error, error_description: description })
 }

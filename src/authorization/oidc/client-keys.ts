@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet } from 'jose'
 import { z } from 'zod'
 import { KEY_SET_LIMITS } from '../../platform/config/call-limits.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -33,11 +33,6 @@ interface Known {
   readonly problem: string | undefined
 }
 
-export interface KeysAtUrl {
-  readonly keys: JWTVerifyGetKey
-  readonly problem: string | undefined
-}
-
 /**
  * The keys that clients publish at a URL, as this process has read them last. Anybody can make it look for a key, so a URL
  * is asked rarely, briefly and through the address guard, whatever is presented.
@@ -53,7 +48,7 @@ export class ClientKeys {
   }
 
   /** The keys of this URL for an assertion whose key has this id; without any key where nothing could be read. */
-  async at(url: string, kid: string | undefined): Promise<KeysAtUrl> {
+  async at(url: string, kid: string | undefined) {
     const before = this.#known.get(url)
     const known = this.#isEnough(before, kid) ? before : await this.#ask(url)
     this.#keep(url, known)

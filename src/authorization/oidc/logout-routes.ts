@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../../platform/lib/failure.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { sendPage } from '../../platform/lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../../platform/lib/web/request-target.ts'
@@ -40,7 +40,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
   // A form of another site comes without our cookie: the browser asks again by GET.
   app.post('/logout', async (request, reply) => {
     const { query } = await checkLogout(deps, formOf(request.body))
-    return reply.headers(NO_STORE_HEADERS).redirect(`${LOGOUT}?continue=${sign(query)}`, 303)
+    return seeOther(reply, `${LOGOUT}?continue=${sign(query)}`)
   })
 
   const onRequest = refuseForeignForms(config.PUBLIC_URL, () => oauthFailure('form_from_another_site'))
@@ -62,6 +62,4 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
 
 /** Back to the client, which has ended its own session whatever was decided here; else to a page that says how it ended. */
 const goTo = (request: FastifyRequest, reply: FastifyReply, next: string | undefined, stayed: boolean) =>
-  next === undefined
-    ? sendPage(request, reply, 'oidc/signed-out', { stayed }, { query: '' })
-    : reply.headers(NO_STORE_HEADERS).redirect(next, 303)
+  next === undefined ? sendPage(request, reply, 'oidc/signed-out', { stayed }, { query: '' }) : seeOther(reply, next)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { failureAnswerOf, NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
+import { failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
@@ -44,7 +44,7 @@ export async function accountGuard(
   const provider = config.UPSTREAM_ISSUER === undefined ? null : new URL(config.UPSTREAM_ISSUER).host
   const formsEndOutside = provider !== null // at the provider, to sign in or out
   return (page, handler) => async (request, reply) => {
-    const goTo = (path: string) => reply.headers(NO_STORE_HEADERS).redirect(path, 303)
+    const goTo = (path: string) => seeOther(reply, path)
     const person = await findSession(deps, cookie.read(request))
     if (!person) {
       const back = request.method === 'GET' ? request.url : page

@@ -2,8 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
-import { type Translate, translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { accountGuard } from './account-guard.ts'
 import { readInWords, scopesInWords } from './account-texts.ts'
@@ -21,7 +21,7 @@ export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     PATH,
     forPerson(PATH, async ({ request, person, page }) => {
       await app.accessLedger.flushOf(person)
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       const known = await knownApps(deps, person)
       const { withdrawn } = pageQuery.parse(request.query)
       const done = known.find(({ appKey, withdrawnAt }) => appKey === withdrawn && withdrawnAt !== null)

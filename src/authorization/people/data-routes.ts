@@ -6,8 +6,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { addDays, isTimeZone, localDate, startOfDay } from '../../platform/lib/time-zone.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { STEP_UP } from '../account/index.ts'
 import { readsByDay } from '../resource/index.ts'
 import { accountGuard } from './account-guard.ts'
@@ -45,7 +44,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     READS,
     forPerson(READS, async ({ request, person, page }) => {
       await app.accessLedger.flushOf(person)
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       const zone = timeZoneOf(request)
       const { before = addDays(localDate(deps.clock.now(), zone ?? 'UTC'), 1) } = readsQuery.parse(request.query)
       const first = addDays(before, -DAYS_A_PAGE)
@@ -83,7 +82,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const { rows } = await countErasable(deps, user)
       const asked = await deletionOf(deps, person)
       return page('data', 'people/data', {
-        rows: kindsInWords(rows, translator(localeOfRequest(request))),
+        rows: kindsInWords(rows, textsFor(request)),
         asks: !(await STEP_UP.isFresh(deps, person)),
         mode: deps.config.ACCOUNT_DELETION,
         askedAt: asked?.requested_at.toISOString() ?? null,

@@ -1,5 +1,8 @@
 import type { Deps } from '../../platform/deps.ts'
-import { action } from '../../platform/lib/action.ts'
+import { action, type Upload } from '../../platform/lib/action.ts'
+import { hashPassword } from '../../platform/lib/crypto/password.ts'
+import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { NotUtf8 } from '../../platform/lib/utf8.ts'
 import {
   blockUser,
   createUser,
@@ -8,6 +11,7 @@ import {
   listUsers,
   maskedUser,
   showUser,
+  USERS_FILE,
   type UserKey,
   unblockUser,
   updateUser,
@@ -16,7 +20,46 @@ import {
 import { liveGrantsOf } from '../oauth/index.ts'
 import { ACCESS_ACTIONS } from './operator-access.ts'
 import { DATA_ACTIONS, page, person } from './operator-data.ts'
-import { USERS_UPLOAD } from './upload.ts'
+
+const MOST_USERS = 1_000
+/** Somebody waits for the page meanwhile, and each is hashed in turn with those that people sign in with. */
+const MOST_PASSWORDS = 200
+const LARGER = 'the command takes larger ones'
+
+const fileProblem = (problem: string) => new InvalidInput([{ field: 'file', problem }])
+
+async function recordsIn(file: Buffer) {
+  const records = []
+  try {
+    for await (const record of USERS_FILE.records([file])) records.push(record)
+  } catch (error) {
+    throw error instanceof NotUtf8 ? fileProblem(`is ${error.message}; save it as UTF-8`) : error
+  }
+  if (records.length === 0) throw fileProblem('has no users')
+  if (records.length > MOST_USERS) throw fileProblem(`has more than ${MOST_USERS} users; ${LARGER}`)
+  const passwords = records.filter(({ value }) => Object(value).password !== undefined).length
+  if (passwords > MOST_PASSWORDS) throw fileProblem(`has more than ${MOST_PASSWORDS} passwords; ${LARGER}, and hashes`)
+  return records
+}
+
+/** The import of a file in the console. */
+const USERS_UPLOAD: Upload<Deps> = {
+  hint: 'action.user_import.file',
+  bytes: 512 * 1024,
+  run: async (deps, file, { dryRun }) => {
+    let turn: Promise<unknown> = Promise.resolve()
+    const { problems, ...counts } = await USERS_FILE.import({
+      ...{ records: await recordsIn(file), dryRun, most: MOST_USERS },
+      send: (some) => importUsers(deps, some),
+      hash: (password) => {
+        const hashed = turn.then(() => deps.passwordSlots.run(() => hashPassword(password)))
+        turn = hashed.catch(() => {})
+        return hashed
+      },
+    })
+    return { counts, problems }
+  },
+}
 
 /** Bytes: as many users as one import may have, each of the longest. */
 const IMPORT_LIMIT = 4 * 1024 * 1024

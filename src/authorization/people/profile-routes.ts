@@ -1,9 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
-import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { OWN_PROFILE, type SignedIn, STEP_UP } from '../account/index.ts'
 import { accountGuard, type PersonRequest } from './account-guard.ts'
@@ -46,7 +44,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const { cid, userId } = person
     const { passport, name, gender, big_avatar_url, phone_number, created_at } = await ownProfile(person)
     const { done, refused } = pageQuery.parse(request.query)
-    const t = translator(localeOfRequest(request))
+    const t = textsFor(request)
     return page('profile', 'people/profile', {
       ...{ cid: String(cid), userId, passport, gender, name, avatar: big_avatar_url, phone: phone_number },
       createdAt: created_at.toISOString(),
@@ -71,7 +69,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       if (form.success && (await OWN_PROFILE.edit(acting, form.data, person))) return goTo(`${PROFILE}?done=saved`)
       const field = form.success ? 'big_avatar_url' : String(form.error.issues[0]?.path[0])
       reply.code(400)
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       return show(given, t(field === 'big_avatar_url' ? 'account.profile.avatar_unfit' : 'account.profile.unfit'))
     }),
   )
@@ -94,18 +92,17 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         if (!OWN_PROFILE.editable(deps).includes(kind))
           throw invalidRequest('this is not changed here', { status: 404 })
         if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, PROFILE, true)
-        const locale = localeOfRequest(request)
+        const t = textsFor(request)
         const form = OWN_PROFILE.ask.input.safeParse({ ...Object(request.body), kind })
         const { passport, phone_number } = await ownProfile(person)
         if (!form.success || form.data.value === (kind === 'phone' ? phone_number : passport)) {
           reply.code(400)
-          return show(given, translator(locale)(UNFIT[kind]))
+          return show(given, t(UNFIT[kind]))
         }
         const until = await OWN_PROFILE.ask(acting, form.data, person, request.ip)
         if (!until) return goTo(`${PROFILE}#${kind}`)
-        const seconds = Math.max(1, secondsUntil(until, deps.clock.now()))
-        reply.code(429).header('Retry-After', String(seconds))
-        return show(given, translator(locale)('account.profile.limited', { when: inMinutes(locale, seconds) }))
+        const when = retryAfter(request, reply, until, deps.clock.now())
+        return show(given, t('account.profile.limited', { when }))
       }),
     )
 
@@ -121,7 +118,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
         if (confirmed === 'done') return goTo(`${PROFILE}?done=${kind}`)
         const [status, text] = NOT_CONFIRMED[confirmed]
         reply.code(status)
-        return show(given, translator(localeOfRequest(request))(text))
+        return show(given, textsFor(request)(text))
       }),
     )
   }

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { deviceInWords } from '../../platform/lib/web/device.ts'
-import { type Translate, translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { OWN_SESSIONS } from '../account/index.ts'
 import { accountGuard } from './account-guard.ts'
 
@@ -26,7 +26,7 @@ export const securityRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   app.get(
     PATH,
     forPerson(PATH, async ({ request, person, page }) => {
-      const t = translator(localeOfRequest(request))
+      const t = textsFor(request)
       const { done, after } = pageQuery.parse(request.query)
       const asked = OWN_SESSIONS.signIns.input.safeParse({ after })
       const { signIns, next } = await OWN_SESSIONS.signIns(

@@ -1,7 +1,6 @@
 /** Micro-apps: who they are, where answers may go, their scopes and secrets. */
 
 export { DEMO_APPS } from './demo-store.ts'
-export { secretsOfOldKeys } from './hashed-secret-store.ts'
 export { hostMatches } from './host.ts'
 export { mayUse } from './may-use.ts'
 export {
@@ -24,7 +23,7 @@ export {
   rotateSecret,
   type UsedSecret,
 } from './secret.ts'
-export { type LiveSecret, takeEndingSecrets } from './secret-store.ts'
+export { type LiveSecret, secretsOfOldKeys, takeEndingSecrets } from './secret-store.ts'
 export { existingAppKeys, joinedMicroApp, lockMicroApp } from './store.ts'
 export { findWebhookOfApp, type WebhookOfApp } from './webhook.ts'
 export { REGISTRY_SEALED } from './webhook-store.ts'

@@ -12,10 +12,9 @@ import {
   unchangedSince,
 } from '../../platform/lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
-import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
-import { deleteSecrets } from './secret-store.ts'
+import { deleteSecrets, newSecret } from './secret-store.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
 import { makeWebhookSecret, maskedWebhook, renewWebhookSecret } from './webhook.ts'

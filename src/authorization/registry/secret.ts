@@ -3,7 +3,6 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
-import { newSecret, rehashSecret } from './hashed-secret-store.ts'
 import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
@@ -11,6 +10,8 @@ import {
   type AppWithFailures,
   findAppWithFailures as findCaller,
   type LiveSecret,
+  newSecret,
+  rehashSecret,
   replaceSecret,
   touchSecret,
 } from './secret-store.ts'

@@ -3,14 +3,16 @@ import type { Deps } from '../../platform/deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import type { Scope } from '../../platform/lib/scope.ts'
-import { ACCESS_TOKENS, type Parameters, required } from '../oauth/index.ts'
+import { ACCESS_TOKENS, type Parameters, readParameters, required } from '../oauth/index.ts'
+import type { AccessKind } from './access-ledger.ts'
 import { resourceFailure } from './failures.ts'
 import { type FoundAccessToken, findToken } from './store.ts'
+import { type PhoneResult, userInfoResult } from './wire.ts'
 
 export type { FoundAccessToken }
 
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
-export function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
+function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
   const text = required(parameters, 'access_token')
   const token = parseToken(keys, PREFIX.accessToken, text)
   if (!token) throw resourceFailure('token_forged')
@@ -19,11 +21,7 @@ export function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters)
 }
 
 /** A4 and A5 rows 5–8 (and unknown tokens of row 3, those ended early of row 4), in that order: the user's data, if the token allows `scope`. */
-export async function readWithToken(
-  { db }: Deps,
-  { routingKey, hash }: OpaqueToken,
-  scope: Scope,
-): Promise<FoundAccessToken> {
+async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, scope: Scope): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
   if (!found) throw await unknownToken(db, { routingKey, hash })
   if (found.revoked) throw resourceFailure('token_revoked', aboutTokenOf(found))
@@ -47,3 +45,30 @@ export const aboutTokenOf = ({
 }: Pick<FoundAccessToken, 'app_key' | 'cid' | 'user_id'>) => ({
   about: { appKey, cid, userId },
 })
+
+/** A4 and A5, each from its URL on. */
+
+interface Read {
+  readonly scope: Scope
+  readonly resultOf: (found: FoundAccessToken) => object
+}
+
+export const READS: Readonly<Record<AccessKind, Read>> = {
+  phone: { scope: 'PHONE_NUMBER', resultOf: phoneResult },
+  profile: { scope: 'USER_INFO', resultOf: userInfoResult },
+}
+
+/** Not async: failures that need no database are thrown without a promise; a rejected one costs more than all the checks. */
+export const readByUrl = (deps: Deps, url: string, { scope }: Read): Promise<FoundAccessToken> =>
+  readWithToken(deps, verifyAccessToken(deps, readParameters(url)), scope)
+
+/** For who wants to know what would come of a request: nothing is given away, so nobody's read is counted. */
+export async function checkRead(deps: Deps, url: string, kind: AccessKind): Promise<void> {
+  const read = READS[kind]
+  read.resultOf(await readByUrl(deps, url, read))
+}
+
+function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
+  if (phone_number === null) throw resourceFailure('no_phone_number')
+  return { phone_number }
+}

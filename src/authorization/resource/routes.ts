@@ -6,7 +6,7 @@ import { foundInBody } from '../../platform/lib/web/misplaced.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import type { AccessKind } from './access-ledger.ts'
-import { READS, readByUrl } from './read.ts'
+import { READS, readByUrl } from './bearer.ts'
 
 /** A4 and A5. */
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { userByKey } from '../account/index.ts'
+import { INVITATION_RETENTION } from './invitation-store.ts'
+import { REQUEST_RETENTION } from './request-store.ts'
 import { type Membership, membership, type TeamMember, teamMember } from './wire.ts'
 
 /** What is kept about a person who develops apps. The team stays, and so does what it has made. */
@@ -162,3 +165,5 @@ export const lockDeveloper = async (db: Db, { routingKey, cid, userId }: UserRow
   (await db.exec(
     sql`select from developer where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} for update`,
   )) === 1
+
+export const TEAM_RETENTION: readonly Retention[] = [...INVITATION_RETENTION, ...REQUEST_RETENTION]

@@ -1,6 +1,5 @@
 export type { UpstreamPerson } from './claims.ts'
-export type { UpstreamDeps } from './deps.ts'
 export { UpstreamFailure } from './failures.ts'
 export { beginFlow, FLOW_S, newBrowserMark, openFlow } from './flow.ts'
 export { type EndedThere, LONGEST_LOGOUT_TOKEN } from './logout-token.ts'
-export { CALLBACK, type Proven, Provider, SIGNED_OUT } from './provider.ts'
+export { CALLBACK, type Proven, Provider, SIGNED_OUT, type UpstreamDeps } from './provider.ts'

@@ -1,10 +1,10 @@
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
+import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { howOf, personOf, type UpstreamPerson } from './claims.ts'
-import { type Discovered, discover } from './discovery.ts'
+import { boundedFetch, type Discovered, discover } from './discovery.ts'
 import { UpstreamFailure } from './failures.ts'
-import { boundedFetch } from './fetch.ts'
 import type { Flow, FlowProof } from './flow.ts'
 import { ProviderKeys } from './keys.ts'
 import { failureOf, isUnknownKey } from './library-errors.ts'
@@ -195,4 +195,10 @@ export class Provider {
     this.#askedAt = undefined
     return this.#known
   }
+}
+
+/** For operations that go to the platform's OpenID provider. */
+export interface UpstreamDeps extends Deps {
+  /** Undefined where people sign in here. */
+  readonly upstream?: Provider | undefined
 }

@@ -7,7 +7,8 @@ import { appActions } from '../../authorization/registry/index.ts'
 import { TEAM_ACTIONS } from '../../authorization/teams/index.ts'
 import { AUDIT_ACTIONS } from '../../platform/audit/index.ts'
 import { SETTING_ACTIONS } from '../../platform/config/operator.ts'
-import { type Action, action } from '../../platform/lib/action.ts'
+import { type Action, action, partsOf, routesOf } from '../../platform/lib/action.ts'
+import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
 import { TRAFFIC_ACTIONS } from '../../sandbox/portal/index.ts'
 import { PRODUCT_ACTIONS } from '../../ticketing/catalogue/index.ts'
@@ -15,11 +16,10 @@ import { MEMBER_ACTIONS } from '../../ticketing/members/index.ts'
 import { NOTICE_ACTIONS } from '../../ticketing/mtp/index.ts'
 import { ORDER_ACTIONS } from '../../ticketing/orders/index.ts'
 import { heartbeatWith } from '../../ticketing/partner-calls/index.ts'
-import { REACH_ACTIONS } from '../../ticketing/partner-reach/index.ts'
+import { breakerOf, REACH_ACTIONS } from '../../ticketing/partner-reach/index.ts'
 import { partnerActions } from '../../ticketing/partners/index.ts'
 import { EXPLAIN_ACTIONS } from '../explain/index.ts'
-import type { ServiceDeps } from '../jobs/index.ts'
-import { JOB_ACTIONS } from '../jobs/index.ts'
+import { JOB_ACTIONS, type ServiceDeps } from '../jobs/index.ts'
 import { OPERATOR_ACTIONS } from '../operators/index.ts'
 import { operatorsOpenApi } from './openapi.ts'
 
@@ -29,7 +29,7 @@ export const ACTIONS = {
   users: PEOPLE_ACTIONS,
   grants: OAUTH_ACTIONS.grants,
   partners: [
-    ...partnerActions(heartbeatWith),
+    ...partnerActions(heartbeatWith, breakerOf),
     ...PRODUCT_ACTIONS,
     ...MEMBER_ACTIONS,
     ...NOTICE_ACTIONS,
@@ -67,3 +67,37 @@ export function actionOf(route: string): Action<ServiceDeps> {
   if (!match) throw new Error(`no operation ${route}`)
   return match
 }
+
+/** Which role an operation needs: as a route below /admin/v1 and as a command. */
+interface Permission {
+  readonly role: Role
+  /** Method and pattern of the path below /admin/v1. */
+  readonly route?: string
+  /** Words of the command line. */
+  readonly command?: string
+}
+
+/** Only on the machine of the service, which has its database: whoever can do that is an admin. */
+const COMMANDS_ON_THE_MACHINE = ['migrate', 'purge', 'reseal', 'demo remove', 'shards move-in']
+const ON_THE_MACHINE = COMMANDS_ON_THE_MACHINE.map((command): Permission => ({ role: 'admin', command }))
+
+const permissionsOf = (action: Action): Permission[] => [
+  ...routesOf(action).map(({ route }, index) => ({
+    route,
+    role: action.role,
+    ...(action.command && index === 0 ? { command: action.command } : {}),
+  })),
+  ...(action.previewRole ? [{ route: `GET ${partsOf(action.route).path}`, role: action.previewRole }] : []),
+]
+
+/**
+ * Which role every operation needs. A test walks every route and every command with every role. An operation that is not
+ * listed is refused to everybody.
+ */
+export const PERMISSIONS: readonly Permission[] = [...ALL_ACTIONS.flatMap(permissionsOf), ...ON_THE_MACHINE]
+
+/** Method and pattern of a route, as `GET /admin/v1/apps`, to the role that it needs. */
+export const ROUTE_ROLES: ReadonlyMap<string, Role> = new Map([
+  ...PERMISSIONS.flatMap(({ role, route }) => (route ? [[route.replace(' ', ' /admin/v1'), role] as const] : [])),
+  ['GET /metrics', 'viewer'] as const,
+])

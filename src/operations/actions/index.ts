@@ -1,9 +1,8 @@
 /** What operators may do, a row each, and the loops that make its surfaces. */
 
-export { ACTIONS, ALL_ACTIONS, actionOf } from './all.ts'
+export { ACTIONS, ALL_ACTIONS, actionOf, PERMISSIONS, ROUTE_ROLES } from './all.ts'
 export { EXPORT_FORMATS, type ExportFormat, exportOf, exportQuery, linesOf, pagesOf } from './export.ts'
 export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.ts'
-export { PERMISSIONS, ROUTE_ROLES } from './permissions.ts'
 export { columnsOn, nameOfFact, shownOf } from './shown.ts'
 export { choiceOf, hintOf, labelOf } from './texts.ts'
 export { numberIfOne, pairsOf, recordIn, rowsIn, shownOnce, tableOf, type Values, withCounts } from './values.ts'

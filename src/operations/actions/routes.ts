@@ -5,9 +5,8 @@ import { type DepsFor, seesPeople } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { answerLossless } from '../../platform/lib/web/envelope.ts'
 import { readBodiesExactly } from '../../platform/lib/web/exact-body.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'
 import { fieldsOf, typedFields } from './fields.ts'
 import { numberIfOne } from './values.ts'
@@ -31,7 +30,7 @@ export function actionRoutes<Deps>(
         const output = await perform(depsFor(request), given)
         if (action.respond) {
           noteForLog(request, { code: 0 })
-          const file = action.respond.of(output, translator(localeOfRequest(request)))
+          const file = action.respond.of(output, textsFor(request))
           return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
         }
         const shown = action.masked && !seesPeople(request) ? action.masked(output) : output

@@ -58,17 +58,11 @@ const text = ({ created, new: wanted, identical, refused }: OutputOf<typeof USER
     `lines with problems: ${refused}`,
   ].join('\n')
 
-interface OpenedFile {
-  readonly records: ReturnType<typeof USERS_FILE.records>
-  /** Bytes read so far, and of the whole file where that is known. */
-  progress(): { readonly read: number; readonly total: number | undefined }
-}
-
 /**
  * A file of users; `-` is standard input. Throws NotUtf8: of a file before its first record, of standard input where the
  * reading comes to it.
  */
-async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<OpenedFile> {
+async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>) {
   const total = name === '-' ? undefined : (await stat(name)).size
   if (name !== '-') for await (const _ of checkedUtf8(createReadStream(name)));
   let read = 0

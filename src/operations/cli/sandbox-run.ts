@@ -23,13 +23,7 @@ import { printable, printableJson } from './text.ts'
 
 const ROLES = ['main', 'later', 'review', 'level', 'sold_out']
 
-interface TypedProducts {
-  readonly products: Readonly<Record<string, string>>
-  /** What could be understood in two ways, or not at all. */
-  readonly problems: readonly string[]
-}
-
-export function readProducts(typed: readonly string[]): TypedProducts {
+export function readProducts(typed: readonly string[]) {
   const products = new Map<string, string>()
   const problems: string[] = []
   for (const part of typed.flatMap((text) => text.split(',')).map((text) => text.trim())) {

@@ -72,14 +72,8 @@ export async function findService({ terminal, clock }: Asking, url?: string): Pr
   }
 }
 
-interface OwnService {
-  readonly url: string
-  /** Throws where this user may not read it. */
-  secretKey(): string
-}
-
 /** The service of these settings, or with the embedded database the one that runs on DATA_DIR. */
-async function serviceOfMachine(env: Terminal['env']): Promise<OwnService> {
+async function serviceOfMachine(env: Terminal['env']) {
   const config = readConfig(env)
   if (config.DATABASE_URL) return { url: operatorsAddress(config), secretKey: () => config.SECRET_KEY ?? '' }
   const url = await addressOfRunning(config.DATA_DIR)

@@ -6,10 +6,10 @@ import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
-import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
@@ -103,7 +103,7 @@ export function rolesOnly(operation: string): onRequestAsyncHookHandler {
 }
 
 function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Role): Promise<FastifyReply> {
-  const t = translator(localeOfRequest(request))
+  const t = textsFor(request)
   const shown = { needed: roleText(needed, t), has: roleText(whoIs(request).role, t) }
   return sendConsolePage(request, reply.code(403), 'console/forbidden', shown)
 }
@@ -121,7 +121,7 @@ export function sendConsolePage(
   data: object,
   { section = '', ...options }: ConsolePageOptions = {},
 ): Promise<FastifyReply> {
-  const t = translator(localeOfRequest(request))
+  const t = textsFor(request)
   const operator = request.consoleOperator
   const who =
     operator && !operator.pending

@@ -3,9 +3,8 @@ import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
+import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { noSuchPath, type Problem, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
@@ -32,7 +31,7 @@ const contextFrom =
   (deps: ServiceDeps): ContextOf =>
   (request, exactly = []) => ({
     deps: onBehalfOf(deps, request),
-    t: translator(localeOfRequest(request)),
+    t: textsFor(request),
     locale: localeOfRequest(request),
     role: whoIs(request).role,
     params: paramsOf(request),
@@ -196,7 +195,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
 }
 
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.headers(NO_STORE_HEADERS).redirect(`${page}${page.includes('?') ? '&' : '?'}done=1`, 303)
+  seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
 /** What was typed before; a hidden field always has the page's present value. */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {

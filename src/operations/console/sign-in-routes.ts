@@ -1,12 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
-import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { localeOfRequest } from '../../platform/lib/web/page.ts'
+import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
@@ -74,14 +72,14 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const returnTo = consolePath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
-      const alert = translator(localeOfRequest(request))('console.sign_in.incomplete')
+      const alert = textsFor(request)('console.sign_in.incomplete')
       return sendSignIn(request, reply.code(400), { returnTo, alert })
     }
     const { name } = form.data
     const first = 'token' in form.data
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
-      const alert = translator(localeOfRequest(request))('sign_in.cookies')
+      const alert = textsFor(request)('sign_in.cookies')
       return sendSignIn(request, reply.code(400), { returnTo, name, alert, first })
     }
     const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
@@ -96,19 +94,19 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       cookie.set(reply, session)
       const account = { kind: 'operator', name: first ? ADMIN_TOKEN_NAME : name.toLowerCase() } as const
       if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
-      return reply.headers(NO_STORE_HEADERS).redirect(pending ? AUTHENTICATOR : returnTo, 303)
+      return seeOther(reply, pending ? AUTHENTICATOR : returnTo)
     } catch (error) {
       const alert = refuse(deps, error, request, reply)
       return sendSignIn(request, reply, { returnTo, name: first ? '' : name, alert, first })
     }
   })
 
-  app.get('/sign-out', (_request, reply) => reply.headers(NO_STORE_HEADERS).redirect('/console', 303)) // which has the form
+  app.get('/sign-out', (_request, reply) => seeOther(reply, '/console')) // which has the form
 
   app.post('/sign-out', async (request, reply) => {
     await endConsoleSession({ ...deps, actor: actorOf(request, 'operator') }, cookie.read(request))
     cookie.clear(reply)
-    return reply.headers(NO_STORE_HEADERS).redirect(SIGN_IN, 303)
+    return seeOther(reply, SIGN_IN)
   })
 }
 
@@ -116,15 +114,11 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): string {
   if (!(error instanceof OperatorSignInRefused)) throw error
   noteForLog(request, { detail: error.message })
-  const locale = localeOfRequest(request)
-  const t = translator(locale)
-  if (!error.retryAt) {
-    reply.code(403)
-    return t('console.sign_in.wrong')
-  }
-  const seconds = Math.max(1, secondsUntil(error.retryAt, clock.now()))
-  reply.code(429).header('Retry-After', String(seconds))
-  return t('console.sign_in.limited', { when: inMinutes(locale, seconds) })
+  const t = textsFor(request)
+  if (error.retryAt)
+    return t('console.sign_in.limited', { when: retryAfter(request, reply, error.retryAt, clock.now()) })
+  reply.code(403)
+  return t('console.sign_in.wrong')
 }
 
 const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>

@@ -18,6 +18,7 @@ import { isBigint } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { maskedAnswer, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
 import { findNotice } from '../../ticketing/mtp/index.ts'
@@ -211,3 +212,12 @@ async function usersOf(deps: Deps, about: string): Promise<Explained> {
   })
   return users.length > 0 ? { people: await Promise.all(people) } : {}
 }
+
+/** What is known of a request without what the partner wrote, for operators who may not see people. */
+export const withoutOthersWords = ({ rejected_call: call, notice, ...found }: ExplainedRequest): ExplainedRequest => ({
+  ...found,
+  ...(call && {
+    rejected_call: { ...call, reason: maskedReason(call.reason), answer: maskedAnswer(call.answer, call.reason) },
+  }),
+  ...(notice && { notice: { ...notice, answer: maskedAnswer(notice.answer, null) } }),
+})

@@ -4,6 +4,6 @@ export {
   explain,
   explainRequest,
   oneRequest,
+  withoutOthersWords,
 } from './explain.ts'
-export { withoutOthersWords } from './masked.ts'
 export { EXPLAIN_ACTIONS } from './operator.ts'

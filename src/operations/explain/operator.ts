@@ -2,8 +2,15 @@ import { checkText } from '../../authorization/refusals/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { action, onTerminal, type PageAddress, type Shown } from '../../platform/lib/action.ts'
 import { ORDER_PARTS } from '../../ticketing/orders/index.ts'
-import { aboutWhat, type Explained, type ExplainedRefusal, explain, explainRequest, oneRequest } from './explain.ts'
-import { withoutOthersWords } from './masked.ts'
+import {
+  aboutWhat,
+  type Explained,
+  type ExplainedRefusal,
+  explain,
+  explainRequest,
+  oneRequest,
+  withoutOthersWords,
+} from './explain.ts'
 
 interface Person {
   readonly cid: number | null
@@ -107,6 +114,9 @@ const parts = {
       tone: ({ revoked_at }) => (revoked_at === null ? 'good' : 'bad'),
     },
   ] satisfies Shown<Issued>[],
+  // Facts that both have are told with what they are of.
+  app: [],
+  partner: [],
   people: onTerminal<Named>([
     person,
     'phone_number',

@@ -1,5 +1,10 @@
+import type { TokenDeps } from '../../authorization/oauth/index.ts'
+import type { UpstreamDeps } from '../../authorization/upstream/index.ts'
 import type { Log } from '../../platform/lib/log.ts'
-import type { ServiceDeps } from './deps.ts'
+import type { RunDeps } from '../../sandbox/certification/index.ts'
+
+/** All that lives as long as the process: for work of every room. */
+export interface ServiceDeps extends RunDeps, TokenDeps, UpstreamDeps {}
 
 /** A job as its task sees it. */
 interface RunningJob {

@@ -10,13 +10,15 @@ import { sendMemberMail, sendNotification } from '../../sandbox/portal/index.ts'
 import { pullDue, queuePulls } from '../../ticketing/catalogue/index.ts'
 import { sendPasswordLink } from '../../ticketing/members/index.ts'
 import { pollOrder, sendRefundedMessage } from '../../ticketing/orders/index.ts'
-import { sendContactCodeTask } from './contact-code.ts'
-import { forgottenPasswordTask } from './forgotten-password.ts'
-import { sendPersonMailTask } from './person-mail.ts'
+import {
+  forgottenPasswordTask,
+  sendContactCodeTask,
+  sendPersonMailTask,
+  sendRequestMailTask,
+  sendTeamMailTask,
+} from './person-mail.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
-import { sendRequestMailTask } from './request-mail.ts'
 import { GiveUp, type Task } from './task.ts'
-import { sendTeamMailTask } from './team-mail.ts'
 
 /** How long a partner is not called after some calls have failed. */
 const PAUSE_S = 10

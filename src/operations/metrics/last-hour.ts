@@ -50,17 +50,8 @@ export function keepLastHour({ registry, requests }: Metrics, clock: Clock): () 
   return () => clearInterval(timer)
 }
 
-export interface MinuteOfRequests {
-  readonly at: Date
-  readonly ok: number
-  /** The caller's mistake. */
-  readonly refused: number
-  /** Answered with 500 or higher. */
-  readonly failed: number
-}
-
 /** The last sixty minutes, oldest first: the sum over all processes that run now. */
-export async function readLastHour(gather: GatherMetrics, clock: Clock): Promise<MinuteOfRequests[]> {
+export async function readLastHour(gather: GatherMetrics, clock: Clock) {
   const summed = await sumOf(await gather()).getMetricsAsJSON()
   const counted = new Map(
     (summed.find(({ name }) => name === LAST_HOUR)?.values ?? []).map(

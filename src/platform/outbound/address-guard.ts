@@ -8,6 +8,7 @@ import {
   parseNetwork,
 } from '../config/allowed-address.ts'
 import type { Config } from '../config/index.ts'
+import type { Deps } from '../deps.ts'
 import { type HostResolver, hostResolver } from './resolve-host.ts'
 
 /** The partner's URL resolves to an address that is not allowed. */
@@ -92,4 +93,9 @@ export function addressGuard(settings: GuardSettings, resolve: HostResolver = ho
     refusesPort: (port) => !isUsual(port) && holding(port).length === 0,
     resolve,
   }
+}
+
+/** For operations that send something to an address that somebody else has named. */
+export interface OutboundDeps extends Deps {
+  readonly calls: { readonly guard: AddressGuard }
 }

@@ -1,6 +1,14 @@
 import type { CallLimits } from '../config/call-limits.ts'
 import { type LocalizedText, localized } from '../lib/localized-text.ts'
-import type { CallFailure } from './call-failure.ts'
+
+/** What a connection is waiting for. */
+export type ConnectPhase = 'dns' | 'connect' | 'tls'
+
+/**
+ * What went wrong below HTTP. `address`: not an allowed one; `dns`, `connect`, `tls`: could not connect; `timeout`,
+ * `too-large`: the response took too long or was too large; `broken`: no complete HTTP response arrived.
+ */
+export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
 /** Bytes of all headers of an answer together. */
 export const HEADER_BYTES = 16_384

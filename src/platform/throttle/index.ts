@@ -1,7 +1,6 @@
 /** Failed attempts and rate limits, counted for all processes of a database. Below all other rooms. */
 
-export { APP_RATES } from './app-rates.ts'
-export { countUse, countWithin, throttleKey } from './attempts.ts'
+export { countOwnChange, countUse, countWithin, mayInvite, throttleKey } from './attempts.ts'
 export {
   CLIENT_WINDOW_S,
   clearFailures,
@@ -13,8 +12,6 @@ export {
 } from './attempts-store.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
-export { mayInvite } from './invitations.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'
-export { countOwnChange } from './own-changes.ts'
-export { openRateLimiter } from './rate-limiter.ts'
+export { APP_RATES, openRateLimiter } from './rate-limiter.ts'
 export { signInLimits } from './sign-in.ts'

@@ -1,7 +1,8 @@
+import type { Config } from '../config/index.ts'
 import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import type { RateLimiter } from '../lib/rate-limiter.ts'
+import type { Rate, RateLimiter } from '../lib/rate-limiter.ts'
 import { addUses, deleteExpiredCounts } from './rate-limiter-store.ts'
 
 interface Entry {
@@ -124,4 +125,13 @@ export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Par
       if (unshared.size > 0) await share()
     },
   }
+}
+
+const perMinute = (kind: string, most: number): Rate => ({ kind, most, windowS: 60 })
+
+/** How often one app may do what, counted by its app_key for all processes. */
+export const APP_RATES = {
+  refreshes: (config: Config): Rate => perMinute('refresh', config.REFRESHES_PER_MINUTE),
+  pushed: (config: Config): Rate => perMinute('pushed request', config.PUSHED_REQUESTS_PER_MINUTE),
+  pushedBytes: (config: Config): Rate => perMinute('pushed bytes', config.PUSHED_BYTES_PER_MINUTE),
 }

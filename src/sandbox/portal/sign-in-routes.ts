@@ -1,12 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { secondsUntil } from '../../platform/lib/clock.ts'
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-import { inMinutes, translator } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
+import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
@@ -102,15 +100,12 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
 ): string {
-  const locale = localeOfRequest(request)
-  const t = translator(locale)
+  const t = textsFor(request)
   if (!refusal.retryAt) {
     reply.code(403)
     if (refusal.problem === 'suspended') return t('sandbox.sign_in.suspended')
     if (refusal.problem === 'members') return t('sandbox.sign_in.members')
     return asMember ? t('sandbox.sign_in.wrong_member') : t('sandbox.sign_in.wrong')
   }
-  const seconds = Math.max(1, secondsUntil(refusal.retryAt, clock.now()))
-  reply.code(429).header('Retry-After', String(seconds))
-  return t('sandbox.sign_in.limited', { when: inMinutes(locale, seconds) })
+  return t('sandbox.sign_in.limited', { when: retryAfter(request, reply, refusal.retryAt, clock.now()) })
 }

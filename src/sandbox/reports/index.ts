@@ -1,3 +1,11 @@
-export { examineReport, findReport, reportOfRun, storeReport, storeReportKeys, type Verdict } from './report.ts'
-export { reportKey } from './report-key.ts'
-export { type ReportFacts, verifyForm } from './wire.ts'
+export {
+  examineReport,
+  findReport,
+  type ReportFacts,
+  reportKey,
+  reportOfRun,
+  storeReport,
+  storeReportKeys,
+  type Verdict,
+  verifyForm,
+} from './report.ts'

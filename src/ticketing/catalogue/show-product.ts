@@ -1,11 +1,11 @@
 import type { Deps } from '../../platform/deps.ts'
-import { type HistoryRow, historyOfProduct } from '../../platform/history/index.ts'
+import { historyOfProduct } from '../../platform/history/index.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
-import { pricesFrom, type ShownPrice } from './price-store.ts'
-import { findProduct, type ProductSummary, listProducts as readProducts, type WholeProduct } from './product-store.ts'
+import { pricesFrom } from './price-store.ts'
+import { findProduct, type ProductSummary, listProducts as readProducts } from './product-store.ts'
 import { type OnePartner, type OneProduct, oneProduct, type ProductFilter } from './wire.ts'
 
 const noSuchProduct = (partnerDealId: string): RefusedRequest =>
@@ -13,27 +13,17 @@ const noSuchProduct = (partnerDealId: string): RefusedRequest =>
 
 const HISTORY = 50
 
-/** A product with its prices from today on and the newest of its changes. */
-export interface ProductStory {
-  readonly product: WholeProduct
-  readonly prices: readonly ShownPrice[]
-  readonly history: readonly HistoryRow[]
-}
-
 /** Throws for an unknown product. */
-export const showProduct = operation(
-  oneProduct,
-  async (deps: Deps, { partner_id, partner_deal_id }: OneProduct): Promise<ProductStory> => {
-    const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
-    const product = await findProduct(deps.db, key)
-    if (!product) throw noSuchProduct(partner_deal_id)
-    return {
-      product,
-      prices: await pricesFrom(deps.db, key, beijingDate(deps.clock.now())),
-      history: await historyOfProduct(deps.db, partner_id, partner_deal_id, HISTORY),
-    }
-  },
-)
+export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id, partner_deal_id }: OneProduct) => {
+  const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
+  const product = await findProduct(deps.db, key)
+  if (!product) throw noSuchProduct(partner_deal_id)
+  return {
+    product,
+    prices: await pricesFrom(deps.db, key, beijingDate(deps.clock.now())),
+    history: await historyOfProduct(deps.db, partner_id, partner_deal_id, HISTORY),
+  }
+})
 
 /** A page of the products of a partner, by its ids. */
 export async function productPage(

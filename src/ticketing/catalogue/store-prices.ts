@@ -60,15 +60,8 @@ export function onlyRequested(
   return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
 }
 
-export interface StoredPrices {
-  readonly changed: number
-  readonly removed: number
-  /** Why nothing was removed, if most entries would have been. */
-  readonly held: readonly EntryProblem[]
-}
-
-/** Stores a calendar, or a part of it, and records it in the product's history; an incomplete one removes nothing. */
-export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause): Promise<StoredPrices> {
+/** Stores a calendar, or a part of it, and records it in the product's history; an incomplete one removes nothing; `held`: why. */
+export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
   return deps.db.tx(async (db) => {
     await markProduct(db, { ...prices, saleState: null }, at)

@@ -6,7 +6,7 @@ import { WARNINGS } from '../mws/index.ts'
 import { bodyRejected, type CallRejected } from '../mws-wire/index.ts'
 import { type ConsumptionReport, type LockedOrders, lockReported } from '../orders/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { type AcceptedNotice, ORDER_REPEAT_S } from './accept-once.ts'
+import { ORDER_REPEAT_S } from './accept-once.ts'
 import { claimNotices, firstAnswers, type NoticeRow, type RememberedAnswer } from './store.ts'
 
 interface Consumption {
@@ -76,18 +76,13 @@ function orRejected(decide: () => Decision): Decision {
   }
 }
 
-interface AcceptedConsumption extends AcceptedNotice {
-  /** Names of its warnings; none for a repeated notice. */
-  readonly warnings: readonly string[]
-}
-
 /** Receipt and effect are committed together before the response. */
 export async function acceptConsumption(
   db: Db,
   row: NoticeRow,
   report: ConsumptionReport,
   stage: Consumption['stage'],
-): Promise<AcceptedConsumption> {
+) {
   const decision = await db.batchWork(consumptions, { row, report, stage })
   if ('rejected' in decision) throw decision.rejected
   if ('first' in decision) return { ...decision.first, isRepeat: true, warnings: [] }

@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import * as store from './breaker-store.ts'
+import type { ReachDeps } from './certificate.ts'
 import type { BreakerChange } from './circuit-breakers.ts'
-import type { ReachDeps } from './deps.ts'
 
 /** A statement only when a breaker opens, stays open after another failure, or closes. */
 export async function storeBreaker(
@@ -43,14 +43,18 @@ export const listBreakers = operation(
   },
 )
 
-export interface ResetBreaker {
-  readonly partner_id: bigint
-  /** In how many processes it was open. */
-  readonly processes: number
+/** Since when a partner is not called, and when the next call is tried; nothing of one that is called. */
+export async function breakerOf(
+  deps: Deps,
+  { partner_id }: { readonly partner_id: bigint },
+): Promise<Partial<Pick<store.OpenBreaker, 'opened_at' | 'retry_at'>>> {
+  const { rows } = await store.listOpenBreakers(deps.db, { partner_id, limit: 1 }, deps.clock.now())
+  const [open] = rows
+  return open ? { opened_at: open.opened_at, retry_at: open.retry_at } : {}
 }
 
 /** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
-export async function resetBreaker(deps: Deps, partner_id: bigint): Promise<ResetBreaker> {
+export async function resetBreaker(deps: Deps, partner_id: bigint) {
   await showPartner(deps, partner_id)
   return deps.db.tx(async (db) => {
     const processes = await store.deleteOpenBreakersOf(db, partner_id, deps.clock.now())

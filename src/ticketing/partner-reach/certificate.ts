@@ -1,6 +1,6 @@
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, type Clock } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import {
   type CertificateFilter,
@@ -11,7 +11,12 @@ import {
   type ShownCertificate,
   upsertCertificate,
 } from './certificate-store.ts'
-import type { ReachDeps } from './deps.ts'
+import type { CircuitBreakers } from './circuit-breakers.ts'
+
+/** For operations that ask whether a partner can be reached. */
+export interface ReachDeps extends Deps {
+  readonly calls: { readonly breakers: CircuitBreakers; readonly certificates: KnownCertificates }
+}
 
 /** A certificate that ends within so many seconds is worth telling the partner about. */
 export const ENDING_WITHIN_S = 30 * DAY_S
@@ -49,3 +54,43 @@ export const listCertificates = operation(
     return { certificates: rows.map((row) => ({ ...row, days_left: daysUntil(row.ends_at) })), next }
   },
 )
+
+/** The alert comes later: most are renewed a month before by a machine. */
+const ALERT_WITHIN_S = 14 * 86_400
+/** A row is written again so often, so that it shows that the host is still called. */
+const WRITTEN_EVERY_S = 86_400
+/** Partners have a few hosts each. */
+const MAX_KNOWN = 10_000
+
+interface Known {
+  readonly endsAt: Date
+  readonly writtenAt: Date
+}
+
+/** When the certificates of partners end, as far as this process has called them; made once a process. */
+export class KnownCertificates {
+  readonly #clock: Clock
+  readonly #known = new Map<string, Known>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether it has to be stored, and then remembers it: it is another one than before, or a day has passed. */
+  rememberIfChanged(partnerId: bigint, origin: string, endsAt: Date): boolean {
+    const key = `${partnerId} ${origin}`
+    const now = this.#clock.now()
+    const known = this.#known.get(key)
+    const isKnown = known?.endsAt.getTime() === endsAt.getTime()
+    if (known && isKnown && now < addSeconds(known.writtenAt, WRITTEN_EVERY_S)) return false
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    this.#known.set(key, { endsAt, writtenAt: now })
+    return true
+  }
+
+  /** How many end within 14 days. */
+  ending(): number {
+    const alertBefore = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
+    return [...this.#known.values()].filter(({ endsAt }) => endsAt < alertBefore).length
+  }
+}

@@ -1,9 +1,7 @@
 /** Whether partners can be reached: circuit breakers, and when their certificates end. */
 
-export { breakerAllows, listBreakers, storeBreaker } from './breaker.ts'
+export { breakerAllows, breakerOf, listBreakers, storeBreaker } from './breaker.ts'
 export { REACH_RETENTION } from './breaker-store.ts'
-export { certificatesEndingSoon, noteCertificate } from './certificate.ts'
+export { certificatesEndingSoon, KnownCertificates, noteCertificate, type ReachDeps } from './certificate.ts'
 export { BREAKER, CircuitBreakers } from './circuit-breakers.ts'
-export type { ReachDeps } from './deps.ts'
-export { KnownCertificates } from './known-certificates.ts'
 export { REACH_ACTIONS } from './operator.ts'

@@ -4,15 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../lib/log.ts'
 import { holderOf } from './lock.ts'
 import { keptSecrets } from './secrets.ts'
-import { databaseUrlOf, type EmbeddedServer, startEmbedded } from './server.ts'
+import { databaseUrlOf, startEmbedded } from './server.ts'
 
-export interface AttachedServer extends EmbeddedServer {
-  /** Whether it was started for this command and ends with it, because no service was running. */
-  readonly started: boolean
-}
-
-/** The embedded server of `dataDir` for the length of one command: the running service's, or one started for it. */
-export async function attachEmbedded(dataDirectory: string, log: Log): Promise<AttachedServer> {
+/** The embedded server of `dataDir` for the length of one command: the running service's, or one `started` for it, which ends with it. */
+export async function attachEmbedded(dataDirectory: string, log: Log) {
   const dataDir = resolve(dataDirectory)
   const own = await startEmbedded(dataDir, log, { purpose: 'command' }).catch((error: unknown) => {
     if (holderOf(dataDir)?.purpose !== 'service') throw error

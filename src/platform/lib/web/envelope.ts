@@ -4,17 +4,12 @@ import { DatabaseUnavailable } from '../database-errors.ts'
 import { contractAnswer, NamedFailure } from '../failure.ts'
 import { stringifyLossless } from '../json/lossless.ts'
 import { noteForLog } from './observe.ts'
-import { type FailureAnswer, invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
+import { type FailureAnswer, invalidRequest, RescodeError, serverError, unavailable } from './rescode.ts'
 
 /** The envelope of area A (REFERENCE "Answers of area A"). */
 const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
 
-export interface FailureEnvelope {
-  readonly rescode: number
-  readonly data: { readonly message: string; readonly problems?: readonly Problem[] }
-}
-
-export const failureEnvelope = (error: FailureAnswer): FailureEnvelope => ({
+export const failureEnvelope = (error: FailureAnswer) => ({
   rescode: error.rescode,
   data: { message: error.message, ...(error.failure.problems ? { problems: error.failure.problems } : {}) },
 })

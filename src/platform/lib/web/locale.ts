@@ -84,17 +84,11 @@ export function amountOfTime(locale: Locale, seconds: number): string {
   return spaced(format.format(seconds / size))
 }
 
-export interface LanguageLink {
-  readonly code: Locale
-  readonly name: string
-  readonly href: string
-}
-
 /**
  * Links to this page in each language: `ui_locales` replaced in the query, everything else byte for byte. The links are
  * a query only, so they stay on the page's own path whatever that looked like (`//host/…` would lead away).
  */
-export function languageLinks(query: string): LanguageLink[] {
+export function languageLinks(query: string) {
   const others = query.split('&').filter((pair) => pair !== '' && pair.split('=', 1)[0] !== 'ui_locales')
   return LOCALE_CODES.map((code) => ({
     code,

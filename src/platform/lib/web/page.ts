@@ -4,6 +4,7 @@ import fastifyView from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
+import { secondsUntil } from '../clock.ts'
 import { ROOT } from '../root.ts'
 import { utcTime } from '../time-zone.ts'
 import { prefersHtml } from './accept.ts'
@@ -59,6 +60,13 @@ export const localeOfRequest = (request: FastifyRequest): Locale =>
 
 /** The texts in the language of who asks. */
 export const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
+
+/** Sets 429 with Retry-After, for a page. Returns when it may be tried again, in the reader's language. */
+export function retryAfter(request: FastifyRequest, reply: FastifyReply, until: Date, now: Date): string {
+  const seconds = Math.max(1, secondsUntil(until, now))
+  reply.code(429).header('Retry-After', String(seconds))
+  return inMinutes(localeOfRequest(request), seconds)
+}
 
 /** A language that was chosen by a link stays chosen. */
 function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {

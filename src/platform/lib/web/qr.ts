@@ -1,12 +1,7 @@
 import { encode } from 'uqr'
 
-export interface QrPicture {
-  readonly size: number
-  readonly path: string
-}
-
 /** A QR code as one path, a square a module: no markup is taken over, and no style. */
-export function qrPicture(content: string): QrPicture {
+export function qrPicture(content: string) {
   const { size, data } = encode(content, { border: 2 })
   const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
   return { size, path: squares.join('') }

@@ -3,7 +3,6 @@ import { addSeconds } from '../../../platform/lib/clock.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../../ticketing/orders/index.ts'
-import type { AnswerOf } from '../../../ticketing/partner-calls/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-store.ts'
@@ -66,14 +65,8 @@ export const ASK_EVERY_MS = 2_000
 const ASK_LATER_EVERY_S = 15
 const LOOK_EVERY_MS = 500
 
-/** A paid order, and the answer to order pay if it was a success. */
-interface Paid {
-  readonly order: Order
-  readonly answer: AnswerOf<'order-pay'> | undefined
-}
-
 /** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
-export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Paid> {
+export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}) {
   const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, context.cause)
   const { result, answer } = await context.operate('order-pay', pay, expectation)
   const order = result.order.state === 'paying' ? await issuedLater(context, result.order) : result.order

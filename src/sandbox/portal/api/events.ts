@@ -1,13 +1,7 @@
 import { tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { type RunEvent, showRun } from '../../certification/index.ts'
+import { showRun } from '../../certification/index.ts'
 import type { EventsQuery } from './wire.ts'
-
-export interface Lines {
-  readonly events: readonly RunEvent[]
-  /** `after` of the next call. */
-  readonly lastSeq: number
-}
 
 /**
  * Lines of a run's log after a number, 500 at most. With `wait`, waits for the next line up to so many seconds;
@@ -19,7 +13,7 @@ export async function linesAfter(
   runId: string,
   { after, wait }: EventsQuery,
   leaving: AbortSignal,
-): Promise<Lines> {
+) {
   // This also ends an attempt whose process has died: its last line would never come.
   await showRun(deps, partnerId, runId)
   const events = await deps.logFollowers.nextEvents(runId, after, leaving, wait * 1_000)

@@ -11,13 +11,6 @@ interface Found {
   readonly text: string
 }
 
-export interface Search {
-  readonly query: string
-  readonly found: readonly Found[]
-  /** Whether there are more than are listed. */
-  readonly isCut: boolean
-}
-
 type TitleOf = (section: ReferenceSection) => string
 
 const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { readonly words: string })[] => {
@@ -43,7 +36,7 @@ const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { read
 }
 
 /** What has every word of the query in it: names, paths, fields, values, codes and their meanings, in any letter case. */
-export function searchReference(sections: readonly ReferenceSection[], titleOf: TitleOf, query: string): Search {
+export function searchReference(sections: readonly ReferenceSection[], titleOf: TitleOf, query: string) {
   const asked = query.trim().slice(0, LONGEST_QUERY)
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return { query: '', found: [], isCut: false }

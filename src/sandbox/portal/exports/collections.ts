@@ -16,11 +16,6 @@ interface CollectionRequest {
   readonly body: string
 }
 
-interface Folder {
-  readonly name: string
-  readonly requests: readonly CollectionRequest[]
-}
-
 /** What collections are made of. */
 interface Collected {
   readonly notices: readonly ReferenceSection[]
@@ -54,7 +49,7 @@ const scriptText = (name: 'postman-sign' | 'postman-test' | 'bruno-sign' | 'brun
 const withPartnerId = (example: string): string =>
   example.replace(/"partnerId": 7001(?=,?\n)/, '"partnerId": {{partnerId}}')
 
-function foldersOf({ notices, interfaces, titleOf, t }: Collected): Folder[] {
+function foldersOf({ notices, interfaces, titleOf, t }: Collected) {
   const requests = (sections: readonly ReferenceSection[], to: CollectionRequest['to']): CollectionRequest[] =>
     sections.map(({ name, path, parts }) => ({
       ...{ name: titleOf(name), to, path },

@@ -1,13 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
-import { secondsUntil } from '../../../platform/lib/clock.ts'
 import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
-import { inMinutes, type Translate, translator } from '../../../platform/lib/web/locale.ts'
+import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
-import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
+import { retryAfter, textsFor } from '../../../platform/lib/web/page.ts'
 import {
   askForPassword,
   MemberRefusal,
@@ -96,8 +95,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   )
 
   app.post('/forgotten', async (request, reply) => {
-    const locale = localeOfRequest(request)
-    const t = translator(locale)
+    const t = textsFor(request)
     const form = forgottenForm.safeParse(request.body)
     if (!form.success) {
       const typed = asTyped.parse(request.body)
@@ -106,9 +104,7 @@ export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     const { client_id: clientId, mail } = form.data
     const until = await askForPassword(deps, { clientId, mail }, request.ip)
     if (!until) return forgotten(request, reply, { clientId, mail, sent: true })
-    const seconds = Math.max(1, secondsUntil(until, deps.clock.now()))
-    reply.code(429).header('Retry-After', String(seconds))
-    const alert = t('sandbox.forgotten.limited', { when: inMinutes(locale, seconds) })
+    const alert = t('sandbox.forgotten.limited', { when: retryAfter(request, reply, until, deps.clock.now()) })
     return forgotten(request, reply, { clientId, mail, alert })
   })
 }

@@ -1,7 +1,7 @@
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { CONTACT_ROLES, type ContactRole } from '../../../ticketing/partners/index.ts'
 import { type Conditions, conditions, FAULTS, NO_CONDITIONS } from '../../test-plan/index.ts'
-import { type ContactPerson, type ContactsGiven, contactPerson, type OwnContacts } from '../contacts.ts'
+import { type ContactPerson, contactPerson, type OwnContacts } from '../contacts.ts'
 import { contactName } from '../texts.ts'
 
 /** What a run pretends, on the page of functions: read from the form, checked, and shown again as it was typed. */
@@ -71,17 +71,11 @@ export const readContacts = (fields: Readonly<Record<string, unknown>>): Contact
     }),
   )
 
-interface ParsedContacts {
-  readonly given: ContactsGiven | undefined
-  /** A field → key of the text that says what is wrong. */
-  readonly problems: Readonly<Record<string, string>>
-}
-
 /**
  * The contacts that were typed. One whose fields are both empty is left out, unless it is stored: acceptance needs it, so
  * it cannot be taken away. `required`: at least one has to be there.
  */
-export function parseContacts(texts: ContactTexts, stored: OwnContacts['contacts'], required = false): ParsedContacts {
+export function parseContacts(texts: ContactTexts, stored: OwnContacts['contacts'], required = false) {
   const none = required && FIELDS.every((name) => !texts[name])
   const given: Partial<Record<ContactRole, ContactPerson>> = {}
   const problems: Record<string, string> = {}

@@ -4,6 +4,7 @@ import type { Log } from '../../../platform/lib/log.ts'
 import { NO_STORE_HEADERS, seeOther } from '../../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
 import { textsFor } from '../../../platform/lib/web/page.ts'
+import { showPartner } from '../../../ticketing/partners/index.ts'
 import {
   findCurrentRun,
   nextStep,
@@ -17,10 +18,10 @@ import {
 } from '../../certification/index.ts'
 import { paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { acceptRun, retryNotification } from '../notify/notifications.ts'
-import { shareLink, withdrawLinks } from '../share.ts'
+import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
-import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
+import { notificationParams, runParams, runQuery, sharedParams, sharedQuery, stepParams } from './wire.ts'
 
 const RUN = '/run/:run_id'
 
@@ -157,5 +158,21 @@ async function sendRun(deps: RunDeps, request: FastifyRequest, reply: FastifyRep
   return sendSandboxPage(request, reply, 'sandbox/run', shown, {
     section: 'run',
     scripts: ['sandbox-run.js', 'sandbox-copy.js'],
+  })
+}
+
+/** The page that a link to a run opens: its log, without a form and without a link to what needs a sign-in. */
+export const shareRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  app.get('/shared/:partner_id/:run_id', async (request, reply) => {
+    const { partner_id, run_id } = paramsOf(request, sharedParams, noSuchRun)
+    const run = { partnerId: BigInt(partner_id), runId: run_id }
+    const key = await openShareKey(deps, run, sharedQuery.parse(request.query).key)
+    const t = textsFor(request)
+    const { step, attempt } = runQuery.parse(request.query)
+    const hrefOf = (id: string) => `${sharedPath(run)}?${new URLSearchParams({ key: key.text, step: id })}`
+    const page = await runPage(deps, { ...run, step, attempt, hrefOf }, t)
+    const { name } = await showPartner(deps, run.partnerId)
+    const shown = { page, partnerName: name, until: key.expiresAt.toISOString(), shared: true }
+    return sendSandboxPage(request, reply, 'sandbox/shared', shown)
   })
 }

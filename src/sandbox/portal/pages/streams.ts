@@ -7,12 +7,6 @@ import { type LineContext, type LogLine, logLine } from './log-line.ts'
 const MAX_STREAMS = { session: 12, partner: 120, process: 1_000 }
 const RETRY_S = 5
 
-interface Stream {
-  /** Aborts when the stream has to end. */
-  readonly signal: AbortSignal
-  close(): void
-}
-
 /** The streams of lines that browsers follow. Each holds a connection, so they are counted, and all end at once. */
 export class Streams {
   readonly #open = new Map<AbortController, { readonly session: string; readonly partner: bigint }>()
@@ -21,8 +15,8 @@ export class Streams {
     return this.#open.size
   }
 
-  /** Throws 20003 (429) or 20013 (503), with Retry-After, when there are too many. */
-  open(session: string, partner: bigint): Stream {
+  /** `signal` aborts when the stream has to end. Throws 20003 (429) or 20013 (503), with Retry-After, when there are too many. */
+  open(session: string, partner: bigint) {
     const all = [...this.#open.values()]
     if (all.length >= MAX_STREAMS.process) throw unavailable()
     if (all.filter((stream) => stream.session === session).length >= MAX_STREAMS.session) throw tooManyRequests(RETRY_S)

@@ -25,18 +25,10 @@ type Moment =
       readonly cause?: TrafficLine
     }
 
-export interface Timeline {
-  readonly orderId: string
-  /** Oldest first; of the same moment calls as they arrived, then changes. */
-  readonly moments: readonly Moment[]
-  /** There are older calls, which are not shown. */
-  readonly isCut: boolean
-}
-
 const MAX_CALLS = 200
 
-/** Throws 20007 (404) for an order that this partner has neither a record nor a call about. */
-export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint): Promise<Timeline> {
+/** Oldest first; of the same moment calls as they arrived, then changes. Throws 20007 (404) for an order that this partner has neither a record nor a call about. */
+export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint) {
   const search = { by: 'order', value: String(orderId) } as const
   const found = await trafficAbout(deps, partnerId, search, MAX_CALLS + 1)
   const lines = found.slice(0, MAX_CALLS)

@@ -25,13 +25,18 @@ export interface Cluster {
   leader(): Promise<Node>
   /** Resolves once one node leads, all others follow it closely and, in synchronous mode, one of them synchronously. */
   untilWell(synchronous: boolean): Promise<void>
+  /** Leaves its folder, with the logs of all programs, when it ends. */
+  keep(): void
   /** patronictl, as an operator runs it. */
   control(...args: string[]): Promise<unknown>
 }
 
 export async function startCluster(endings: Endings, progress: (text: string) => void): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-failover-'))
-  endings.add(() => rmSync(folder, { recursive: true, force: true }))
+  let isKept = false
+  endings.add(() => {
+    if (!isKept) rmSync(folder, { recursive: true, force: true })
+  })
   const { uid, gid } = owner()
   const newFolder = (name: string): string => {
     const path = join(folder, name)
@@ -141,6 +146,9 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   await administrator.end()
   return {
     folder,
+    keep: () => {
+      isKept = true
+    },
     nodes,
     databaseUrl: `postgres://gatehouse:${password}@127.0.0.1:${front}/gatehouse`,
     leader,

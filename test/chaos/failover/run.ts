@@ -72,7 +72,10 @@ export async function failover({ checkout, output, cases }: Options): Promise<vo
     progress(`all figures are in ${output}`)
     const bad = results.filter(isBad)
     for (const { failure } of bad) say(`NOT AS IT HAS TO BE: ${failure}`)
-    if (bad.length > 0) process.exitCode = 1
+    if (bad.length === 0) return
+    process.exitCode = 1
+    cluster.keep()
+    say(`The logs of all nodes are in ${cluster.folder}`)
   })
 }
 

@@ -145,7 +145,7 @@ describe('the more of them come back at once', () => {
   })
 
   it('so many that all of them are read 4,000 times a second', async () => {
-    const many = 2_000
+    const many = 1_400
     const sockets = await Promise.all(
       Array.from({ length: many }, async () => {
         const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) })
@@ -161,14 +161,13 @@ describe('the more of them come back at once', () => {
     }
     const soonest = async () => {
       const letGo = await fill()
-      const waits = sockets.map(async (socket) => {
-        const refused = await ask(socket)
-        return (await ask(socket)) - refused
-      })
-      const last = await Promise.all(waits.slice(-many / 10))
+      const refused = await Promise.all(sockets.map(ask))
       await letGo()
-      await Promise.all(waits)
-      return Math.min(...last)
+      const last = sockets.slice(-many / 10)
+      const answered = await Promise.all(last.map(ask))
+      const waits = answered.map((at, place) => at - (refused.at(place - last.length) ?? 0))
+      await Promise.all(sockets.slice(0, -last.length).map(ask)) // so that all are read again
+      return Math.min(...waits)
     }
     // Where this process has to wait for the machine, the first are read before the last have come.
     await until(async () => (await soonest()) > (UNREAD_MS + unreadMs(many)) / 2)

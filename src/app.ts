@@ -31,7 +31,7 @@ import { refuseForLoad } from './platform/lib/web/load-refusal.ts'
 import { collectRoutes, headAsGet, noSuchRoute } from './platform/lib/web/methods.ts'
 import { observeRequests } from './platform/lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './platform/lib/web/page.ts'
-import { boundBodyMemory } from './platform/lib/web/read-body.ts'
+import { boundBodyMemory, ignoreContentType } from './platform/lib/web/read-body.ts'
 import { RequestLimit, registerRequestLimit } from './platform/lib/web/request-limit.ts'
 import { requestLogging } from './platform/lib/web/request-log.ts'
 import { noSuchPath } from './platform/lib/web/rescode.ts'
@@ -85,6 +85,7 @@ export async function buildApp({
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   registerRequestLimit(app, limit)
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
+  ignoreContentType(app, ({ is404 }) => is404)
   collectRoutes(app)
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)

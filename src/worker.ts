@@ -6,6 +6,7 @@ import { readConfig } from './platform/config/index.ts'
 import { awaitDatabase } from './platform/db/await-database.ts'
 import { isDistributed } from './platform/db/citus.ts'
 import { findDatabase } from './platform/db/find-database.ts'
+import { checkShards } from './platform/db/shard-count.ts'
 import { openLog } from './platform/lib/log.ts'
 import { openDeps } from './process/index.ts'
 import { checkSecretKey } from './ticketing/partners/index.ts'
@@ -16,6 +17,7 @@ async function start() {
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
+  await checkShards(databaseUrl, config.SHARDS)
   const distributed = await isDistributed(databaseUrl, config.SHARDS)
   const { deps, close } = openDeps(config, log, { databaseUrl, secretKey, distributed }, await openTracing(config, log))
   await checkSecretKey(deps)

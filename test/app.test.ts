@@ -31,6 +31,21 @@ describe('a path that does not exist', () => {
   })
 })
 
+describe('a Content-Type that is none', () => {
+  it.each(['json', '', 'utf-8', '/'])('%j hides neither an unknown path nor a wrong method', async (type) => {
+    const told = async (method: 'POST' | 'PUT', url: string, payload?: string) => {
+      const body = payload === undefined ? {} : { payload }
+      return (await world.app.inject({ method, url, headers: { 'content-type': type }, ...body })).statusCode
+    }
+    for (const body of [undefined, 'x']) {
+      for (const path of ['/nothing', '/oauth/v2/nothing', '/oauth2/nothing'])
+        expect(await told('POST', path, body)).toBe(404)
+      for (const path of ['/oauth/v2/api/token', '/oauth2/token', '/healthz'])
+        expect(await told('PUT', path, body)).toBe(405)
+    }
+  })
+})
+
 describe('a path that looks like the pattern of a route', () => {
   it.each(['/oauth/v2/:a(', '/oauth/v2/*a/b', '/oauth/v2/:name', '/oauth/v2/*'])('%s is only unknown', async (url) => {
     const response = await world.app.inject({ method: 'POST', url })

@@ -10,13 +10,16 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
 const ask = async (url: string) => {
-  const answer = await world.app.inject({ url: `/admin/v1${url}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  const answer = await world.app.inject({ url: `/admin/v1${url}`, headers })
   return { status: answer.statusCode, ...answer.json() }
 }
 const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
 const MOMENT = '2026-01-01T00:00:00.000001+00:00'
 const ID = '11111111-1111-4111-8111-111111111111'
+/** What a path of several names has in its other places. */
+const KNOWN: Readonly<Record<string, string>> = { '{cid}': '1', '{partner_id}': '7001', '{app_key}': 'an-app' }
 const TOO_LARGE = '9999999999999999999'
 
 describe('a cursor is refused by its name', () => {
@@ -70,6 +73,32 @@ describe('an id', () => {
       const { status } = await ask(`/audit?from=${encodeURIComponent(from)}`)
       expect([200, 400], from).toContain(status)
     }
+  })
+})
+
+describe('NUL, for which PostgreSQL has no text', () => {
+  it('in any place of a path is no such record, or bad input: of the API as of the console', async () => {
+    const spec = await world.app.inject({ url: '/admin/v1/openapi.json', headers })
+    const operator = await adminTokenHolder(world)
+    const failed: string[] = []
+    for (const [path, methods] of Object.entries<object>(spec.json().paths)) {
+      const names = [...path.matchAll(/\{\w+\}/g)].map(([name]) => name)
+      for (const broken of names) {
+        const given = names.reduce(
+          (url, name) => url.replace(name, name === broken ? 'a%00b' : (KNOWN[name] ?? ID)),
+          path,
+        )
+        for (const method of Object.keys(methods).filter((name) => /^(get|post|put|patch|delete)$/.test(name))) {
+          const call = { method: method.toUpperCase() as 'GET', url: `/admin/v1${given}`, headers }
+          const { statusCode } = await world.app.inject(method === 'get' ? call : { ...call, payload: {} })
+          if (![400, 404].includes(statusCode)) failed.push(`${method} ${given}: ${statusCode}`)
+        }
+        const page = `/console${given}`
+        const { status } = await operator.get(page)
+        if (status >= 500) failed.push(`${page}: ${status}`)
+      }
+    }
+    expect(failed).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UNREAD_MS } from '../src/platform/lib/web/request-limit.ts'
+import { UNREAD_MS, unreadMs } from '../src/platform/lib/web/request-limit.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from './harness.ts'
 import { until } from './until.ts'
 
@@ -130,6 +130,49 @@ describe('whoever was refused and comes back at once', () => {
     expect(fresh.ms).toBeLessThan(ms)
     expect(since).toBeGreaterThan(UNREAD_MS - 10)
     expect(statusCode, 'by then there is room').toBeLessThan(500)
+  })
+})
+
+describe('the more of them come back at once', () => {
+  it.each([
+    [1, 250],
+    [1_000, 250],
+    [3_000, 750],
+    [4_000, 1_000],
+    [100_000, 1_000],
+  ])('the longer they are not read, so that refusals leave time for answers: %i, %i ms', (connections, ms) => {
+    expect(unreadMs(connections)).toBe(ms)
+  })
+
+  it('so many that all of them are read 4,000 times a second', async () => {
+    const many = 2_000
+    const sockets = await Promise.all(
+      Array.from({ length: many }, async () => {
+        const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) })
+        await once(socket, 'connect')
+        return socket
+      }),
+    )
+    const ask = async (socket: Socket): Promise<number> => {
+      const answered = once(socket, 'data')
+      socket.write('POST /oauth/v2/api/token HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n')
+      await answered
+      return performance.now()
+    }
+    const soonest = async () => {
+      const letGo = await fill()
+      const waits = sockets.map(async (socket) => {
+        const refused = await ask(socket)
+        return (await ask(socket)) - refused
+      })
+      const last = await Promise.all(waits.slice(-many / 10))
+      await letGo()
+      await Promise.all(waits)
+      return Math.min(...last)
+    }
+    // Where this process has to wait for the machine, the first are read before the last have come.
+    await until(async () => (await soonest()) > (UNREAD_MS + unreadMs(many)) / 2)
+    for (const socket of sockets) socket.destroy()
   })
 })
 

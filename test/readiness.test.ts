@@ -6,12 +6,12 @@ import pg from 'pg'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { databaseState } from '../src/platform/db/installation.ts'
-import { openPool } from '../src/platform/db/pool.ts'
-import { dbOf } from '../src/platform/db/sql.ts'
+import { openDatabase } from '../src/platform/db/open-database.ts'
 import { deriveKeys } from '../src/platform/lib/crypto/keys.ts'
 import { checkSecretKey } from '../src/ticketing/partners/secret-key.ts'
 import { TEMPLATE } from './database.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
+import { shardsOf } from './one-table.ts'
 import { SHORT_LIVED } from './start-options.ts'
 
 /** `/readyz` says what is true: also of a database that takes no writes, has no room, or was made with another key. */
@@ -129,6 +129,7 @@ describe('with another SECRET_KEY', () => {
         env: {
           PATH: process.env.PATH,
           DATABASE_URL: opened.databaseUrl,
+          ...shardsOf({ DATABASE_URL: opened.databaseUrl }),
           SECRET_KEY: key,
           PORT: '0',
           LOG_LEVEL: 'error',
@@ -173,8 +174,9 @@ it('is not ready while the disk of the database is full', async (context) => {
   )
   const url = new URL(opened.databaseUrl)
   url.pathname = name
-  const pool = openPool({ connectionString: url.href, size: 2 }, opened.log)
-  const deps = { ...opened.deps, db: dbOf(pool) }
+  const { SHARDS: shards } = opened.deps.config
+  const { db, close } = openDatabase({ connectionString: url.href, size: 2 }, opened.log, { shards })
+  const deps = { ...opened.deps, db }
   const app = await buildApp({ deps, log: opened.log, readiness: { draining: false } })
   try {
     expect(await readyz({ app })).toEqual([200, 'ok'])
@@ -185,7 +187,7 @@ it('is not ready while the disk of the database is full', async (context) => {
     await expect.poll(() => readyz({ app })).toEqual([200, 'ok'])
   } finally {
     await app.close()
-    await pool.end()
+    await close()
     await asAdmin(`drop database ${name} with (force)`, `drop tablespace ${name}`)
   }
 })

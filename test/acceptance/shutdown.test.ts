@@ -69,8 +69,8 @@ describe('a shutdown', () => {
   })
 
   it.each([
-    ['1', '2'],
-    ['2', '2'],
+    ['1', '1'],
+    ['2', '1'],
     ['1', '0'],
   ])(
     'loses no request of 64 connections without a pause that never look at readiness: HTTP_PROCESSES=%s, SHUTDOWN_DELAY_S=%s',

@@ -12,6 +12,7 @@ import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { untilLocked } from '../locks.ts'
+import { shardsOf } from '../one-table.ts'
 import { hook } from '../sandbox/notify/post-office.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
@@ -308,7 +309,8 @@ describe('the worker', () => {
   })
   function startWorker(): ChildProcess {
     const program = fileURLToPath(new URL('../../.build/worker.js', import.meta.url))
-    const env = { DATABASE_URL: world.databaseUrl, SECRET_KEY, PARTNER_ADDRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'error' }
+    const database = { DATABASE_URL: world.databaseUrl, ...shardsOf({ DATABASE_URL: world.databaseUrl }) }
+    const env = { ...database, SECRET_KEY, PARTNER_ADDRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'error' }
     const worker = spawn(process.execPath, [...SHORT_LIVED, program], {
       env: { PATH: process.env.PATH, ...env },
       stdio: 'inherit',

@@ -106,6 +106,10 @@ describe('the answer to an order query', () => {
     expect(await query(rightly)).toEqual([])
     expect(await query(() => [voucher('X-1'), voucher('X-2')])).toMatchObject([{ level: 'error', actual: 'X-1, X-2' }])
     expect(await query((codes) => rightly(codes).slice(1))).toHaveLength(1)
+    // They are compared as a set.
+    expect(await query((codes) => rightly(codes).toReversed())).toEqual([])
+    expect(await query((codes) => rightly([...codes, ...codes]))).toEqual([])
+    expect(await query((codes) => [...rightly(codes), voucher('X-3')])).toHaveLength(1)
     expect(await query(() => undefined)).toMatchObject([{ level: 'error', expected: 'required', actual: 'missing' }])
     expect(await query((codes) => codes.map((code) => voucher(code, 1)))).toMatchObject([
       { expected: 'vouchers for 0 tickets marked used', actual: 'vouchers for 2 tickets marked used' },

@@ -116,6 +116,19 @@ it('the home page shows jobs, calls and partners that are not called', async () 
   expect(text).toContain('<rect class="all" x="222" y="0" width="16" height="53"/><rect class="failed" x="222" y="53"')
 })
 
+it('the page of a partner says since when it is not called, and when it is tried next', async () => {
+  const path = addressOf('/partners/:partner_id', filled)
+  const called = await world.pool.query('delete from partner_circuit where partner_id = $1', [filled.partner_id])
+  expect(called.rowCount).toBe(1)
+  expect((await viewer.get(path)).text).not.toContain('Not called since')
+  await world.pool.query('insert into partner_circuit values ($1, gen_random_uuid(), $2, $3)', [
+    ...[filled.partner_id, new Date('2026-01-02T03:04:05Z'), addSeconds(world.clock.now(), 30)],
+  ])
+  const { text } = await viewer.get(path)
+  expect(text).toMatch(/<dt>Not called since<\/dt><dd[^>]*><time[^>]*>2026-01-02 03:04:05 UTC</)
+  expect(text).toContain('<dt>Tried next</dt>')
+})
+
 it('the home page shows the requests of the last hour, by minute and outcome', async () => {
   const asked = async () => {
     const { text } = await viewer.get('/console')

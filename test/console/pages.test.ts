@@ -43,6 +43,12 @@ it('the page of an order says when its visitors were removed', async () => {
   await world.pool.query(set, [filled.order_id, null])
 })
 
+it('the page of a request of developers says in words what each scope is for', async () => {
+  const { text } = await viewer.get(`/console/app-requests/${filled.request_id}`)
+  expect(text).toMatch(/<dt>What each scope is for: USER_INFO<\/dt><dd[^>]*>&quot;&gt;&lt;img/)
+  expect(text).not.toContain('{')
+})
+
 describe('a change', () => {
   it('says what it will do in numbers, and is made in the name of the operator', async () => {
     const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { awaitDatabase } from '../../src/platform/db/await-database.ts'
-import { BATCH_LIMITS, type Batched } from '../../src/platform/db/batch.ts'
+import { BATCH_LIMITS, type Batched, type BatchedWork } from '../../src/platform/db/batch.ts'
 import { openPool } from '../../src/platform/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/platform/db/sql.ts'
 import { DatabaseUnavailable } from '../../src/platform/lib/database-errors.ts'
@@ -58,6 +58,17 @@ const batched: Batched<string, { name: string }> = {
     made as (insert into mark (name) select name from asked returning name)
     select name, ordinal from made join asked using (name)`,
 }
+const inParts: BatchedWork<Db, string, number> = {
+  key: (name) => name,
+  duplicates: 'serialize',
+  work: async (db, names) => {
+    const [made] = await Promise.all([
+      Promise.all(names.map((name) => mark(db, name))),
+      db.exec(sql`insert into mark (name) select 'and so on'`),
+    ])
+    return made
+  },
+}
 const pid = (db: Db) => db.one(z.object({ pid: z.number() }), sql`select pg_backend_pid() as pid`)
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -88,13 +99,14 @@ describe('while PostgreSQL restarts', () => {
       mark(db, 'alone'),
       db.tx((inside) => mark(inside, 'in a transaction')),
       db.batch(batched, 'in a batch'),
+      db.batchWork(inParts, 'in parts'),
       db.many(Name, sql`select name from mark where false`),
       db.listWithCustomPlan(Name, sql`select name from mark where false`),
     ]
     await sleep(300)
     await start()
     await Promise.all(asked)
-    expect(await marks()).toEqual(['alone', 'in a batch', 'in a transaction'])
+    expect(await marks()).toEqual(['alone', 'and so on', 'in a batch', 'in a transaction', 'in parts'])
   })
 
   it('it is waited for no longer than a request may wait, and /readyz does not wait', async () => {
@@ -164,6 +176,67 @@ describe('a connection that is lost in the middle', () => {
     await terminate('select from pg_sleep(20)')
     expect(await writing).toBeInstanceOf(DatabaseUnavailable)
     expect(times).toBe(1)
+  })
+})
+
+describe('a batch of several statements in one transaction', () => {
+  const done = ['and so on', 'in parts']
+
+  it('is done again on a connection that was left to a server that takes no writes', async () => {
+    const { db, pool } = connect({ size: 2 })
+    for (const client of await Promise.all([pool.connect(), pool.connect()])) {
+      await client.query('set session characteristics as transaction read only')
+      client.release()
+    }
+    expect(await db.batchWork(inParts, 'in parts')).toBe(1)
+    expect(await marks()).toEqual(done)
+  })
+
+  it('is done again where columns of a prepared statement have changed', async () => {
+    const { db } = connect({ size: 1 })
+    const reading: BatchedWork<Db, string, unknown> = {
+      ...inParts,
+      work: async (inside, names) => {
+        const read = inside.maybe(z.unknown(), { ...sql`select * from mark`, name: 'all of mark' })
+        return Promise.all([read, ...names.map((name) => mark(inside, name))]).then(() => names)
+      },
+    }
+    await db.batchWork(reading, 'in parts')
+    await ask('alter table mark add column more text')
+    await db.batchWork(reading, 'in parts')
+    await ask('alter table mark drop column more')
+    expect(await marks()).toEqual(['in parts', 'in parts'])
+  })
+
+  it('is done again, once, when its connection is lost before it is committed, and not when it is lost later', async () => {
+    const { db } = connect()
+    let times = 0
+    const slow: BatchedWork<Db, string, number> = {
+      ...inParts,
+      work: async (inside, names) => {
+        if (times++ === 0) await Promise.all([mark(inside, 'lost'), inside.exec(sql`select from pg_sleep(2)`)])
+        return inParts.work(inside, names)
+      },
+    }
+    const writing = db.batchWork(slow, 'in parts')
+    await until(
+      async () => (await ask(`select from pg_stat_activity where query like 'select from pg_sleep(2)%'`)).length > 0,
+    )
+    forwarder.cut()
+    expect(await writing).toBe(1)
+    expect([times, await marks()]).toEqual([2, done])
+
+    await ask(`create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end';
+      create constraint trigger wait after insert on mark deferrable initially deferred for each row execute function wait()`)
+    times = 1
+    const committing = failureOf(db.batchWork(slow, 'later'))
+    await until(
+      async () => (await ask(`select from pg_stat_activity where query = 'commit' and state = 'active'`)).length > 0,
+    )
+    forwarder.cut()
+    expect(await committing).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
+    expect(times).toBe(2)
+    await ask('drop trigger wait on mark; drop function wait')
   })
 })
 

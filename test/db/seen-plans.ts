@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { World } from '../harness.ts'
+import { Seen } from './seen.ts'
 
 /** The plans of all that the service really sends, as PostgreSQL itself reports them (auto_explain). */
 
@@ -33,19 +34,19 @@ const SETTINGS = {
   'auto_explain.log_level': 'notice',
 }
 
+function planIn(message: string): SeenPlan | undefined {
+  if (!/^duration: .* plan:\n/.test(message)) return undefined
+  const { Plan, 'Query Text': text } = JSON.parse(message.slice(message.indexOf('{')))
+  return { text, root: Plan }
+}
+
 /** Makes every connection of this database report its plans, whoever opens it, and returns what listens to them. */
 export async function watchPlans(world: World) {
-  const seen: SeenPlan[] = []
-  let watching = false
+  const seen = new Seen<SeenPlan>()
   const { emit } = pg.Client.prototype
   pg.Client.prototype.emit = function (this: pg.Client, event: string | symbol, ...given: unknown[]): boolean {
-    if (event === 'notice') hear(String((given[0] as { message?: string }).message))
+    if (event === 'notice') seen.add(() => planIn(String((given[0] as { message?: string }).message)))
     return emit.call(this, event as never, ...(given as never[]))
-  }
-  function hear(message: string): void {
-    if (!watching || !/^duration: .* plan:\n/.test(message)) return
-    const { Plan, 'Query Text': text } = JSON.parse(message.slice(message.indexOf('{')))
-    seen.push({ text, root: Plan })
   }
   const database = new URL(world.databaseUrl).pathname.slice(1)
   const ask = async (text: string) => {
@@ -63,15 +64,7 @@ export async function watchPlans(world: World) {
   await sleep(200)
 
   return {
-    /** What was sent while `work` ran. */
-    async during(work: () => Promise<unknown>): Promise<SeenPlan[]> {
-      seen.length = 0
-      watching = true
-      await work().finally(() => {
-        watching = false
-      })
-      return [...seen]
-    },
+    during: (work: () => Promise<unknown>) => seen.during(work),
     stop: () => {
       pg.Client.prototype.emit = emit
     },

@@ -41,9 +41,24 @@ describe('the secret of an app', () => {
     const answer = await rotate()
     expect(answer.status).toBe(403)
     expect(seen(answer)).toContain('A secret needs a second factor')
-    expect(seen(await owner.browser.open(path))).toContain('Add an authenticator')
+    expect(seen(await owner.browser.open(path))).toContain('A secret needs a second factor of your account.')
     const { rows } = await world.pool.query('select 1 from micro_app_secret where app_key = $1', [appKey])
     expect(rows).toEqual([])
+  })
+
+  it('names no authenticator where only passkeys are offered', async () => {
+    const passkeysOnly = await openWorld({ SECOND_FACTOR: 'off' })
+    try {
+      const other = await founder(passkeysOnly)
+      const ofOther = `/developer/apps/${await registered(other)}`
+      for (const page of ['secret', 'webhook']) {
+        const answer = await other.browser.open(`${ofOther}/${page}`)
+        expect(seen(answer)).toContain('Add one, then come back here')
+        expect(seen(answer)).not.toContain('authenticator')
+      }
+    } finally {
+      await passkeysOnly.close()
+    }
   })
 
   it('leads to an authenticator and back, and nowhere else', async () => {

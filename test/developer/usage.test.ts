@@ -101,6 +101,17 @@ describe('the usage of an app', () => {
     expect((await recentUsage(world.deps, app_key, 120)).usage).toHaveLength(1)
   })
 
+  it('is drawn by days, which have no time', async () => {
+    const reader = await founder(world)
+    const app_key = await registered(reader)
+    const today = world.clock.now().toISOString().slice(0, 10)
+    await world.pool.query("insert into app_usage values ($1, $2, 'read', 0, 3)", [app_key, today])
+    const page = await reader.browser.open(`/developer/apps/${app_key}/usage`)
+    expect(page.text).toContain(`<title>${today}: 3</title>`)
+    expect(seen(page)).toContain(today)
+    expect(page.text).not.toMatch(/00:00|<time/)
+  })
+
   it('counts nothing of an app that there is not', async () => {
     await client.refresh({ app_key: 'no-such-app', app_secret: 'x', redirect_uri: '' }, 'x')
     await written()

@@ -135,6 +135,18 @@ describe('a refused request of area A', () => {
     expect(JSON.stringify(byPhone.data)).not.toContain(phone)
   })
 
+  it('says what is the app and what the person where the text is of both', async () => {
+    const person = await client.makeUser()
+    const named = await client.makeApp({ app_key: person.passport })
+    const refused = await client.refresh(named, 'nonsense')
+    await kept(idOf(refused))
+    const { stdout } = await command(person.passport)
+    expect(stdout).toMatch(/^app status +approved$/m)
+    expect(stdout).toMatch(new RegExp(`^app app_key +${named.app_key}$`, 'm'))
+    expect(stdout).toContain(`refusals of ${named.app_key}`)
+    expect(stdout).toMatch(/^people\nUSER/m)
+  })
+
   it('of a caller who did not prove who it is: the app that it named, if there is one', async () => {
     const wrong = (app_key: string) =>
       client.call(
@@ -307,7 +319,7 @@ describe('what partners send', () => {
     const ofPartner = (await about('seller')).data.partner
     expect(ofPartner).toMatchObject({ partner_id: 7001, stage: 'live', rejected_calls: [{ id }] })
     const { stdout } = await command('seller')
-    expect(stdout).toMatch(/^rejected_calls\nAT .*\n.*the signature does not match.* no$/m)
+    expect(stdout).toMatch(/^rejected_calls of 7001\nAT .*\n.*the signature does not match.* no$/m)
   })
 
   it('an order is told with its history and its calls', async () => {

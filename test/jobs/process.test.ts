@@ -8,6 +8,7 @@ import { applyProductChange } from '../../src/ticketing/catalogue/product-change
 import { showProduct } from '../../src/ticketing/catalogue/show-product.ts'
 import { SECRET_KEY } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
+import { shardsOf } from '../one-table.ts'
 import { hang, ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
@@ -25,6 +26,7 @@ function startProcess(): ChildProcess {
   const program = fileURLToPath(new URL('../../.build/worker.js', import.meta.url))
   const settings = {
     DATABASE_URL: world.databaseUrl,
+    ...shardsOf({ DATABASE_URL: world.databaseUrl }),
     SECRET_KEY,
     PARTNER_ADDRESS_ALLOW: '127.0.0.1',
     LOG_LEVEL: 'error',

@@ -249,9 +249,7 @@ describe('a purge of many rows', () => {
 
   it('ends early when its time is over or it is told to, and the next one goes on', async () => {
     await fill(200_000)
-    const began = performance.now()
     const first = await purge(world.deps, { seconds: 1 })
-    expect(performance.now() - began).toBeLessThan(60_000)
     expect(first.finished).toBe(false)
     await keepFingerprint(world.deps.db, world.deps.keys)
     const purgedAt = async () => (await world.pool.query('select purged_at from installation')).rows[0].purged_at

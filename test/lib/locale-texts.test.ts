@@ -123,6 +123,8 @@ const SHOWN = [
   // Of requests of developers.
   ...['decided_at', 'runs_on', 'reasons'],
   ...['contacts', 'contacts.key', 'interface_urls.key', 'interface_urls.value', 'signs', 'secret_id', 'aes_key_set_at'],
+  // Of a partner that is not called.
+  ...['partner_show.opened_at', 'partner_show.retry_at'],
 ]
 
 /** The label that all share or the group's own, and the hints that there are. */

@@ -372,6 +372,14 @@ describe('userinfo', () => {
     expect(header(await userInfo({}), 'www-authenticate')).toBe('Bearer realm="gatehouse"')
   })
 
+  it('takes it in the header of a POST without a body, whatever Content-Type comes along', async () => {
+    const authorization = `Bearer ${tokens.access_token}`
+    for (const type of ['application/json', 'text/plain', 'json', '']) {
+      const answer = await client.call('POST', '/oauth2/userinfo', { authorization, 'content-type': type })
+      expect(bodyOf(answer).sub).toBe(`7-${user.user_id}`)
+    }
+  })
+
   it('takes the token in a form', async () => {
     expect(bodyOf(await rp.post('userinfo', { access_token: tokens.access_token })).sub).toBe(`7-${user.user_id}`)
   })

@@ -99,6 +99,12 @@ describe('a client with a key', () => {
       'an end far in the future',
       async () => authenticated(await assertion({ exp: epochSeconds(world.clock.now()) + 3_600 })),
     ],
+    [
+      'an end in microseconds',
+      async () => authenticated(await assertion({ exp: epochSeconds(world.clock.now()) * 1e6 })),
+    ],
+    ['an end that no date can hold', async () => authenticated(await assertion({ exp: 8_640_000_000_001 }))],
+    ['an end beyond all numbers of seconds', async () => authenticated(await assertion({ exp: 1e300 }))],
     ['no end', async () => authenticated(await assertion({ exp: undefined }))],
     ['no jti', async () => authenticated(await assertion({ jti: undefined }))],
     [

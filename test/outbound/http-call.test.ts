@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CALL_TIMES, type CallLimits, callTimes, PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
@@ -45,6 +46,8 @@ async function failing(promise: Promise<unknown>): Promise<HttpCallError> {
   if (!(outcome instanceof HttpCallError)) throw new Error(`not a failed call: ${String(outcome)}`)
   return outcome
 }
+
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"code":200}'
 
 const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
 
@@ -94,6 +97,32 @@ describe('a call', () => {
   it.each([404, 500, 503])('leaves status %d to the caller', async (status) => {
     const url = await partner((_request, response) => response.writeHead(status).end('<h1>no</h1>'))
     expect((await call(url)).status).toBe(status)
+  })
+
+  it.each<[string, string[]]>([
+    ['before the answer', ['HTTP/1.1 100 Continue\r\n\r\n', ANSWER]],
+    ['in one piece with the answer', [`HTTP/1.1 100 Continue\r\n\r\n${ANSWER}`]],
+    ['with headers, twice', [`HTTP/1.0 100 Go\r\nServer: x\r\n\r\nHTTP/1.1 100\r\nA: b\r\nC: d\r\n\r\n${ANSWER}`]],
+    ['byte for byte', [...`HTTP/1.1 100 Continue\r\nServer: x\r\n\r\n${ANSWER}`]],
+    ['and further interim answers', [`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${ANSWER}`]],
+  ])('passes over a 100 Continue that nobody has asked for: %s', async (_how, pieces) => {
+    const url = await rawPartner((socket) =>
+      socket.once('data', async () => {
+        for (const piece of pieces) {
+          socket.write(piece)
+          await sleep(1)
+        }
+        socket.end()
+      }),
+    )
+    expect(await call(url)).toMatchObject({ status: 200, body: Buffer.from('{"code":200}') })
+  })
+
+  it('is not over with 100 Continue alone, and does not read them for ever', async () => {
+    const one = await rawPartner((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'))
+    expect(await failing(call(one))).toMatchObject({ failure: 'broken', maybeReceived: true })
+    const many = await rawPartner((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'.repeat(5_000) + ANSWER))
+    expect(await failing(call(many))).toMatchObject({ failure: 'broken', maybeReceived: true })
   })
 
   it('takes an answer of the limit to the byte', async () => {

@@ -177,7 +177,10 @@ it('switch-signing makes the test call that the routes are given', async () => {
   actionRoutes(
     app,
     () => world.deps,
-    partnerActions(() => testCall),
+    partnerActions(
+      () => testCall,
+      async () => ({}),
+    ),
   )
   const post = async (name: string) =>
     (await app.inject({ method: 'POST', url: `/partners/${partner_id}/${name}` })).json()

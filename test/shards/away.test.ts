@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routingKeyOf } from '../../src/authorization/account/index.ts'
+import { eraseDue } from '../../src/authorization/people/index.ts'
 import { purge, purgeTask } from '../../src/operations/jobs/purge.ts'
 import { keepFingerprint, lastPurge } from '../../src/platform/db/installation.ts'
 import type { Browser } from '../acceptance/browser.ts'
@@ -119,6 +121,30 @@ describe('its people are told to come back, and all others are served', () => {
   })
 })
 
+it('people of other shards are erased in time, however many of it are due before them', async () => {
+  const due = await personOfEach(client)
+  const request = (key: number, cid: number, userId: string, dueAt: string) =>
+    world.pool.query(
+      `insert into deletion_request (routing_key, cid, user_id, requested_at, due_at) values ($1, $2, $3, $4, $4)`,
+      [key, cid, userId, dueAt],
+    )
+  for (let n = 0; n < 120; n++) await request(16_384 + n, 1, `waits-${n}`, '2026-01-01')
+  for (const { cid, user_id } of due) await request(routingKeyOf(cid, user_id), cid, user_id, '2026-01-02')
+  const left = async () =>
+    (await Promise.all(due.map(({ cid, user_id }) => asOperator('GET', `/users/${cid}/${user_id}`)))).map(
+      ({ status }) => status,
+    )
+  const deps = { ...world.deps, config: { ...world.deps.config, ACCOUNT_DELETION: 'after-14-days' as const } }
+  const stopping = new AbortController()
+  await away(async () => {
+    const erasing = eraseDue(deps, stopping.signal)
+    await expect.poll(left, { timeout: 20_000 }).toEqual([404, 503, 404, 404])
+    stopping.abort()
+    expect(await erasing).toMatchObject({ erased: 3 })
+  })
+  expect(await left()).toEqual([404, 200, 404, 404])
+})
+
 describe('operators learn', () => {
   it('from /readyz which it is, and from the log once when it goes and once when it is back', async () => {
     const lines = () =>
@@ -126,12 +152,18 @@ describe('operators learn', () => {
         .logged()
         .split('\n')
         .filter((line) => /a shard is/.test(line))
+    const shardsUp = async () => {
+      const { text } = await client.call('GET', '/metrics', { authorization: `Bearer ${ADMIN_TOKEN}` })
+      return [...text.matchAll(/^gatehouse_shard_up\{shard="shard_\d_of_4"\} (\d)$/gm)].map(([, up]) => Number(up))
+    }
+    expect(await shardsUp()).toEqual([1, 1, 1, 1])
     const before = lines().length
     await away(async () => {
       for (let asked = 0; asked < 3; asked++) {
         const answer = await world.app.inject('/readyz')
         expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok', shards_away: [AWAY] }])
       }
+      expect(await shardsUp()).toEqual([1, 0, 1, 1])
     })
     await expect.poll(ready).toEqual({ status: 'ok' })
     await ready()

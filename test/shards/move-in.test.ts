@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { movePeople } from '../../src/platform/db/move-people.ts'
@@ -6,6 +7,7 @@ import { type App, Client, dataOf, tokenSetOf, type User } from '../acceptance/c
 import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { openWorld, SECRET_KEY } from '../harness.ts'
+import { SHORT_LIVED } from '../start-options.ts'
 import { emptyDatabase } from './empty-database.ts'
 
 /** People are moved to more shards while no service runs. */
@@ -42,6 +44,19 @@ it('moves everybody, goes on where it broke off, and their tokens, passwords and
   for (const shards of [1, 4]) await expect(checkShards(url, shards)).rejects.toThrow('people are being moved')
   await expect(migrate(url, 4)).rejects.toThrow('people are being moved')
   await expect(movePeople(url, 8)).rejects.toThrow('people are being moved to 4 shards: set SHARDS=4')
+
+  for (const [program, says] of [
+    ['main.js', 'Gatehouse cannot start:\n  the database cannot be used: '],
+    ['worker.js', 'The worker cannot run:\n  '],
+  ] as const) {
+    const started = spawnSync(process.execPath, [...SHORT_LIVED, `.build/${program}`], {
+      cwd: new URL('../..', import.meta.url).pathname,
+      env: { ...settings, SHARDS: '4', PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error' },
+      encoding: 'utf8',
+    })
+    const why = 'people are being moved to other shards: run gatehouse shards move-in again, to its end\n'
+    expect([started.status, started.stderr]).toEqual([1, `${says}${why}`])
+  }
 
   let running = before
   /** A process of before serves nobody any more, and balancers learn it. */

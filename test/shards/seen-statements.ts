@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { Seen } from '../db/seen.ts'
 
 /** A statement that was sent, with the startup options of a connection that would find the same tables. */
 interface SeenStatement {
@@ -18,35 +19,31 @@ interface Asked {
 
 /** Listens to all connections of this process. */
 export function watchStatements() {
-  const seen: SeenStatement[] = []
-  let watching = false
+  const seen = new Seen<SeenStatement>()
   /** Of transactions about people of several shards. */
   const paths = new WeakMap<pg.Client, string>()
+  function statementOf(client: pg.Client, { text, values = [] }: Asked): SeenStatement | undefined {
+    if (text === undefined) return undefined
+    if (PATH.test(text)) paths.set(client, String(values[0]))
+    if (!ABOUT_ROWS.test(text) || SETS.test(text)) return undefined
+    const path = paths.get(client)
+    const { options = '' } = (client as unknown as { connectionParameters: { options?: string } }).connectionParameters
+    return {
+      text,
+      values,
+      options: path === undefined ? options : `${options} -c search_path=${path.replaceAll(' ', '')}`,
+    }
+  }
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
     const [asked] = given as [Asked | string]
     if (asked === 'begin') paths.delete(this)
-    if (watching && typeof asked === 'object' && asked.text !== undefined) {
-      const { text, values = [] } = asked
-      if (PATH.test(text)) paths.set(this, String(values[0]))
-      const path = paths.get(this)
-      const { options = '' } = (this as unknown as { connectionParameters: { options?: string } }).connectionParameters
-      const there = path === undefined ? options : `${options} -c search_path=${path.replaceAll(' ', '')}`
-      if (ABOUT_ROWS.test(text) && !SETS.test(text)) seen.push({ text, values, options: there })
-    }
+    if (typeof asked === 'object') seen.add(() => statementOf(this, asked))
     return (query as (...all: unknown[]) => unknown).apply(this, given)
   } as typeof query
 
   return {
-    /** What was sent while `work` ran. */
-    async during(work: () => Promise<unknown>): Promise<SeenStatement[]> {
-      seen.length = 0
-      watching = true
-      await work().finally(() => {
-        watching = false
-      })
-      return [...seen]
-    },
+    during: (work: () => Promise<unknown>) => seen.during(work),
     stop: () => {
       pg.Client.prototype.query = query
     },

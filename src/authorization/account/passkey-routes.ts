@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { textsFor } from '../../platform/lib/web/page.ts'
 import { addPasskey, ownPasskeys, registrationOptions, removeOwnPasskey, renameOwnPasskey } from './passkeys.ts'

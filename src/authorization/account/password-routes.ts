@@ -2,7 +2,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-
 import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'

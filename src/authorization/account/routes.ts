@@ -1,10 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
-
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'

@@ -1,8 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-
 import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
-
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'

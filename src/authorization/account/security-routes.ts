@@ -2,7 +2,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'

@@ -4,7 +4,10 @@ import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
-/** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */
+/**
+ * The SQL of A1: the decision on a consent form, what is remembered of it, the grant and its code. Statements about one user
+ * are led by the routing key, so each touches one shard.
+ */
 
 export type ConsentDecision = 'approve' | 'refuse'
 
@@ -94,8 +97,6 @@ export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<rea
   )
   return known?.scopes ?? []
 }
-
-/** The SQL of A1. Statements about one user are led by the routing key, so each touches one shard. */
 
 const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 

@@ -6,7 +6,6 @@ import type { Deps } from '../../platform/deps.ts'
 import { addDays, isTimeZone, localDate, startOfDay } from '../../platform/lib/time-zone.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
-
 import { textsFor } from '../../platform/lib/web/page.ts'
 import { STEP_UP } from '../account/index.ts'
 import { readsByDay } from '../resource/index.ts'

@@ -52,9 +52,16 @@ export async function listRequests(db: Db, { limit, after }: RequestPage): Promi
   return pageOf(found, limit)
 }
 
-export const dueRequests = (db: Db, now: Date, limit: number): Promise<DeletionRequest[]> =>
+/** Of people with these routing keys. */
+export const dueRequests = (
+  db: Db,
+  { from, below }: { readonly from: number; readonly below: number },
+  now: Date,
+  limit: number,
+): Promise<DeletionRequest[]> =>
   db.listWithCustomPlan(
     deletionRequest,
     sql`select cid, user_id, requested_at, due_at from deletion_request
-        where due_at is not null and due_at <= ${now} order by due_at limit ${limit}`,
+        where due_at is not null and due_at <= ${now} and routing_key >= ${from}::int and routing_key < ${below}::int
+        order by due_at limit ${limit}`,
   )

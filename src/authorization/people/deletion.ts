@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
+import { keysOfShard } from '../../platform/db/shards.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
@@ -57,14 +59,22 @@ export const listDeletionRequests = operation(
 )
 
 /**
- * Erases those whose time is over, as operators do; one after the other, each in a transaction of its own. Who could
- * not be erased is tried again by the next run. Nobody, where the setting leaves it to operators by now.
+ * Erases those whose time is over, as operators do: in each shard one after the other, each in a transaction of its own, so
+ * that one that is away keeps no others. Who could not be erased is tried again by the next run. Nobody, where the setting
+ * leaves it to operators by now.
  */
 export async function eraseDue(deps: Deps, signal: AbortSignal) {
+  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased: 0, failures: [] }
+  const { length } = deps.db.shards()
+  const each = Array.from({ length }, (_, place) => eraseDueOf(deps, keysOfShard(place, length), signal))
+  const all = await Promise.all(each)
+  return { erased: all.reduce((sum, { erased }) => sum + erased, 0), failures: all.flatMap(({ failures }) => failures) }
+}
+
+async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
   const failures: unknown[] = []
   let erased = 0
-  if (deps.config.ACCOUNT_DELETION !== 'after-14-days') return { erased, failures }
-  for (const { cid, user_id } of await store.dueRequests(deps.db, deps.clock.now(), AT_ONCE)) {
+  for (const { cid, user_id } of await store.dueRequests(deps.db, keys, deps.clock.now(), AT_ONCE)) {
     if (signal.aborted) break
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     try {
@@ -76,6 +86,7 @@ export async function eraseDue(deps: Deps, signal: AbortSignal) {
       })
     } catch (error) {
       failures.push(error)
+      if (!keepsConnection(error)) break // it is away: the others would fail as well
     }
   }
   return { erased, failures }

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-
 import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { OWN_PROFILE, type SignedIn, STEP_UP } from '../account/index.ts'

@@ -109,7 +109,7 @@ export const TEAM_ACTIONS = [
     role: 'viewer',
     input: oneRequest,
     run: showRequest,
-    parts: { changes: ['field', 'in_force', 'asked'] },
+    parts: { reasons: [], changes: ['field', 'in_force', 'asked'] },
     related: ({ app_key }) => [
       { operation: 'GET /apps/:app_key', text: 'action.app_show', page: ['/apps/:app_key', { app_key }] },
     ],

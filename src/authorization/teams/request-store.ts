@@ -3,6 +3,7 @@ import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
 
@@ -61,8 +62,10 @@ export const latestRequest = (db: Db, appKey: string): Promise<AppRequest | unde
   )
 
 /** Undefined too for text that is no id. */
-export const findRequest = (db: Db, requestId: string): Promise<AppRequest | undefined> =>
-  db.maybe(request, sql`select ${COLUMNS} from app_request where request_id::text = ${requestId}`)
+export const findRequest = async (db: Db, requestId: string): Promise<AppRequest | undefined> =>
+  isUuid(requestId)
+    ? db.maybe(request, sql`select ${COLUMNS} from app_request where request_id = ${requestId}`)
+    : undefined
 
 /** True for exactly one of any number of simultaneous callers. */
 export const closeRequest = async (

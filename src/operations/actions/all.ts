@@ -16,7 +16,7 @@ import { MEMBER_ACTIONS } from '../../ticketing/members/index.ts'
 import { NOTICE_ACTIONS } from '../../ticketing/mtp/index.ts'
 import { ORDER_ACTIONS } from '../../ticketing/orders/index.ts'
 import { heartbeatWith } from '../../ticketing/partner-calls/index.ts'
-import { REACH_ACTIONS } from '../../ticketing/partner-reach/index.ts'
+import { breakerOf, REACH_ACTIONS } from '../../ticketing/partner-reach/index.ts'
 import { partnerActions } from '../../ticketing/partners/index.ts'
 import { EXPLAIN_ACTIONS } from '../explain/index.ts'
 import { JOB_ACTIONS, type ServiceDeps } from '../jobs/index.ts'
@@ -29,7 +29,7 @@ export const ACTIONS = {
   users: PEOPLE_ACTIONS,
   grants: OAUTH_ACTIONS.grants,
   partners: [
-    ...partnerActions(heartbeatWith),
+    ...partnerActions(heartbeatWith, breakerOf),
     ...PRODUCT_ACTIONS,
     ...MEMBER_ACTIONS,
     ...NOTICE_ACTIONS,

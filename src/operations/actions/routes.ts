@@ -5,7 +5,6 @@ import { type DepsFor, seesPeople } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { answerLossless } from '../../platform/lib/web/envelope.ts'
 import { readBodiesExactly } from '../../platform/lib/web/exact-body.ts'
-
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { textsFor } from '../../platform/lib/web/page.ts'
 import { echo } from '../../platform/lib/web/rescode.ts'

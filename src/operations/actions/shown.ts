@@ -83,7 +83,10 @@ export function shownOf({ parts }: Pick<Action, 'parts'>, values: Values, surfac
         return
       }
       if (columns || isCounts(value)) {
-        for (const [entry, one] of Object.entries(value)) shown.facts.push({ name: entry, value: one, in: name, row })
+        for (const [entry, one] of Object.entries(value)) {
+          if (parts?.[entry] && isRecordList(one)) add(entry, one, value, undefined, String(Object.values(value)[0]))
+          else shown.facts.push({ name: entry, value: one, in: name, row })
+        }
         return
       }
       if (Object.keys(value).some((entry) => parts?.[entry])) {

@@ -4,7 +4,6 @@ import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
-
 import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { noSuchPath, type Problem, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'

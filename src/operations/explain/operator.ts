@@ -114,6 +114,9 @@ const parts = {
       tone: ({ revoked_at }) => (revoked_at === null ? 'good' : 'bad'),
     },
   ] satisfies Shown<Issued>[],
+  // Facts that both have are told with what they are of.
+  app: [],
+  partner: [],
   people: onTerminal<Named>([
     person,
     'phone_number',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
-import { lastPurge } from '../../platform/db/installation.ts'
+import { lastPurge, statesOfShards } from '../../platform/db/installation.ts'
 import { queueState } from '../../platform/db/jobs-store.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { epochSeconds } from '../../platform/lib/clock.ts'
@@ -66,16 +66,23 @@ const DATABASE: readonly (readonly [name: string, help: string, read: (stats: Da
 async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
-  const asked = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db)])
+  const asked = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db), statesOfShards(db.reserved())])
   const answer = await Promise.race([asked, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
   asked.catch(() => {}) // nobody waits for one that fails later
   new Gauge({ name: 'gatehouse_database_up', help: '1 while the database answers', registers }).set(answer ? 1 : 0)
   if (!answer) return registry
-  const [stats, queue, purgedAt] = answer
+  const [stats, queue, purgedAt, shards] = answer
   for (const [name, help, read] of DATABASE) {
     if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(stats))
     else new Gauge({ name, help, registers }).set(read(stats))
   }
+  const up = new Gauge({
+    name: 'gatehouse_shard_up',
+    help: '1 while the shard can be used, where people are spread over shards',
+    labelNames: ['shard'],
+    registers,
+  })
+  for (const { schema, pending } of shards) up.set({ shard: schema }, pending === undefined ? 0 : 1)
   const jobs = new Gauge({
     name: 'gatehouse_jobs',
     help: 'Durable jobs that are not done, by task and state: waiting, running, failed (for good)',

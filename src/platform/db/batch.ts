@@ -23,7 +23,7 @@ export interface Batched<Item, Row> extends BatchPolicy<Item> {
 
 /**
  * Work of several statements that is batched too, in one transaction for the whole batch. The work decides each item
- * separately; an error that it throws rolls the batch back.
+ * separately; an error that it throws rolls the batch back. It does nothing but send statements, since it may be done again.
  */
 export interface BatchedWork<Tx, Item, Outcome> extends BatchPolicy<Item> {
   /** One outcome per item, in order; undefined for an item that has to be repeated in a transaction of its own. */

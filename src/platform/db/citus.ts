@@ -29,7 +29,6 @@ export async function distribute(client: pg.ClientBase, schemas: readonly string
     `select create_reference_table('${EVERYWHERE}') where not exists (
        select 1 from citus_tables where table_name = '${EVERYWHERE}'::regclass and citus_table_type = 'reference')`,
   )
-  await commitInTwoPhases(client)
   const { rows } = await client.query(
     `select nspname as name from pg_namespace
      where nspname = any ($1) and oid not in (select schemaid from pg_dist_schema) order by nspname`,
@@ -42,21 +41,13 @@ const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => named.
 const named = z.object({ name: z.string() })
 
 /**
- * Citus commits in two phases what it has written on two nodes, and does not count tables of `public` that it does not manage:
- * a transaction about a person could be kept on one node and lost on the other. So whoever writes a row of a person in `public`
- * (such have a routing key) also deletes from a table that it manages there, which is always empty.
+ * Citus commits in two phases what it has written on two nodes, and does not count tables that it does not manage: a transaction
+ * about a person could be kept on one node and lost on the other. So whoever writes to such a table also deletes from one that
+ * it manages on the coordinator, which is always empty: some microseconds a statement. Comes after all tables have been made.
  */
-async function commitInTwoPhases(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query(
-    `select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'routing_key'
-     where relnamespace = 'public'::regnamespace and relkind = 'r'
-       and not exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
-  )
-  const tables = namesOf(rows)
-  if (tables.length === 0) return
-  const { rowCount } = await client.query(`select where to_regclass('public.two_phases') is not null`)
-  const begun = rowCount === 1
-  if (!begun) {
+export async function commitInTwoPhases(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
+  if (schemas.length === 0 || !(await hasCitus(client))) return
+  if ((await client.query(`select where to_regclass('public.two_phases') is null`)).rowCount === 1) {
     await client.query('begin')
     await client.query('create table public.two_phases (nothing int primary key)')
     await client.query(`select citus_add_local_table_to_metadata('public.two_phases')`)
@@ -64,8 +55,14 @@ async function commitInTwoPhases(client: pg.ClientBase): Promise<void> {
       'begin delete from public.two_phases; return null; end'`)
     await client.query('commit')
   }
-  for (const name of tables) {
-    await client.query(`create trigger two_phases after insert or update or delete on public.${name}
+  const { rows } = await client.query(
+    `select format('%s.%I', relnamespace::regnamespace, relname) as name from pg_class
+     where relnamespace::regnamespace::text in ('public', 'graphile_worker') and relkind = 'r'
+       and not exists (select from pg_dist_partition where logicalrelid = pg_class.oid)
+       and not exists (select from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
+  )
+  for (const name of namesOf(rows)) {
+    await client.query(`create trigger two_phases after insert or update or delete on ${name}
       for each statement execute function public.two_phases()`)
   }
 }

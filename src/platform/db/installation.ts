@@ -108,18 +108,31 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
 
 const SHARD_WITHIN_MS = 1_500
 
+interface ShardState {
+  readonly schema: string
+  /** Undefined where it cannot be used. */
+  readonly pending: readonly string[] | undefined
+}
+
+/** How each shard is, told in time; none without shards. */
+export const statesOfShards = async (db: Db): Promise<ShardState[]> => {
+  const shards = db.shards()
+  return Promise.all(
+    schemasOf(shards.length).map(async (schema, place) => {
+      const look = shards[place] && pendingForPeople(shards[place])
+      const inTime = Promise.race([look, sleep(SHARD_WITHIN_MS, undefined, { ref: false })])
+      return { schema, pending: await inTime.catch(() => undefined) }
+    }),
+  )
+}
+
 /** One shard that is away leaves the others ready. */
 async function stateOfShards(db: Db): Promise<DatabaseState> {
-  const shards = db.shards()
-  const schemas = schemasOf(shards.length)
-  const looks = shards.map((shard) =>
-    Promise.race([pendingForPeople(shard), sleep(SHARD_WITHIN_MS, undefined, { ref: false })]).catch(() => undefined),
-  )
-  const found = await Promise.all(looks)
-  const pending = found.flatMap((names) => names ?? [])
+  const states = await statesOfShards(db)
+  const pending = states.flatMap((state) => state.pending ?? [])
   if (pending.length > 0) return { status: 'migrations pending', why: missing([...new Set(pending)]) }
-  const away = schemas.filter((_, place) => found[place] === undefined)
-  if (away.length === schemas.length) return { status: 'unreachable', why: 'no shard can be used' }
+  const away = states.filter((state) => state.pending === undefined).map(({ schema }) => schema)
+  if (away.length === states.length) return { status: 'unreachable', why: 'no shard can be used' }
   return away.length > 0 ? { status: 'ok', shards_away: away } : OK
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
-import { distribute } from './citus.ts'
+import { commitInTwoPhases, distribute } from './citus.ts'
 import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
 import { makeSchemas, shardsOf } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
@@ -61,6 +61,7 @@ export const migrate = (databaseUrl: string, shards = 1): Promise<string[]> =>
     await distribute(client, schemas)
     for (const schema of schemas) applied.push(...(await applyToShard(client, schema)))
     if ((await queueVersion(client)) !== QUEUE_VERSION) await installJobs(databaseUrl)
+    await commitInTwoPhases(client, schemas)
     return applied
   })
 

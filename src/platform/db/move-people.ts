@@ -1,13 +1,12 @@
 import type pg from 'pg'
 import { z } from 'zod'
-import { distribute } from './citus.ts'
+import { commitInTwoPhases, distribute } from './citus.ts'
 import { applyToShard, isMigrated, tablesOfPeople, withLock } from './migrate.ts'
 import { shardsFound } from './shard-count.ts'
-import { schemasOf } from './shards.ts'
+import { keysOfShard, schemasOf } from './shards.ts'
 
 /** Moves people to more shards, from `public` or from fewer of them, while no service runs. */
 
-const ROUTING_KEYS = 65_536
 const SET_ASIDE_WITHIN = '10s'
 
 const setAside = (count: number): string[] => Array.from({ length: count }, (_, place) => `moved_${place}_of_${count}`)
@@ -32,13 +31,14 @@ export const movePeople = (
     const schemas = schemasOf(shards)
     await distribute(client, schemas)
     for (const schema of schemas) await applyToShard(client, schema)
+    await commitInTwoPhases(client, schemas)
     const tables = tablesOfPeople()
     const rows: Record<string, number> = {}
     for (const [at, table] of tables.entries()) {
       rows[table] = 0
       for (const [place, schema] of schemas.entries()) {
         const source = setAside(from)[Math.floor((place * from) / shards)] ?? ''
-        rows[table] += await copy(client, { table, source, schema, range: ROUTING_KEYS / shards, place })
+        rows[table] += await copy(client, { table, source, schema, keys: keysOfShard(place, shards) })
         onProgress(at * shards + place + 1, tables.length * shards)
       }
     }
@@ -74,17 +74,15 @@ interface Part {
   readonly table: string
   readonly source: string
   readonly schema: string
-  /** Routing keys of a shard. */
-  readonly range: number
-  readonly place: number
+  readonly keys: ReturnType<typeof keysOfShard>
 }
 
 const counted = z.tuple([z.object({ rows: z.coerce.number(), digest: z.string() })])
 
 /** Rows of the shard. What a run before has copied is compared only. */
-async function copy(client: pg.Client, { table, source, schema, range, place }: Part): Promise<number> {
+async function copy(client: pg.Client, { table, source, schema, keys }: Part): Promise<number> {
   const columns = await columnsOf(client, `${schema}.${table}`)
-  const where = `routing_key >= ${place * range} and routing_key < ${(place + 1) * range}`
+  const where = `routing_key >= ${keys.from} and routing_key < ${keys.below}`
   const look = async (of: string) => {
     const { rows } = await client.query(`
       select count(*) as rows, coalesce(sum(hashtextextended(row(${columns})::text, 0)::numeric), 0)::text as digest

@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient, QueryResult } from 'pg'
-import { isAway, isStalePlan, keepsConnection, rethrowUnavailable, wasRefused } from '../lib/database-errors.ts'
+import {
+  DatabaseUnavailable,
+  isAway,
+  isStalePlan,
+  keepsConnection,
+  rethrowUnavailable,
+  wasRefused,
+} from '../lib/database-errors.ts'
 import type { Statement } from './statement.ts'
 
 /**
  * A database that is away for a moment (it restarts, another node takes over) is waited for, as long as nothing can be
  * done twice: until there is a connection. After that reads are sent again, and a write once, if the server has refused it
- * because it takes none: the connection was left to a former primary.
+ * because it takes none: the connection was left to a former primary. So is a transaction whose work may be done again, until
+ * its commit is sent.
  */
 
 const TRY_AGAIN_AFTER_MS = 100
@@ -65,10 +73,13 @@ async function sendOnce(pool: Pool, statement: Statement, until: number, last = 
   } catch (error) {
     client.release(keepsConnection(error) ? undefined : (error as Error))
     if (last || !(isStalePlan(error) || wasRefused(error))) throw error
-    // Nothing was done. Without a name it is planned anew on any connection.
-    return sendOnce(pool, { text: statement.text, values: statement.values ?? [] }, until, true)
+    // Nothing was done.
+    return sendOnce(pool, withoutName(statement), until, true)
   }
 }
+
+/** It is planned anew on any connection. */
+export const withoutName = ({ text, values = [] }: Statement): Statement => ({ text, values })
 
 /** Sends a statement that is a transaction of its own, committed before it is answered. */
 export const send = (pool: Pool, statement: Statement, until: number): Promise<QueryResult> =>
@@ -77,3 +88,10 @@ export const send = (pool: Pool, statement: Statement, until: number): Promise<Q
     (error) => isAway(error) && !writes(statement),
     until,
   ).catch((error) => rethrowUnavailable(error, writes(statement)))
+
+const wasRolledBack = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable && !error.outcomeUnknown && (isAway(error.cause) || isStalePlan(error.cause))
+
+/** Tries a transaction again that was certainly not committed, if its work does nothing but send statements. */
+export const untilCommitted = <T>(transact: (first: boolean) => Promise<T>, until: number): Promise<T> =>
+  repeat(transact, wasRolledBack, until)

@@ -13,6 +13,12 @@ export const shardOf = (routingKey: number, shards: number): number => Math.floo
 /** What statements about people of a schema find their tables by; those of everybody else are in `public`. */
 export const searchPathOf = (schema: string): string => `${schema}, public`
 
+/** The routing keys of the one at this place, of so many. */
+export const keysOfShard = (place: number, shards: number): { readonly from: number; readonly below: number } => ({
+  from: (place * ROUTING_KEYS) / shards,
+  below: ((place + 1) * ROUTING_KEYS) / shards,
+})
+
 interface Sharded<Db> {
   of(routingKey: number): Db
   shards(): readonly Db[]

@@ -13,7 +13,7 @@ import {
   type RunBatchWork,
   workOneByOne,
 } from './batch.ts'
-import { connected, send } from './pause.ts'
+import { connected, send, untilCommitted, withoutName } from './pause.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { searchPathOf, shardOf } from './shards.ts'
 import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
@@ -85,7 +85,7 @@ export const withShareOf = <Given extends { readonly db: Db }>(given: Given, gro
 type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
-type Batching = (run: Run, tx: InTx) => Pick<Db, 'batch' | 'batchWork'>
+type Batching = Pick<Db, 'batch' | 'batchWork'>
 type Views = Pick<Db, 'withShareOf' | 'reserved' | 'slowTx' | 'of' | 'shards'>
 
 function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
@@ -101,10 +101,8 @@ function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
       await inside.exec(useCustomPlans())
       return inside.many(row, statement)
     })
-  return { one, maybe, many, listWithCustomPlan, exec, ...batching(run, tx), tx, ...views }
+  return { one, maybe, many, listWithCustomPlan, exec, ...batching, tx, ...views }
 }
-
-const byItself: Batching = (run, tx) => ({ batch: oneByOne(run), batchWork: workOneByOne(tx) })
 
 /** Each statement as a span, where traces are sent. Its text has no values in it. */
 const traced = (run: Run, tracing?: Tracing): Run =>
@@ -134,30 +132,43 @@ function handleInside(run: Run, schemas: readonly string[], home: string | undef
     }
     // A transaction inside a transaction is part of it, whatever group it is for.
     const same = () => handle
-    const handle: Db = dbOver(there, (inner) => inner(handle), byItself, {
-      withShareOf: same,
-      reserved: same,
-      slowTx: (_seconds, inner) => inner(handle),
-      of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
-      shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
-    })
+    const part: InTx = (inner) => inner(handle)
+    const handle: Db = dbOver(
+      there,
+      part,
+      { batch: oneByOne(there), batchWork: workOneByOne(part) },
+      {
+        withShareOf: same,
+        reserved: same,
+        slowTx: (_seconds, inner) => inner(handle),
+        of: (routingKey) => (schemas.length === 0 ? handle : at(schemas[shardOf(routingKey, schemas.length)])),
+        shards: () => (schemas.length === 0 ? [handle] : schemas.map(at)),
+      },
+    )
     made.set(schema, handle)
     return handle
   }
   return at(home)
 }
 
-/** `seconds`: statement_timeout of this transaction, if not the usual one. */
+interface HowToTransact {
+  /** statement_timeout of this transaction, if not the usual one. */
+  readonly seconds?: number
+  /** Whether all statements are planned anew. */
+  readonly anew?: boolean
+}
+
 const inTxOf =
   (pool: Pool, tracing?: Tracing, schemas: readonly string[] = [], home?: string) =>
-  async <T>(work: (db: Db) => Promise<T>, until: number, seconds?: number): Promise<T> => {
+  async <T>(work: (db: Db) => Promise<T>, until: number, { seconds, anew }: HowToTransact = {}): Promise<T> => {
     const client = await connected(pool, until)
     let broken: Error | undefined
     let committing = false
     const timeoutMs = seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS
     const transaction = beginTransaction(client, timeoutMs)
     try {
-      const inside = handleInside(traced(transaction.run, tracing), schemas, home)
+      const run: Run = anew ? (statement) => transaction.run(withoutName(statement)) : transaction.run
+      const inside = handleInside(traced(run, tracing), schemas, home)
       const begun = client.query('begin') // goes out together with the first statement
       const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
       const [result] = await Promise.all([work(inside), begun, allowed])
@@ -196,7 +207,6 @@ export function dbOf(
 ): Db {
   const run = traced((statement, until = performance.now()) => send(pool, statement, until), tracing)
   const inTx = inTxOf(pool, tracing, set?.schemas, home)
-  const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
   const groups = new Map<ConnectionGroup, Db>()
   const views = {
     withShareOf: (name: ConnectionGroup) => {
@@ -212,13 +222,16 @@ export function dbOf(
       const end = until ?? performance.now() + waitMs
       return limit.run(() => work(end), until)
     }
+    const sent: Run = (statement, until) => within(until, (end) => run(statement, end))
+    const repeated: InTx = (work, until) =>
+      within(until, (end) => untilCommitted((first) => inTx(work, end, { anew: !first }), end))
     const view: Db = dbOver(
-      (statement, until) => within(until, (end) => run(statement, end)),
+      sent,
       (work, until) => within(until, (end) => inTx(work, end)),
-      batching,
+      { batch: batchOver(sent, limits), batchWork: batchWorkOver(repeated, limits) },
       {
         ...views,
-        slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, seconds)),
+        slowTx: (seconds, work) => within(undefined, (end) => inTx(work, end, { seconds })),
         of: set ? (routingKey) => likewise(handleOf(set, routingKey)) : () => view,
         shards: set ? () => set.handles.map(likewise) : () => [view],
       },

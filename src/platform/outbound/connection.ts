@@ -6,6 +6,7 @@ import type { CallLimits } from '../config/call-limits.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.ts'
 import { type ConnectPhase, HEADER_BYTES } from './exceeded.ts'
+import { skipContinue } from './skip-continue.ts'
 
 /** The connection of one call. The only file here that needs undici, which is loaded with the first call. */
 
@@ -34,7 +35,10 @@ export function openClient(
   return new Client(origin, {
     connect: (options, callback) =>
       connect(options, (...result) => {
-        if (result[0] === null) onConnected(certificateEnd(result[1]))
+        if (result[0] === null) {
+          skipContinue(result[1])
+          onConnected(certificateEnd(result[1]))
+        }
         callback(...result)
       }),
     headersTimeout: limits.headersMs,

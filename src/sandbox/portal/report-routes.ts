@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { NO_STORE_HEADERS } from '../../platform/lib/web/envelope.ts'
-
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { textsFor } from '../../platform/lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'

@@ -1,9 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-
 import { cookieCheck } from '../../platform/lib/web/cookie-check.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { cursorOf, idKey, type Page, pageInput, pageOf, withCursor } from '../../platform/db/page.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { positiveId } from '../../platform/lib/json/fields.ts'
 
 /** Breakers of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
 export const REACH_RETENTION: readonly Retention[] = [
@@ -54,18 +55,26 @@ const openBreaker = z.object({
 })
 export type OpenBreaker = z.output<typeof openBreaker>
 
-export const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
+export const breakerFilter = z.strictObject({
+  partner_id: positiveId.optional(),
+  ...pageInput(z.tuple([idKey])),
+})
 export type BreakerFilter = z.output<typeof breakerFilter>
 
 /** By PartnerId; those that some process does not call now. */
-export async function listOpenBreakers(db: Db, { limit, after }: BreakerFilter, now: Date): Promise<Page<OpenBreaker>> {
+export async function listOpenBreakers(
+  db: Db,
+  { limit, after, partner_id }: BreakerFilter,
+  now: Date,
+): Promise<Page<OpenBreaker>> {
   const [last] = after ?? []
   const rows = await db.listWithCustomPlan(
     withCursor(openBreaker),
     sql`select partner_id, count(*)::int as processes, min(opened_at) as opened_at, max(retry_at) as retry_at,
           ${cursorOf(sql.part`partner_id::text`)}
         from partner_circuit
-        where retry_at > ${now} and (${last}::bigint is null or partner_id > ${last}::bigint)
+        where retry_at > ${now} and (${partner_id}::bigint is null or partner_id = ${partner_id})
+          and (${last}::bigint is null or partner_id > ${last}::bigint)
         group by partner_id order by partner_id limit ${limit + 1}`,
   )
   return pageOf(rows, limit)

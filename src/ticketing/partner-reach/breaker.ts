@@ -43,6 +43,16 @@ export const listBreakers = operation(
   },
 )
 
+/** Since when a partner is not called, and when the next call is tried; nothing of one that is called. */
+export async function breakerOf(
+  deps: Deps,
+  { partner_id }: { readonly partner_id: bigint },
+): Promise<Partial<Pick<store.OpenBreaker, 'opened_at' | 'retry_at'>>> {
+  const { rows } = await store.listOpenBreakers(deps.db, { partner_id, limit: 1 }, deps.clock.now())
+  const [open] = rows
+  return open ? { opened_at: open.opened_at, retry_at: open.retry_at } : {}
+}
+
 /** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
 export async function resetBreaker(deps: Deps, partner_id: bigint) {
   await showPartner(deps, partner_id)

@@ -1,6 +1,6 @@
 /** Whether partners can be reached: circuit breakers, and when their certificates end. */
 
-export { breakerAllows, listBreakers, storeBreaker } from './breaker.ts'
+export { breakerAllows, breakerOf, listBreakers, storeBreaker } from './breaker.ts'
 export { REACH_RETENTION } from './breaker-store.ts'
 export { certificatesEndingSoon, KnownCertificates, noteCertificate, type ReachDeps } from './certificate.ts'
 export { BREAKER, CircuitBreakers } from './circuit-breakers.ts'

@@ -68,8 +68,11 @@ type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
 
 const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
 
-/** What operators do with partners. `testCallWith`: how a call with a new secret is tried. */
-export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Given>) => [
+/** What operators do with partners. `testCallWith`: how a call with a new secret is tried; `breakerOf`: whether it is called at all. */
+export const partnerActions = <Given extends Deps>(
+  testCallWith: TestCallWith<Given>,
+  breakerOf: (deps: Deps, partner: OnePartner) => Promise<object>,
+) => [
   action({
     route: 'GET /partners',
     command: 'partner list',
@@ -89,6 +92,7 @@ export const partnerActions = <Given extends Deps>(testCallWith: TestCallWith<Gi
     input: onePartner,
     run: ofPartner(showPartner),
     masked,
+    beside: breakerOf,
     related: ({ partner_id, client_id }) => [
       { operation: 'GET /orders', text: 'console.orders.title', page: ['/orders', { partner_id }] },
       { operation: 'GET /traffic', text: 'console.traffic.title', page: ['/traffic', { partner_id }] },

@@ -170,6 +170,9 @@ describe('a right exchange', () => {
       ['application/json', '{"app_secret":"wrong"'],
       ['text/plain', 'hello'],
       ['application/octet-stream', '\u0000'],
+      ['json', '{}'],
+      ['', ''],
+      ['utf-8', ''],
     ] as const) {
       const draft = await rightDraft()
       draft.headers['content-type'] = type

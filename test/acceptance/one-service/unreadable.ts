@@ -53,9 +53,23 @@ describe('what Node cannot read as HTTP', () => {
     ['a space in the target', 'GET /oauth/v2/authorize?a=b c HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['invalid UTF-8 in the query', request(Buffer.from([...Buffer.from('/oauth/v2/authorize?state='), 0xff, 0xfe]))],
     ['raw UTF-8 in the query', request('/oauth/v2/authorize?state=名')],
+    ['no Host', 'GET /oauth/v2/authorize HTTP/1.1\r\n\r\n'],
   ])('%s', async (_name, bytes) => {
     expectFailure(await sendRaw(bytes), { rescode: 20007, status: 400 })
   })
+})
+
+it('no Host is told in the form of area B where its paths are called; HTTP/1.0 needs none', async () => {
+  const { status, text } = await sendRaw('POST /mtp/api/order/test/ba HTTP/1.1\r\nContent-Length: 0\r\n\r\n')
+  expect([status, JSON.parse(text).code]).toEqual([400, 300])
+  expectFailure(await sendRaw('POST /oauth/v2/api/token HTTP/1.0\r\n\r\n'), { rescode: 20001 })
+})
+
+it('an expectation that nobody knows is none', async () => {
+  for (const expectation of ['200-ok', '100-continued', 'x=y']) {
+    const head = `POST /oauth/v2/api/token HTTP/1.1\r\nHost: x\r\nExpect: ${expectation}\r\nConnection: close\r\n`
+    expectFailure(await sendRaw(`${head}\r\n`), { rescode: 20001 })
+  }
 })
 
 describe('request line and headers', () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { SMTPServerOptions } from 'smtp-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
+import { shardsOf } from '../../one-table.ts'
 import { SHORT_LIVED } from '../../start-options.ts'
 import { until } from '../../until.ts'
 import { postOffice } from './post-office.ts'
@@ -36,6 +37,7 @@ function startProcess(smtpUrl: string): ChildProcess {
   const program = fileURLToPath(new URL('../../../.build/worker.js', import.meta.url))
   const settings = {
     DATABASE_URL: world.databaseUrl,
+    ...shardsOf({ DATABASE_URL: world.databaseUrl }),
     SECRET_KEY,
     SMTP_URL: smtpUrl,
     NODE_EXTRA_CA_CERTS: file('cert.pem'),

@@ -61,8 +61,18 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
 /** Further problems are reported after these are fixed. */
 const MAX_PROBLEMS = 50
 
+/** Of an address or a form: PostgreSQL has no such text. JSON is refused for it when it is read. */
+const withNul = (value: unknown): Problem[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .filter(([, text]) => typeof text === 'string' && text.includes('\0'))
+        .map(([name]) => ({ field: echo(name), problem: 'must not contain the character NUL' }))
+    : []
+
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
+  const unstorable = withNul(value)
+  if (unstorable.length > 0) throw new InvalidInput(unstorable)
   const parsed = schema.safeParse(value, { error: inWords })
   if (parsed.success) return parsed.data
   throw new InvalidInput(parsed.error.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf).slice(0, MAX_PROBLEMS))

@@ -14,9 +14,10 @@ export interface Chart {
   /** The highest bar, in words. */
   readonly most: string
   readonly bars: readonly Bar[]
-  /** ISO 8601. */
+  /** ISO 8601; of a chart of days its first and its last day (UTC). */
   readonly from: string
   readonly to: string
+  readonly isOfDays: boolean
 }
 
 /** In units of the view box. */
@@ -44,6 +45,7 @@ const HEIGHT = 80
 const LEAST = 2
 /** The space between bars, as a part of a bar's share of the width. */
 const GAP = 0.2
+const DAY_S = 86_400
 
 export interface ChartInput {
   readonly id: string
@@ -57,7 +59,7 @@ export interface ChartInput {
 }
 
 const agoOf = (seconds: number, spanS: number): string => {
-  const [unit, size] = spanS >= 86_400 ? ['d', 86_400] : spanS >= 3_600 ? ['h', 3_600] : ['min', 60]
+  const [unit, size] = spanS >= 3_600 ? ['h', 3_600] : ['min', 60]
   return `${seconds / Number(size)} ${unit}`
 }
 
@@ -65,6 +67,11 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, Math.round((count / most) * HEIGHT)))
+  const isOfDays = spanS === DAY_S
+  const dayOf = (place: number): string =>
+    addSeconds(since, place * DAY_S)
+      .toISOString()
+      .slice(0, 10)
   const bars = spans.map(({ all, refused = 0, failed }, place): Bar => {
     const [ofFailed, ofRefused] = [heightOf(failed), heightOf(refused)]
     const ofAll = Math.max(0, heightOf(all) - ofFailed - ofRefused)
@@ -73,7 +80,7 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     return {
       x: (place + GAP / 2) * pitch,
       width: (1 - GAP) * pitch,
-      label: `−${agoOf((spans.length - place) * spanS, spanS)}: ${numbers.join(' / ')}`,
+      label: `${isOfDays ? dayOf(place) : `−${agoOf((spans.length - place) * spanS, spanS)}`}: ${numbers.join(' / ')}`,
       parts: [
         { kind: 'all' as const, y: foot - ofRefused - ofAll, height: ofAll },
         { kind: 'refused' as const, y: foot - ofRefused, height: ofRefused },
@@ -82,6 +89,8 @@ export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput):
     }
   })
   const end = addSeconds(since, spans.length * spanS)
-  const ends = { from: since.toISOString(), to: end.toISOString() }
-  return { ...labels, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
+  const ends = isOfDays
+    ? { from: dayOf(0), to: dayOf(spans.length - 1) }
+    : { from: since.toISOString(), to: end.toISOString() }
+  return { ...labels, ...ends, isOfDays, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
 }

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { formText } from './body-text.ts'
-import { HeldBody, hasBody, releaseWhenAnswered } from './read-body.ts'
+import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './read-body.ts'
 import { formDecoded } from './request-target.ts'
 import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
@@ -26,6 +26,7 @@ export async function acceptForms(
     done()
   })
   releaseWhenAnswered(app)
+  ignoreContentType(app, (request) => !hasBody(request))
   app.addHook('preParsing', async (request) => {
     if (!hasBody(request)) return
     const announced = Number(request.headers['content-length'] ?? bodyLimit)

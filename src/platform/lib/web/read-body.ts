@@ -85,6 +85,18 @@ export function acceptAnyBodyUnread(app: FastifyInstance): void {
     payload.resume()
     done(null)
   })
+  ignoreContentType(app, () => true)
+}
+
+/**
+ * Where no body is read its Content-Type says nothing. Fastify would answer 415 to one that is none, such as `json` or an
+ * empty one, before any route, and to a known one without a body.
+ */
+export function ignoreContentType(app: FastifyInstance, when: (request: FastifyRequest) => boolean): void {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (when(request)) delete request.raw.headers['content-type']
+    done(null, payload)
+  })
 }
 
 /** Whether the caller sent one; a message may then say where parameters go. */

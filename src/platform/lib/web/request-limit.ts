@@ -14,9 +14,16 @@ declare module 'fastify' {
 
 /**
  * A connection whose request was refused is not read for this long: otherwise the process would only refuse callers
- * that ignore Retry-After.
+ * that ignore Retry-After. With many such connections it is longer, and never so long that somebody waits 3 s for a
+ * second refusal.
  */
 export const UNREAD_MS = 250
+const MOST_UNREAD_MS = 1_000
+/** So many of them are read again in a millisecond. A refusal costs as much as a refresh. */
+const READ_AGAIN_PER_MS = 4
+
+export const unreadMs = (connections: number): number =>
+  Math.min(MOST_UNREAD_MS, Math.max(UNREAD_MS, connections / READ_AGAIN_PER_MS))
 
 /** Requests of one connection that may wait for their answers at once. Hardly any client sends a second one ahead. */
 const MAX_UNANSWERED = 16
@@ -38,6 +45,8 @@ export class RequestLimit {
   readonly #servers: Connections[] = []
   readonly #uncounted = new WeakSet<ServerResponse>()
   #inProgress = 0
+  /** Connections that are not read for a while. */
+  #unread = 0
 
   constructor(most: number) {
     this.#most = most
@@ -65,12 +74,17 @@ export class RequestLimit {
         return
       }
       connection.used = true
+      if (request.headers.host === undefined && request.httpVersion === '1.1') {
+        connection.ending = true
+        server.emit('clientError', withoutHost(request), request.socket)
+        return
+      }
       if (++connection.unanswered > MAX_UNANSWERED) {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
       } else if (this.#inProgress >= this.#most && !HEALTH.test(request.url ?? '')) {
         response.once('close', () => connections.answered(connection))
-        pauseAfter(request, response)
+        this.#pauseAfter(request, response)
         this.refuse(request, response, 'too many requests in progress', false)
       } else {
         connection.inProgress++
@@ -97,18 +111,26 @@ export class RequestLimit {
     connection.inProgress--
     this.#inProgress--
   }
+
+  /** Reads no further request of this connection for a while, once this one has been answered and read to its end. */
+  #pauseAfter(request: IncomingMessage, answer: ServerResponse): void {
+    const socket: Socket = request.socket
+    const readAgain = (): void => {
+      this.#unread--
+      socket.resume()
+    }
+    const pause = (): void => {
+      socket.pause()
+      setTimeout(readAgain, unreadMs(++this.#unread)).unref()
+    }
+    // The end of either makes Node read on.
+    answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
+  }
 }
 
-/** Reads no further request of this connection for a while, once this one has been answered and read to its end. */
-function pauseAfter(request: IncomingMessage, answer: ServerResponse): void {
-  const socket: Socket = request.socket
-  const pause = (): void => {
-    socket.pause()
-    setTimeout(() => socket.resume(), UNREAD_MS).unref()
-  }
-  // The end of either makes Node read on.
-  answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
-}
+/** As Node tells what it cannot read. */
+const withoutHost = ({ method, url }: IncomingMessage): Error =>
+  Object.assign(new Error('no Host header'), { rawPacket: Buffer.from(`${method} ${url}`) })
 
 /** Tells the app of its limit; called once, before the rooms. */
 export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit): void {

@@ -2,7 +2,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
-
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { zipOf } from '../../../platform/lib/zip.ts'

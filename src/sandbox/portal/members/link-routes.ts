@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
-
 import { WeakPassword } from '../../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../../platform/lib/json/input.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { NO_STORE_HEADERS } from '../../../platform/lib/web/envelope.ts'
-
 import { textsFor } from '../../../platform/lib/web/page.ts'
 import { noSuchRun, type RunDeps, showRun } from '../../certification/index.ts'
 import { paramsOf, partnerOf } from '../guard.ts'

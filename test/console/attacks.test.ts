@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
+const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
 const MARKED = () => addressOf('/apps/:app_key/suspend', filled)
 const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
@@ -53,7 +53,7 @@ describe('a form', () => {
     expect(await statusOf()).toBe('approved')
   })
 
-  it.each(ACTIONS.map(({ path }) => [path]))('for %s is made by nobody but its session', async (path) => {
+  it.each(FORMS.map(({ path }) => [path]))('for %s is made by nobody but its session', async (path) => {
     await world.pool.query('delete from rate_count')
     const { person } = as('admin')
     const changes = async () => (await world.pool.query('select count(*)::int as rows from audit_event')).rows[0].rows
@@ -90,13 +90,13 @@ describe('a form', () => {
   it('is needed: opening the address of a change changes nothing', async () => {
     const { person } = as('admin')
     const before = (await world.pool.query('select count(*)::int as rows from audit_event')).rows
-    for (const { path } of ACTIONS) await person.get(addressOf(path, filled))
+    for (const { path } of FORMS) await person.get(addressOf(path, filled))
     expect((await world.pool.query('select count(*)::int as rows from audit_event')).rows).toEqual(before)
   })
 })
 
 describe('each change', () => {
-  const cases = ACTIONS.flatMap(({ path, operation }) =>
+  const cases = FORMS.flatMap(({ path, operation }) =>
     ROLES.filter((role) => ROLES.indexOf(role) < ROLES.indexOf(roleFor(operation))).map(
       (role) => [path, operation, role] as const,
     ),

@@ -58,8 +58,8 @@ const PATHS = [
   ['search', '/search?q=x'],
   ['search-found', '/search?q='],
   ['forbidden', '/nowhere'],
-  ...SECTIONS.flatMap(({ lists = [], details = [], actions = [] }) =>
-    [...lists, ...details, ...actions].map(({ path }) => [path.slice(1).replaceAll(/[/:]+/g, '-'), path]),
+  ...SECTIONS.flatMap(({ lists = [], details = [], forms = [] }) =>
+    [...lists, ...details, ...forms].map(({ path }) => [path.slice(1).replaceAll(/[/:]+/g, '-'), path]),
   ),
 ] as const
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
+const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
 
 describe('a session', () => {
@@ -41,7 +41,7 @@ describe('a session', () => {
     await person.post('/console/sign-in', { name: 'pending', password: PASSWORD, code: '' })
     const form_mark = await person.mark('/console/authenticator')
     expect(form_mark).not.toBe('')
-    for (const { path } of ACTIONS) {
+    for (const { path } of FORMS) {
       const answer = await person.post(addressOf(path, filled), { form_mark })
       expect(answer.location, path).toBe('/console/authenticator')
     }

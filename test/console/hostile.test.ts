@@ -28,10 +28,10 @@ afterAll(() => world.close())
 /** The only one, of pages with times. */
 const OWN_SCRIPT = /<script src="\/assets\/local-time\.js\?v=\w+" defer><\/script>/
 
-const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
+const FORMS = SECTIONS.flatMap(({ forms = [] }) => forms)
 const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
 
-it.each([...PAGES, ...ACTIONS, { path: '' }, { path: '/search?q=img' }].map(({ path }) => [path]))(
+it.each([...PAGES, ...FORMS, { path: '' }, { path: '/search?q=img' }].map(({ path }) => [path]))(
   '/console%s shows what is hostile as text',
   async (path) => {
     await world.pool.query('delete from rate_count')
@@ -57,7 +57,7 @@ it('nothing that an address or a form holds is answered with a failure of the se
     ['0000-01-01T00:00:00Z', '1'],
   ].map((keys) => Buffer.from(JSON.stringify(keys)).toString('base64url'))
   const form_mark = await admin.mark(addressOf('/apps/:app_key/suspend', filled))
-  for (const { path } of [...PAGES, ...ACTIONS]) {
+  for (const { path } of [...PAGES, ...FORMS]) {
     const names = ['cid', 'user_id', 'grant_id', 'app_key', 'name', 'from', 'target', 'token_id', 'q', 'after']
     for (const value of bad) {
       const url = `/console${path.replace(/:\w+/g, value)}?${names.map((name) => `${name}=${value}`).join('&')}`
@@ -65,7 +65,7 @@ it('nothing that an address or a form holds is answered with a failure of the se
       const fields = Object.fromEntries(
         ['role', 'days', 'overlap_s', 'reason', 'name', 'head'].map((name) => [name, value]),
       )
-      if (ACTIONS.some((action) => action.path === path)) {
+      if (FORMS.some((action) => action.path === path)) {
         expect((await admin.post(url, { ...fields, form_mark })).status, url).toBeLessThan(500)
       }
     }

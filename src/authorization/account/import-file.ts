@@ -35,7 +35,6 @@ interface Importing {
   readonly most: number
   send(some: InputOf<typeof importUsers>): Promise<OutputOf<typeof importUsers>>
   hash(password: string): Promise<string>
-  /** A line with a problem. */
   readonly onProblem?: (line: number, problem: LocalizedText) => void
   /** Some more lines are done. */
   readonly onProgress?: () => void

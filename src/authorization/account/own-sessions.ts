@@ -81,5 +81,4 @@ const signInsOf = operation(
   },
 )
 
-/** What people do about their own sessions and sign-ins. */
 export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: signInsOf }

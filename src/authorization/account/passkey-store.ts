@@ -2,8 +2,6 @@ import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 
-/** The SQL of passkeys. */
-
 const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
   sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
 

@@ -197,8 +197,6 @@ async function verify(deps: Deps, response: AuthenticationResponseJSON, publicKe
   return verified?.verified && challenge ? { challenge, counter: verified.authenticationInfo.newCounter } : undefined
 }
 
-/** What people do about the passkeys that they have. */
-
 export const ownPasskeys = ({ db }: Deps, key: UserRowKey) => store.passkeysOf(db, key)
 
 export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: string, name: string) =>

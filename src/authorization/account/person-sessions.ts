@@ -60,7 +60,6 @@ const listSignIns = operation(signInsFilter, (deps: Deps, { cid, user_id, ...pag
   }),
 )
 
-/** What operators do about the sessions of a person. */
 export const PERSON_SESSIONS = {
   list: listSessions,
   end: endSession,

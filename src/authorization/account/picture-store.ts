@@ -2,8 +2,6 @@ import { z } from 'zod'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** The SQL of uploaded pictures. */
-
 interface NewPicture {
   readonly id: string
   readonly bytes: Buffer

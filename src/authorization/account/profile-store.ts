@@ -3,8 +3,6 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { user } from './wire.ts'
 
-/** The SQL of what people change of their profile. */
-
 const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
   sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
 

@@ -95,7 +95,6 @@ async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Pro
 const uploadedPicture = ({ db }: Deps, routingKey: number, id: string): Promise<Buffer | undefined> =>
   findPicture(db, routingKey, id)
 
-/** What people do about their own profile. */
 export const OWN_PROFILE = {
   show: ownProfile,
   editable: editableFields,

@@ -57,5 +57,4 @@ const removeFactors = operation(
     }),
 )
 
-/** What operators do about the second factor of a person. */
 export const FACTORS = { show: showFactors, remove: removeFactors }

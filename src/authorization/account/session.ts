@@ -18,7 +18,6 @@ const HOUR_S = 3_600
 /** Sessions that one person may begin: each leaves a row here, in the history and in the audit log. */
 const SESSIONS_PER_HOUR = 600
 
-/** The browser session's cookie. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_session', maxAgeS: SESSION_LIFETIME_S })
 

@@ -127,7 +127,6 @@ export type UserKey = z.output<typeof userKey>
 /** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
-/** Where the rows of a user are. */
 export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
   routingKey: routingKeyOf(cid, user_id),
   cid,

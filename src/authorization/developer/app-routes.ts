@@ -28,7 +28,6 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     readonly given: TeamRequest | AppRequest
     readonly typed: TypedApp
     readonly action: string
-    /** Name of an app that exists. */
     readonly appName?: string
     readonly isLive?: boolean
     readonly alert?: string

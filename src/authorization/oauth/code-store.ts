@@ -8,8 +8,6 @@ import { userByKey } from '../account/index.ts'
 import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
 import { type Issued, insertTokens } from './issue-store.ts'
 
-/** The SQL of A2. */
-
 const FoundCode = z.object({
   grant_id: z.string(),
   app_key: z.string(),

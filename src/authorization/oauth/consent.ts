@@ -29,7 +29,6 @@ export interface ConsentSubmission<Request extends AuthorizationRequest> {
   readonly decision: string
   /** Checks the request of the form again, as its dialect does: the app may have been suspended since. */
   readonly check: (parameters: Parameters) => Promise<Request>
-  /** The parameter that names the app. */
   readonly appParameter: string
   /** Whether a form that was left open counts no longer, though it is of this session. */
   readonly isStale?: (form: VerifiedForm) => boolean

@@ -47,7 +47,6 @@ export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part
 const GRANT_REVOCATION_JOINS = grantRevocationJoins(sql.part`g.routing_key`)
 export const GRANT_REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
-/** Columns of `user_grant g`. */
 const grantColumns = (routingKey: Fragment): Fragment => sql.part`grant_id, cid, user_id, app_key, scopes, created_at, (
     select ${GRANT_REVOKED_AT}
     from ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p

@@ -28,7 +28,6 @@ const refusedRow = z.object({
   rescode: z.number(),
   failure: z.string().nullable(),
   detail: z.string().nullable(),
-  /** Names of the parameters that were sent. */
   parameters: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   app_key: z.string().nullable(),
   /** Whether the caller was authenticated as that app. */

@@ -160,7 +160,6 @@ export const takeEndingSecrets = (
         returning secret.app_key, secret.created_at, secret.ends_at`,
   )
 
-/** What is kept of an app_secret. */
 export const newSecret = (keys: DerivedKeys, secret: string, now: Date): NewSecret => ({
   hash: hashSecret(keys, secret),
   hashedWith: fingerprintOf(keys),

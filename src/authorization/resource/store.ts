@@ -6,12 +6,11 @@ import { userByKey } from '../account/index.ts'
 import { ACCESS_TOKENS, grantByKey, revokedAt } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
-const FoundAccessToken = z.object({
-  token_holds: z.boolean(),
+/** Whose a token is, and what of them it may show. */
+const whose = z.object({
   revoked: z.boolean(),
   app_key: z.string(),
   app_status: z.string().nullable(),
-  app_holds: z.boolean().nullable(),
   user_status: z.string(),
   cid: z.number(),
   user_id: z.string(),
@@ -20,6 +19,8 @@ const FoundAccessToken = z.object({
   big_avatar_url: z.string(),
   phone_number: z.string().nullable(),
 })
+
+const FoundAccessToken = whose.extend({ token_holds: z.boolean(), app_holds: z.boolean().nullable() })
 export type FoundAccessToken = z.infer<typeof FoundAccessToken>
 
 /** A token and the scope that it is used for. */
@@ -39,40 +40,32 @@ const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const APP = joinedMicroApp(sql.part`g.app_key`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
+const WHOSE = sql.part`${REVOKED_AT} is not null as revoked, g.app_key, a.status as app_status,
+               p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number`
+const FOUND = sql.part`join ${TOKEN}
+        cross join ${GRANT} g
+        cross join ${USER} p
+        left join ${APP}`
 
 const token: Batched<TokenUse, FoundAccessToken> = {
   row: FoundAccessToken,
   key: ({ hash, scope }) => hash.toString('latin1') + scope,
   duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, ${REVOKED_AT} is not null as revoked, g.app_key,
-               a.status as app_status, asked.scope = any (a.scopes) as app_holds,
-               p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
+    sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, asked.scope = any (a.scopes) as app_holds,
+               ${WHOSE}
         from ${sql.rows('asked', asked, ASKED_WITH_SCOPE)}
-        join ${TOKEN}
-        cross join ${GRANT} g
-        cross join ${USER} p
-        left join ${APP}`,
+        ${FOUND}`,
 }
 
 /** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */
 export const findToken = async (db: Db, use: TokenUse): Promise<FoundAccessToken | undefined> =>
   (await db.of(use.routingKey).batch(token, use))[0]
 
-const DescribedToken = z.object({
+const DescribedToken = whose.extend({
   /** Names between spaces, as those of the app: read faster than an array. */
   scopes: z.string(),
-  revoked: z.boolean(),
-  app_key: z.string(),
-  app_status: z.string().nullable(),
   app_scopes: z.string().nullable(),
-  user_status: z.string(),
-  cid: z.number(),
-  user_id: z.string(),
-  name: z.string(),
-  gender: z.string(),
-  big_avatar_url: z.string(),
-  phone_number: z.string().nullable(),
   /** Seconds since 1970, with fractions: read faster than a date. */
   profile_updated_at: z.number(),
 })
@@ -84,15 +77,11 @@ const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
   key: ({ hash }) => hash.toString('latin1'),
   duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, ${REVOKED_AT} is not null as revoked, g.app_key,
-               a.status as app_status, array_to_string(a.scopes, ' ') as app_scopes, p.status as user_status,
-               p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number,
+    sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, array_to_string(a.scopes, ' ') as app_scopes,
+               ${WHOSE},
                date_part('epoch', coalesce(p.updated_at, p.created_at)) as profile_updated_at
         from ${sql.rows('asked', asked, ASKED)}
-        join ${TOKEN}
-        cross join ${GRANT} g
-        cross join ${USER} p
-        left join ${APP}`,
+        ${FOUND}`,
 }
 
 export const findDescribedToken = async (db: Db, token: Omit<TokenUse, 'scope'>): Promise<DescribedToken | undefined> =>

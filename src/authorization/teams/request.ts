@@ -74,7 +74,6 @@ const withdrawRequest = (deps: Deps, appKey: string, person: UserRowKey): Promis
     await recordAudit(inside, { event: 'app_request_withdrawn', appKey, detail: { request_id: found.request_id } })
   })
 
-/** The newest request of an app. */
 const latestRequest = ({ db }: Deps, appKey: string) => store.latestRequest(db, appKey)
 
 /** What operators are told by mail; undefined once it is decided, or withdrawn. */

@@ -177,7 +177,6 @@ function statusOf(order: Order, tickets: readonly Ticket[]): number {
   return tickets.some(({ state }) => state === 'used') ? STATUS.used : STATUS.refunded
 }
 
-/** The codes of an order, each once. */
 export const voucherCodes = ({ tickets }: Order): string[] => [
   ...new Set(tickets.flatMap(({ voucher }) => voucher ?? [])),
 ]

@@ -29,7 +29,6 @@ interface Exceptions {
 
 type OnDatabase = (deps: Deps, given: unknown) => Promise<object | undefined>
 
-/** The commands of all actions that have one. */
 export function actionCommands(
   program: Command,
   context: CliContext,

@@ -23,7 +23,6 @@ export interface SentRequest {
 export interface FoundService {
   /** Such as `https://gatehouse.internal:3001`, without a slash at the end. */
   readonly url: string
-  /** The bearer token of one request. */
   tokenFor(request: SentRequest): string
   /** What to do where nothing listens there, if it is on this machine. */
   readonly whenAway?: string

@@ -7,7 +7,6 @@ const COMMANDS_IN_LINES = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 /** A text of others as one line that a terminal only shows. */
 export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd')
 
-/** Makes text of several lines printable. */
 export const printableLines = (text: string): string => text.replace(COMMANDS_IN_LINES, '\ufffd')
 
 /** JSON with the same meaning that a terminal only shows: such characters stand in its texts alone, which may have them as escapes. */

@@ -12,7 +12,7 @@ import {
 } from '../actions/index.ts'
 import { labelIn, resultOf } from './action-result.ts'
 import { cellFor, changesOf, given, shownText } from './action-values.ts'
-import type { Action, Fact, Field, Made, PageContext } from './page-model.ts'
+import type { Fact, Field, FormPage, Made, PageContext } from './page-model.ts'
 import {
   aboutOf,
   addressOf,
@@ -39,7 +39,7 @@ import { at, count, stateCell, text, yesNo } from './texts.ts'
 export class StaleForm extends InvalidInput {}
 
 /** The page of a change: what it does, to what, in numbers, its fields and a button. */
-export function formPage(places: Places, change: Placed): Action {
+export function formPage(places: Places, change: Placed): FormPage {
   const list = listOf(places, change)
   const home = homeOf(places, change)
   const detail = home?.list || belongsToList(places, change, list) ? undefined : home

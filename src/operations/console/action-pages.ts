@@ -50,7 +50,7 @@ export function sectionOf(id: keyof typeof ACTIONS, own: Own = {}): Section {
       })),
       ...(own.details ?? []),
     ],
-    actions: places.changes.map((change) => formPage(places, change)),
+    forms: places.changes.map((change) => formPage(places, change)),
   }
 }
 

@@ -150,7 +150,7 @@ export interface Made {
   readonly address: string
 }
 
-export interface Action extends Place {
+export interface FormPage extends Place {
   /** Title of the page; its button says the same, unless it has a text of its own. */
   readonly title: string
   readonly button?: string
@@ -174,5 +174,5 @@ export interface Section {
   readonly operation: string
   readonly lists?: readonly ListPage[]
   readonly details?: readonly DetailPage[]
-  readonly actions?: readonly Action[]
+  readonly forms?: readonly FormPage[]
 }

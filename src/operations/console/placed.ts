@@ -141,7 +141,6 @@ const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', PO
 export const formPath = (change: Placed, list: Placed | undefined): string =>
   adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
 
-/** The address of a page about a record. */
 export const addressOf = ({ about }: Pick<Placed, 'about'>, path: string, record: Values): string =>
   hrefOf([path, Object.fromEntries([...namesIn(path), ...about].map((name) => [name, record[name]]))])
 

@@ -15,7 +15,7 @@ import type { GatherMetrics } from '../metrics/index.ts'
 import { StaleForm } from './action-form.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
-import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Section } from './page-model.ts'
+import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Section } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
@@ -74,10 +74,10 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
   for (const section of SECTIONS) {
     for (const page of section.lists ?? []) listRoute(app, contextOf, section, page)
     for (const page of section.details ?? []) detailRoute(app, contextOf, section, page)
-    for (const action of section.actions ?? []) {
-      const { upload } = action
-      if (upload) await app.register(uploadRoutes, { deps, contextOf, section: section.id, action, upload })
-      else actionRoutes(app, deps, contextOf, section, action)
+    for (const form of section.forms ?? []) {
+      const { upload } = form
+      if (upload) await app.register(uploadRoutes, { deps, contextOf, section: section.id, form, upload })
+      else formRoutes(app, deps, contextOf, section, form)
     }
   }
 }
@@ -144,16 +144,16 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
   })
 }
 
-function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, action: Action): void {
-  const onRequest = rolesOnly(action.operation)
+function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, form: FormPage): void {
+  const onRequest = rolesOnly(form.operation)
   const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
     const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
-    const { about, says, facts = [], fields = [], back, others = [] } = await action.confirm(context)
+    const { about, says, facts = [], fields = [], back, others = [] } = await form.confirm(context)
     const problems = problemsOf(error, context, fields) ?? []
     const shown = {
-      title: about === undefined ? context.t(action.title) : `${context.t(action.title)}: ${about}`,
-      button: context.t(action.button ?? action.title),
-      isDangerous: action.isDangerous === true,
+      title: about === undefined ? context.t(form.title) : `${context.t(form.title)}: ${about}`,
+      button: context.t(form.button ?? form.title),
+      isDangerous: form.isDangerous === true,
       says,
       facts,
       fields: fields.map((field) => ({
@@ -170,17 +170,17 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
     return sendConsolePage(request, reply, 'console/confirm', shown, { section: section.id, query })
   }
 
-  app.get(action.path, { onRequest }, (request, reply) => confirm(request, reply))
+  app.get(form.path, { onRequest }, (request, reply) => confirm(request, reply))
 
-  app.post(action.path, { onRequest }, async (request, reply) => {
-    const context = contextOf(request, action.exactly)
+  app.post(form.path, { onRequest }, async (request, reply) => {
+    const context = contextOf(request, form.exactly)
     try {
-      const back = action.back?.(context) ?? (await action.confirm(context)).back
-      const once = await action.run(context)
+      const back = form.back?.(context) ?? (await form.confirm(context)).back
+      const once = await form.run(context)
       if (once && 'address' in once) return doneAt(reply, once.address)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', tables: [], texts: [], back, ...once, title: context.t(action.title) }
+        const shown = { tone: 'plain', tables: [], texts: [], back, ...once, title: context.t(form.title) }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id, scripts: true })
       }
       return doneAt(reply, back)

@@ -42,7 +42,6 @@ interface SignInPage {
   readonly first?: boolean
 }
 
-/** Sign-in and sign-out. */
 export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = consoleCookie(config)

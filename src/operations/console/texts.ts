@@ -53,7 +53,6 @@ export const count = (value: number): string => value.toLocaleString('en')
 /** The path of a page below /console, each part escaped. */
 export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')
 
-/** The address of a page about something. */
 export function hrefOf([path, about = {}]: PageAddress): string {
   const inPath = namesIn(path)
   const said = (name: string): string => String(about[name] ?? '')

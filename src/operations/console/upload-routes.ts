@@ -13,7 +13,7 @@ import { announcedBytes, fileTooLarge, isFileTooLarge } from '../../platform/lib
 import { shownProblems, worded } from '../../platform/lib/web/worded.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
-import type { Action, PageContext, Table } from './page-model.ts'
+import type { FormPage, PageContext, Table } from './page-model.ts'
 import { count, text } from './texts.ts'
 
 /** Lines with problems that the page shows. */
@@ -48,7 +48,7 @@ interface Options {
   readonly deps: ServiceDeps
   readonly contextOf: (request: FastifyRequest) => PageContext
   readonly section: string
-  readonly action: Action
+  readonly form: FormPage
   readonly upload: Upload<ServiceDeps>
 }
 
@@ -58,9 +58,9 @@ interface Options {
  */
 export async function uploadRoutes(
   app: FastifyInstance,
-  { deps, contextOf, section, action, upload }: Options,
+  { deps, contextOf, section, form, upload }: Options,
 ): Promise<void> {
-  const onRequest = rolesOnly(action.operation)
+  const onRequest = rolesOnly(form.operation)
   const longest = Math.ceil((upload.bytes * 4) / 3) + AROUND
   await app.register(multipart, {
     attachFieldsToBody: 'keyValues',
@@ -74,13 +74,12 @@ export async function uploadRoutes(
     sendConsoleError(request, reply, isFileTooLarge(error) ? fileTooLarge() : error),
   )
 
-  const contextOfSeal = (request: FastifyRequest) =>
-    `${action.path} ${whoIs(request).sessionHash.toString('base64url')}`
+  const contextOfSeal = (request: FastifyRequest) => `${form.path} ${whoIs(request).sessionHash.toString('base64url')}`
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: object = {}) => {
     const { t } = contextOf(request)
     const page = {
-      ...{ title: t(action.title), hint: t(upload.hint) },
+      ...{ title: t(form.title), hint: t(upload.hint) },
       ...{ action: request.url, mark: formMark(deps, whoIs(request)), back: `/console/${section}` },
       ...{ problems: [], counts: [], refused: null, sealed: '', done: false },
       ...shown,
@@ -88,9 +87,9 @@ export async function uploadRoutes(
     return sendConsolePage(request, reply, 'console/upload', page, { section, query: queryOf(request.url) })
   }
 
-  app.get(action.path, { onRequest }, (request, reply) => show(request, reply))
+  app.get(form.path, { onRequest }, (request, reply) => show(request, reply))
 
-  app.post(action.path, { onRequest }, async (request, reply) => {
+  app.post(form.path, { onRequest }, async (request, reply) => {
     const { deps: acting, t } = contextOf(request)
     const refuse = (problems: readonly Problem[]) =>
       show(request, reply.code(400), { problems: shownProblems(problems, t, () => t('console.upload.file')) })

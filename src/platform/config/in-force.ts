@@ -1,6 +1,5 @@
 import { type Config, readConfig } from './index.ts'
 
-/** A setting as it is in force. */
 export interface SettingInForce {
   readonly name: string
   /** Null where it is not set, or `secret`; lists as JSON. */

@@ -73,6 +73,9 @@ const job = z.object({
 })
 export type Job = z.output<typeof job>
 
+const JOB = sql.part`id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+  case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed' else 'waiting' end as state`
+
 /** Jobs that are not done, newest first; `before` is the id of the last one seen. */
 export const listJobs = (
   db: Db,
@@ -80,10 +83,7 @@ export const listJobs = (
 ): Promise<Job[]> =>
   db.listWithCustomPlan(
     job,
-    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
-          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
-            else 'waiting' end as state
-        from graphile_worker.jobs
+    sql`select ${JOB} from graphile_worker.jobs
         where (not ${filter.failed}::boolean or (locked_at is null and attempts >= max_attempts))
           and (${filter.task}::text is null or task_identifier = ${filter.task})
           and (${filter.before}::bigint is null or id < ${filter.before})
@@ -99,7 +99,6 @@ const taskState = z.object({
   oldest_s: z.coerce.number(),
 })
 
-/** The queue by task. */
 export const queueState = (db: Db): Promise<z.output<typeof taskState>[]> =>
   db.listWithCustomPlan(
     taskState,
@@ -132,23 +131,11 @@ export const countJobs = (db: Db, now: Date): Promise<JobCounts> =>
   )
 
 export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
-  db.maybe(
-    job,
-    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
-          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
-            else 'waiting' end as state
-        from graphile_worker.jobs where id = ${jobId}`,
-  )
+  db.maybe(job, sql`select ${JOB} from graphile_worker.jobs where id = ${jobId}`)
 
 /** Jobs with these keys that are not done. */
 export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
-  db.many(
-    job,
-    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
-          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
-            else 'waiting' end as state
-        from graphile_worker.jobs where key = any(${keys})`,
-  )
+  db.many(job, sql`select ${JOB} from graphile_worker.jobs where key = any(${keys})`)
 
 /** Runs a job at `runAt`, with `attempts` as the number of attempts made, if given. A running job is not changed. */
 export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: number): Promise<number> =>

@@ -51,7 +51,6 @@ export const readByShard = async <Db extends Sharded<Db>, Item, Row>(
 ): Promise<Row[]> =>
   (await Promise.all(byShard(db, items, routingKeyOf).map(([shard, own]) => read(shard, own)))).flat()
 
-/** Rows of all shards. */
 export const ofAllShards = async <Db extends Sharded<Db>, Row>(
   db: Db,
   read: (shard: Db) => Promise<Row[]>,

@@ -5,8 +5,6 @@ import { storedJson } from '../../platform/lib/localized-text.ts'
 import { finding } from '../checks/index.ts'
 import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
-/** The SQL of attempts at steps and of their log. */
-
 const attempt = z.object({
   attempt_id: z.string(),
   run_id: z.string(),

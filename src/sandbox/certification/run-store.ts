@@ -3,8 +3,6 @@ import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Choice, storedChoice } from '../test-plan/index.ts'
 
-/** The SQL of test runs. */
-
 const row = z.object({
   run_id: z.string(),
   partner_id: z.coerce.bigint(),
@@ -79,8 +77,6 @@ export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
   db.exec(
     sql`update sandbox_run set passed_at = ${now}, current_step = null where run_id = ${runId} and passed_at is null`,
   )
-
-/** The SQL of the orders that belong to a run. */
 
 /** What an order of the run is for. */
 export type OrderRole =

@@ -34,7 +34,6 @@ interface StepProgress {
   readonly attempts: readonly AttemptWithWarnings[]
 }
 
-/** An attempt with the number of its warnings. */
 export type AttemptWithWarnings = AttemptRow & { readonly warnings: number }
 
 export interface RunView {

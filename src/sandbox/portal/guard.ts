@@ -37,7 +37,6 @@ export function paramsOf<Schema extends z.ZodType>(
   return read.data
 }
 
-/** The partner that is signed in. */
 export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
   if (!partner) throw new Error('the route is not behind the sandbox session')
   return partner

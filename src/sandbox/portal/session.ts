@@ -12,7 +12,6 @@ import * as store from './session-store.ts'
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_sandbox', path: '/sandbox', maxAgeS: SESSION_LIFETIME_S })
 
-/** The partner for which somebody has signed in. */
 export interface SignedInPartner {
   readonly partnerId: bigint
   readonly clientId: string

@@ -22,7 +22,6 @@ interface SignInPage {
   readonly ready?: boolean
 }
 
-/** Sign-in and sign-out. */
 export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)

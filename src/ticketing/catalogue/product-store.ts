@@ -132,7 +132,6 @@ export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): P
         from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
   )
 
-/** Deletes all products of these partners, with their prices. */
 export const deleteProductsOf = (db: Db, partnerIds: readonly bigint[]): Promise<number> =>
   db.exec(sql`delete from product where partner_id = any(${partnerIds}::bigint[])`)
 

@@ -40,7 +40,6 @@ export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefin
 export const spendLink = async (db: Db, linkId: string, now: Date): Promise<boolean> =>
   (await db.exec(sql`update member_link set used_at = ${now} where link_id = ${linkId} and used_at is null`)) === 1
 
-/** All links of a member but one. */
 export const deleteOtherLinks = (db: Db, memberId: string, linkId: string | null): Promise<number> =>
   db.exec(sql`delete from member_link where member_id = ${memberId} and link_id is distinct from ${linkId}::uuid`)
 

@@ -21,7 +21,6 @@ export const member = z.object({
   joined_at: z.date().nullable(),
   /** When the newest invitation ends; null once joined, or when that invitation has been over for long. */
   invited_until: z.date().nullable(),
-  /** State of the invitation's mail. */
   mail_state: z.enum(MAIL_STATES).nullable(),
   mail_error: z.string().nullable(),
 })

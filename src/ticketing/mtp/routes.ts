@@ -80,7 +80,6 @@ export async function noticeRoutes(app: FastifyInstance, { deps, limitTests }: O
   signatureTestRoutes(app, deps, limitTests)
 }
 
-/** An endpoint that takes notices. */
 export interface NoticeEndpoint {
   /** As operators type it. */
   readonly name: string

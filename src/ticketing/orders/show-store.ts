@@ -40,7 +40,6 @@ export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilte
   return pageOf(rows, limit)
 }
 
-/** Which of these partners have orders. */
 export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>
   (
     await db.many(

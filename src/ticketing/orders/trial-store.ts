@@ -45,8 +45,6 @@ const ORDER_DATA_RETENTION: readonly Retention[] = [
   },
 ]
 
-/** The SQL of orders that were made to try something. */
-
 /** As long as the calls about them are kept. */
 export const TRIAL_KEPT_S = 30 * DAY_S
 

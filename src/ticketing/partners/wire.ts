@@ -28,7 +28,6 @@ export type Contact = z.output<typeof contact>
 
 export const contactRole = z.enum(CONTACT_ROLES)
 
-/** A contact of one of the roles. */
 export const contactOfRole = contact.extend({ role: contactRole })
 export type ContactOfRole = z.output<typeof contactOfRole>
 

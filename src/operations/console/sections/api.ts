@@ -168,7 +168,7 @@ export const api: Section = {
       },
     },
   ],
-  actions: [
+  forms: [
     {
       path: '/api/:operation',
       operation: DESCRIPTION,

@@ -14,7 +14,7 @@ export const SECTIONS: readonly Section[] = [
   sectionOf('partners', { tables: { '/partners/:partner_id': runTable }, details: [runPage] }),
   sectionOf('orders', { tables: { '/orders/:order_id': orderTimeline } }),
   // The page of one call tells more than its row: what is wrong with it, in words, and bodies as they came for a reason.
-  { ...sectionOf('traffic'), details: [entryPage], actions: [unmask] },
+  { ...sectionOf('traffic'), details: [entryPage], forms: [unmask] },
   sectionOf('jobs'),
   sectionOf('audit'),
   requests,

@@ -8,7 +8,7 @@ import {
   type shownText,
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
-import type { Action, Cell, DetailPage, Fact, PageContext, Table, TextBlock, Tone } from '../page-model.ts'
+import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock, Tone } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
 
@@ -137,7 +137,7 @@ const headersOf = (
 const reasonInput = z.object({ reason: readingReason })
 
 /** The bodies as they came, secrets masked; who asked and why is kept first. */
-export const unmask: Action = {
+export const unmask: FormPage = {
   path: '/traffic/:partner_id/:kind/:id/unmask',
   operation: PERSONAL_DATA,
   title: 'action.user_show_more',

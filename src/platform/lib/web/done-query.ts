@@ -4,6 +4,5 @@ import { z } from 'zod'
 export const doneQuery = <Kind extends string>(kinds: readonly Kind[]) =>
   z.object({ done: z.enum(kinds).optional().catch(undefined) }).catch({ done: undefined })
 
-/** The kinds that have a text. */
 export const doneQueryOf = <Kind extends string>(texts: Readonly<Record<Kind, string>>) =>
   doneQuery(Object.keys(texts) as Kind[])

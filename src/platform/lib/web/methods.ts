@@ -65,7 +65,6 @@ interface HeadRequest {
   isHead?: true
 }
 
-/** The method as it was sent. */
 export const methodAsSent = ({ method, raw }: { method: string; raw: HeadRequest }): string =>
   raw.isHead ? 'HEAD' : method
 

@@ -9,9 +9,11 @@ import {
   BUY_CHECKS,
   buyTestOrder,
   CREATE_CHECKS,
+  checkQuantities,
   createTestOrder,
   LARGE_ID_BITS,
   payTestOrder,
+  queryOfTest,
   unpaidOrder,
   unusedOrder,
 } from './test-order.ts'
@@ -65,19 +67,12 @@ export const orderQuery = defineStep({
   expects: { ...BUY_CHECKS, 'order-status': 'error', quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const order = await unusedOrder(context)
-    const orderId = order.order_id
-    const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
-    const result = await context.call('order-query', ask, { orderId })
-    if (result.outcome !== 'success') return
-    const { orderStatus, ...said } = result.answer.body
+    const body = await queryOfTest(context, order)
+    if (!body) return
+    const { orderStatus, ...said } = body
     const status = { path: 'body.orderStatus', expected: String(ORDER_STATUS.issued), actual: String(orderStatus) }
     await context.check('order-status', orderStatus === ORDER_STATUS.issued, status)
-    const numbers = { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 }
-    for (const [field, expected] of Object.entries(numbers)) {
-      const actual = said[field as keyof typeof numbers]
-      const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
-      await context.check('quantities', actual === expected, more)
-    }
+    await checkQuantities(context, said, { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 })
     const reported = codesIn(said.voucherList, said.credentialList)
     await checkReportedVouchers(context, order, { ...said, reported, used: said.usedQuantity })
   },
@@ -98,8 +93,7 @@ export const largeOrderId = defineStep({
     context.beginTest()
     const { order_id } = await createTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
     const { order } = await payTestOrder(context, order_id, ANY_PAYMENT)
-    const ask = { orderId: order.order_id, partnerOrderId: order.partner_order_id ?? '' }
-    await context.call('order-query', ask, { orderId: order.order_id })
+    await queryOfTest(context, order)
   },
 })
 

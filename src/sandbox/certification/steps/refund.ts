@@ -11,7 +11,7 @@ import type { StepContext } from '../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
 import { fieldIn, otherOrder, wantedApproval } from './notice-body.ts'
 import { defineStep } from './step.ts'
-import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
+import { BUY_CHECKS, buyTestOrder, checkQuantities, queryOfTest } from './test-order.ts'
 
 /** The checks of askForRefund. */
 const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const
@@ -101,15 +101,8 @@ export const refundAgain = defineStep({
 /** The partner's count of refunded tickets is ours. */
 async function checkRefunded(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
-  const result = await context.call('order-query', ask, { orderId })
-  if (result.outcome !== 'success') return
-  const [expected, actual] = [order.refunded_quantity, result.answer.body.refundedQuantity]
-  await context.check('quantities', actual === expected, {
-    path: 'body.refundedQuantity',
-    expected: String(expected),
-    actual: String(actual),
-  })
+  const said = await queryOfTest(context, order)
+  if (said) await checkQuantities(context, said, { refundedQuantity: order.refunded_quantity })
 }
 
 /** The platform has refunded by itself (refundMessageType 1) and tells it. */

@@ -112,6 +112,26 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
   return (await showOrder(deps, orderId)).order
 }
 
+/** What the partner says about an order; undefined where the query was no success. */
+export async function queryOfTest(context: StepContext, order: Order) {
+  const { order_id: orderId, partner_order_id } = order
+  const result = await context.call('order-query', { orderId, partnerOrderId: partner_order_id ?? '' }, { orderId })
+  return result.outcome === 'success' ? result.answer.body : undefined
+}
+
+/** Numbers of tickets, as the partner says them and as we know them. */
+export async function checkQuantities<Name extends string>(
+  context: StepContext<'quantities'>,
+  said: Readonly<Record<NoInfer<Name>, number>>,
+  known: Readonly<Record<Name, number>>,
+): Promise<void> {
+  for (const field of Object.keys(known) as Name[]) {
+    const [actual, expected] = [said[field], known[field]]
+    const details = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
+    await context.check('quantities', actual === expected, details)
+  }
+}
+
 /** Tickets at once or later: for steps that are about something else. */
 export const ANY_PAYMENT: Expectation = { codes: [200, 598] }
 

@@ -74,7 +74,6 @@ function fieldOf(schema: z.ZodType, name: string, path: string): SchemaField {
   return { name, path, required, ...(mayBeEmpty && { mayBeEmpty }), ...shapeOf(schema, path) }
 }
 
-/** The fields of an object schema. */
 export const schemaFields = (schema: z.ZodType, path = ''): SchemaField[] => [...shapeOf(schema, path).fields]
 
 function shapeOf(schema: z.ZodType, path: string): Shape {

@@ -50,7 +50,6 @@ export function answerProblems(name: string, text: string): LinkedProblem[] {
   return linked(reading.problems, (field) => docsLink(entry.name, 'answer', field))
 }
 
-/** Problems of a notice. */
 export function noticeProblems(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {
   const notice = noticeAt(deps, path)
   const json = jsonIn(text)

@@ -36,7 +36,6 @@ const swapped: Digest = {
 const JOINS: readonly Joined[] = [(key, text) => [key, text], (key, text) => [text, key], (_key, text) => [text]]
 const withoutHmac = (['sha1', 'md5'] as const).flatMap((hash) => JOINS.map((join) => plain(hash, join)))
 
-/** Mistakes in the choice of the digest. */
 export const digestRecipes = mistakesIn('digest', [
   hmacUsed('sha-256-used', 'sha256'),
   hmacUsed('sha-512-used', 'sha512'),

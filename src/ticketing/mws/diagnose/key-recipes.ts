@@ -10,7 +10,6 @@ const decodings = (secret: string): Buffer[] => [
 
 const LABELS = ['clientSecret=', 'clientSecret:', 'clientSecret: ', 'secret=', 'secret:', 'secret: ']
 
-/** Mistakes in the key. */
 export const keyRecipes = mistakesIn('key', [
   {
     name: 'secret-with-white-space',

@@ -38,7 +38,6 @@ export const QUERY_SIGNED: SigningMistake = {
   explanation: 'The query was signed; sign only the path.',
 }
 
-/** Mistakes in the path that was signed. */
 export const pathRecipes = mistakesIn('path', [
   {
     name: 'full-url-signed',

@@ -11,7 +11,7 @@ import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
 import { type Order, otherOrder, wantedConsumption } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
 import { defineStep } from '../step.ts'
-import { BUY_CHECKS, buyTestOrder } from '../test-order.ts'
+import { BUY_CHECKS, buyTestOrder, checkQuantities, queryOfTest } from '../test-order.ts'
 import { checkReportedVouchers } from '../vouchers.ts'
 
 /** A refund that the platform itself would never ask for: the partner has to refuse it. */
@@ -70,15 +70,9 @@ async function oneUsed(
 /** The numbers of the partner are ours: what was refused counts nowhere. */
 async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
-  const result = await context.call('order-query', ask, { orderId })
-  if (result.outcome !== 'success') return
-  const numbers = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
-  for (const [field, expected] of Object.entries(numbers)) {
-    const actual = result.answer.body[field as keyof typeof numbers]
-    const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
-    await context.check('quantities', actual === expected, more)
-  }
+  const said = await queryOfTest(context, order)
+  const known = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
+  if (said) await checkQuantities(context, said, known)
 }
 
 /** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
@@ -109,10 +103,9 @@ export const foreignCode = defineStep({
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
     context.beginTest()
     const orderId = order.order_id
-    const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
-    const result = await context.call('order-query', ask, { orderId })
-    if (result.outcome === 'success') {
-      const { voucherList, credentialList, usedQuantity: used, voucherType } = result.answer.body
+    const said = await queryOfTest(context, order)
+    if (said) {
+      const { voucherList, credentialList, usedQuantity: used, voucherType } = said
       const reported = codesIn(voucherList, credentialList)
       await checkReportedVouchers(context, order, { reported, used, voucherType })
     }

@@ -421,7 +421,8 @@ const state = async () => (await world.pool.query(`select ${TABLES.map(rowsOf).j
 
 it('each event has words in both languages', () => {
   const events = Object.values(OPERATIONS).map(({ event }) => event)
-  expect(events.filter((event) => !/[\u4e00-\u9fff]/.test(eventInWords(event, 'zh-CN')))).toEqual([])
+  const untold = events.filter((event) => !/[\u4e00-\u9fff]/.test(eventInWords(event, 'zh-CN')))
+  expect(untold, 'add these to views/locales/events.zh-CN.json').toEqual([])
   expect(eventInWords('app_secret_rotated', 'en')).toBe('App secret rotated')
 })
 
@@ -430,7 +431,7 @@ describe('the table of operations', () => {
     const changing = adminRoutes(world.app).filter((route) => !route.startsWith('GET '))
     expect(changing.length).toBeGreaterThan(15)
     const untold = changing.filter((route) => !TOLD_ELSEWHERE.some((other) => other.test(route)))
-    expect(untold.sort()).toEqual(
+    expect(untold.sort(), 'each needs a row in OPERATIONS above: its event, and how to make it').toEqual(
       Object.keys(OPERATIONS)
         .filter((name) => name.includes('/admin/'))
         .sort(),

@@ -164,30 +164,46 @@ describe('a notice in flight', () => {
     expect(await movesOf(orderId)).toHaveLength(1)
   })
 
+  const first = (end: 'pg_cancel_backend' | 'pg_terminate_backend') =>
+    pool.query(
+      `select ${end}(pid) from (
+         select pid from pg_stat_activity
+         where query like '%from ticket_order%for update%' and wait_event_type = 'Lock' and datname = current_database()
+         order by query_start limit 1
+       ) first`,
+    )
+
   it('that comes to nothing makes place for the next', async () => {
     const body = consumption({ orderId, used: 2 })
-    let first: Promise<Answer> | undefined
+    let cutOff: Promise<Answer> | undefined
     let second: Promise<string> | undefined
     await whileHeld(async () => {
-      first = send(originOf(0), seller, { body })
+      cutOff = send(originOf(0), seller, { body })
       await untilLocked(pool)
       second = post({ body }, 1)
       await sleep(200)
-      await pool.query(
-        `select pg_terminate_backend(pid) from (
-           select pid from pg_stat_activity
-           where query like '%from ticket_order%for update%' and wait_event_type = 'Lock' and datname = current_database()
-           order by query_start limit 1
-         ) first`,
-      )
+      await first('pg_cancel_backend')
       await sleep(100)
     })
-    const cutOff = (await first) as Answer
-    expect(cutOff.text).toBe(failure(seller, 'the platform cannot respond now; try again later'))
-    expect([cutOff.status, header(cutOff, 'retry-after')]).toEqual([503, '2'])
+    const answer = (await cutOff) as Answer
+    expect(answer.text).toBe(failure(seller, 'the platform cannot respond now; try again later'))
+    expect([answer.status, header(answer, 'retry-after')]).toEqual([503, '2'])
     expect(await second).toBe(success(seller))
     expect(await movesOf(orderId)).toHaveLength(1)
     expect(await post({ body })).toBe(success(seller))
+    expect(await movesOf(orderId)).toHaveLength(1)
+  })
+
+  it('whose connection to the database is lost before the commit is done once, on another', async () => {
+    const body = consumption({ orderId, used: 2 })
+    let answered: Promise<string> | undefined
+    await whileHeld(async () => {
+      answered = post({ body })
+      await untilLocked(pool)
+      await first('pg_terminate_backend')
+      await sleep(100)
+    })
+    expect(await answered).toBe(success(seller))
     expect(await movesOf(orderId)).toHaveLength(1)
   })
 })

@@ -8,7 +8,7 @@ import { BadOption, readOptions } from './options.ts'
 import { growthOf } from './phases/soak.ts'
 import { percentile, ratios, spreadOf } from './statistics.ts'
 import type { Round } from './turn-runner.ts'
-import { verifyRows } from './verify.ts'
+import { lastStatements, verifyRows } from './verify.ts'
 import { WORKS } from './works.ts'
 
 describe('statistics', () => {
@@ -161,6 +161,22 @@ describe('answers', () => {
     await rows.mustHaveGrownBy(1)
     await expect(rows.mustHaveGrownBy(2)).rejects.toThrow('gave 2 answers but wrote 1 rows')
     await pool.end()
+    await database.drop()
+  })
+  it('are told from what the service writes once a minute', async () => {
+    const database = await freshDatabase()
+    const [looking, asking] = [1, 2].map(() => new pg.Pool({ connectionString: database.url, max: 1 }))
+    const since = new Date(Date.now() - 60_000)
+    const counted = "insert into app_usage values ('a', now(), 'read', 0, 1) on conflict do nothing"
+    for (const [statements, told] of [
+      [[counted], []],
+      [['begin', counted, 'commit'], []],
+      [['select 1 as asked'], ['select 1 as asked']],
+    ] as const) {
+      for (const statement of statements) await asking?.query(statement)
+      expect(await lastStatements(looking as pg.Pool, since)).toEqual(told)
+    }
+    await Promise.all([looking?.end(), asking?.end()])
     await database.drop()
   })
 })

@@ -37,14 +37,15 @@ export async function tryTokens(gatehouse: Contestant | undefined, by: Contestan
 
 /**
  * The last statement of each connection of a contestant on which one ran after `since`, without those of the job queue, of
- * leases, of shared counts, of the audit log's seals and of refused requests, which are kept a moment later.
+ * leases, of shared counts, of the audit log's seals, of refused requests, which are kept a moment later, and of what is
+ * written once a minute. A commit is of such a write: requests with forged tokens have no transaction.
  * PostgreSQL's counters of look-ups would tell how many statements, but connections report them up to ten seconds late.
  */
 export async function lastStatements(pool: Pool, since: Date): Promise<string[]> {
   const { rows } = await pool.query(
     `select left(regexp_replace(query, '\\s+', ' ', 'g'), 100) as statement from pg_stat_activity
      where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> $1
-       and query !~ '^ *(update worker_lease|insert into rate_count|delete from rate_count|insert into refused_request|select exists \\(select 1 from audit_unsealed)'
+       and query !~ '^ *(commit|insert into app_usage|insert into activity_hour|update worker_lease|insert into rate_count|delete from rate_count|insert into refused_request|select exists \\(select 1 from audit_unsealed)'
        and query_start > $2 and query not like '%graphile_worker%'`,
     [BENCH, since],
   )

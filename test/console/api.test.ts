@@ -61,7 +61,7 @@ describe('an operation', () => {
     const { status, text } = await editor.submit('/console/api/app_create', { name: 'Typed' })
     expect(status).toBe(400)
     expect(text).toContain('value="Typed"')
-    expect(text).toContain('<code>hosts</code>')
+    expect(text).toContain('<strong>hosts</strong>')
   })
 
   it('shows what else the API would answer', async () => {

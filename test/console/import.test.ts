@@ -28,8 +28,9 @@ interface Sent {
   readonly sealed?: string
   readonly mark?: string
   readonly site?: string
+  readonly language?: string
 }
-async function send({ file, sealed, mark, site = 'same-origin' }: Sent, by = admin) {
+async function send({ file, sealed, mark, site = 'same-origin', language = 'en' }: Sent, by = admin) {
   const form = new FormData()
   form.append('form_mark', mark ?? (await by.mark('/console/users/import')))
   if (sealed !== undefined) form.append('sealed', sealed)
@@ -41,7 +42,7 @@ async function send({ file, sealed, mark, site = 'same-origin' }: Sent, by = adm
     headers: {
       cookie: `${COOKIE}=${by.cookie}`,
       accept: 'text/html',
-      'accept-language': 'en',
+      'accept-language': language,
       'sec-fetch-site': site,
       'content-type': sent.headers.get('content-type') ?? '',
     },
@@ -87,6 +88,14 @@ describe('a file of users', () => {
     const { rows } = await world.pool.query("select actor, detail from audit_event where event = 'users_imported'")
     expect(rows).toHaveLength(1)
     expect(world.logged()).not.toContain(PASSWORD)
+  })
+
+  it('has its problems told in Chinese', async () => {
+    const one = line()
+    const { text } = await send({ file: ndjson(one, one, line({ name: '' })), language: 'zh-CN' })
+    expect(text).toContain('2 passport：与第 1 行相同 2 user_id：与第 1 行相同，且 cid 相同 3 name：不能为空')
+    const none = await send({ file: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), language: 'zh-CN' })
+    expect(none.text).toContain('文件 是 UTF-16 而不是 UTF-8；请另存为 UTF-8')
   })
 
   it('may be CSV, and may have nothing to create', async () => {

@@ -47,6 +47,8 @@ it('the page of a request of developers says in words what each scope is for', a
   const { text } = await viewer.get(`/console/app-requests/${filled.request_id}`)
   expect(text).toMatch(/<dt>What each scope is for: USER_INFO<\/dt><dd[^>]*>&quot;&gt;&lt;img/)
   expect(text).not.toContain('{')
+  expect(text).toMatch(/<td[^>]*>Redirect URIs<\/td>/)
+  expect(text).not.toContain('redirect_uris')
 })
 
 describe('a change', () => {
@@ -225,7 +227,7 @@ describe('a list', () => {
   it('says what is wrong with a filter', async () => {
     const page = await admin.get('/console/orders?state=nonsense&strange=1')
     expect(page.status).toBe(400)
-    expect(page.text).toContain('<code>strange</code> is not a known field')
+    expect(page.text).toContain('<strong>strange</strong> is not a known field')
   })
 })
 

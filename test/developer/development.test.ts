@@ -96,7 +96,7 @@ describe('the form of an app', () => {
     const wrong = { ...APP_FORM, name: ' ', redirect_uris: 'not a url', reason_USER_INFO: '' }
     const answer = await owner.browser.send('POST', `/developer/teams/${owner.team}/apps`, wrong)
     expect(answer.status).toBe(400)
-    for (const label of ['Name must', 'Redirect URIs must', 'What a scope is for is required']) {
+    for (const label of ['Name must', 'Redirect URIs, entry 1 must', 'What for: Your basic information is required']) {
       expect(seen(answer)).toContain(label)
     }
     expect(answer.text).toContain('>not a url</textarea>')

@@ -14,9 +14,10 @@ import {
   withValues,
 } from '../../src/platform/lib/localized-text.ts'
 import { translator } from '../../src/platform/lib/web/locale.ts'
+import { WORDS } from '../../src/platform/lib/web/worded.ts'
 import { exceededLimit } from '../../src/platform/outbound/exceeded.ts'
 import { NOTICES } from '../../src/sandbox/portal/docs/notices.ts'
-import { detailText, explainMistake, WORDS } from '../../src/sandbox/portal/texts.ts'
+import { detailText, explainMistake } from '../../src/sandbox/portal/texts.ts'
 import { trafficTexts } from '../../src/sandbox/portal/traffic/texts.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'

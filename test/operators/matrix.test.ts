@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { programOf } from '../../src/command-line.ts'
-import { PERMISSIONS } from '../../src/operations/actions/index.ts'
+import { ALL_ACTIONS, type Field, fieldsOf, PERMISSIONS } from '../../src/operations/actions/index.ts'
 import { openContext } from '../../src/operations/cli/context.ts'
 import { createOperator } from '../../src/operations/operators/index.ts'
+import { namesIn, partsOf } from '../../src/platform/lib/action.ts'
 import { allows, ROLES, type Role } from '../../src/platform/lib/web/admin-auth.ts'
 import { adminRoutes } from '../admin-routes.ts'
 import { gatehouse } from '../cli-runner.ts'
@@ -98,79 +99,48 @@ writeFileSync(
   'cid,user_id,passport,password,name,big_avatar_url\n1,i,matrix-i,long enough,X,https://a.example/\n',
 )
 
-/** What to type after the words of a command, so that it gets as far as the service. */
-const TYPED: Readonly<Record<string, readonly string[]>> = {
-  'app show': ['none'],
-  'app create': ['--name', 'X', '--host', 'example.com', '--scope', 'USER_INFO', '--app-key', 'matrix'],
-  'app update': ['none', '--name', 'X'],
-  'app approve': ['none'],
-  'app suspend': ['none'],
-  'app rotate-secret': ['none'],
-  'app rotate-webhook-secret': ['none'],
-  'app events': ['none'],
-  'app retry-event': ['none', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
-  'app test-webhook': ['none'],
-  'app give': ['none', '--team-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
-  'app request show': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
-  'app request approve': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
-  'app request return': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111', '--remark', 'matrix'],
-  'app request refuse': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111', '--remark', 'matrix'],
-  'team create': ['--name', 'X', '--mail', 'x@a.example'],
-  'user show': ['--cid', '1', '--user-id', 'none'],
-  'user update': ['--cid', '1', '--user-id', 'none', '--name', 'X'],
-  'user accesses': ['--cid', '1', '--user-id', 'none'],
-  'user factors': ['--cid', '1', '--user-id', 'none'],
-  'user sessions': ['--cid', '1', '--user-id', 'none'],
-  'user sign-ins': ['--cid', '1', '--user-id', 'none'],
-  'user end-session': ['--cid', '1', '--user-id', 'none', '--session-id', 'x'.repeat(43)],
-  'user remove-factors': ['--cid', '1', '--user-id', 'none', '--reason', 'lost it'],
-  'user deletion-requests': [],
-  'user erase': ['--cid', '1', '--user-id', 'none', '--yes'],
-  'user export': ['--cid', '1', '--user-id', 'none', '--reason', 'matrix'],
-  'user import': [USERS],
-  'user reset-password': ['--cid', '1', '--user-id', 'none'],
-  'user block': ['--cid', '1', '--user-id', 'none'],
-  'user unblock': ['--cid', '1', '--user-id', 'none'],
-  'user end-sessions': ['--cid', '1', '--user-id', 'none', '--yes'],
-  'app end-tokens': ['none', '--yes'],
-  'user create': [
-    ...['--cid', '1', '--user-id', 'u', '--passport', 'matrix', '--password', 'long enough', '--name', 'X'],
-    ...['--big-avatar-url', 'https://a.example/'],
-  ],
+const UUID = '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'
+/** What required fields are given, by name; else the first choice, a number or a text. */
+const GIVEN: Readonly<Record<string, string>> = {
+  ...{ partner_id: '1', order_id: '1', job_id: '1', product_id: '1' },
+  ...{ request_id: UUID, event_id: UUID, grant_id: UUID, token_id: UUID, team_id: UUID, id: UUID },
+  ...{ mail: 'x@a.example', big_avatar_url: 'https://a.example/', session_id: 'x'.repeat(43), host: 'example.com' },
+}
+/** What is typed besides what is required, so that the command gets as far as the service. */
+const BESIDES: Readonly<Record<string, readonly string[]>> = {
+  'app create': ['--host', 'example.com'],
+  'app update': ['--name', 'X'],
+  'app end-tokens': ['--yes'],
+  'user update': ['--name', 'X'],
   'grant list': ['--cid', '1', '--user-id', 'none'],
-  'grant revoke': ['--cid', '1', '--user-id', 'none', '--grant-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
-  'partner create': ['--name', 'X'],
-  'partner update': ['1', '--name', 'X'],
-  'partner stage': ['1', 'live'],
-  'partner contact': ['1', 'product', '--name', 'X', '--mail', 'x@a.example'],
-  'partner rotate-webhook-secret': ['1', 'product'],
-  'partner members invite': ['1', '--mail', 'x@a.example', '--role', 'owner'],
-  'partner members remove': ['1', '--mail', 'x@a.example'],
-  'product list': ['--partner-id', '1'],
-  'product show': ['d', '--partner-id', '1'],
-  'product pull': ['--partner-id', '1'],
-  'product pull-prices': ['d', '--partner-id', '1'],
-  'order create': ['--partner-id', '1', '--partner-deal-id', 'd'],
-  'order refunded': ['1', '--type', '1'],
-  'traffic show': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
-  explain: ['nothing'],
-  'job give-up': ['1', '--reason', 'matrix'],
-  'signing-key rotate': ['--alg', 'ES256'],
-  'signing-key retire': ['none'],
-  'operator create': ['--name', 'matrix', '--role', 'viewer'],
-  'operator set-role': ['none', '--role', 'viewer'],
-  'operator revoke-token': ['none', '--token-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
+  'user create': ['--password', 'long enough'],
+  'user erase': ['--yes'],
+  'user end-sessions': ['--yes'],
+  'partner update': ['--name', 'X'],
+}
+/** Commands that are no single request, or whose file is typed as an argument. */
+const OWN: Readonly<Record<string, readonly string[]>> = { 'user import': [USERS] }
+
+function typedFor(command: string): readonly string[] {
+  const action = ALL_ACTIONS.find((one) => one.command === command)
+  if (!action || OWN[command]) return OWN[command] ?? []
+  const inPath = namesIn(partsOf(action.route).path)
+  const named = action.arguments ?? (inPath.length === 1 ? inPath : [])
+  const required = fieldsOf(action).filter((field) => field.required && !field.secret)
+  const given = ({ name, choices, kind }: Field) => GIVEN[name] ?? choices[0] ?? (kind === 'number' ? '1' : 'matrix')
+  const options = required.filter(({ name }) => !named.includes(name))
+  return [
+    ...named.map((name) => GIVEN[name] ?? required.find((field) => field.name === name)?.choices[0] ?? 'none'),
+    ...options.flatMap((field) => [`--${field.flag}`, given(field)]),
+    ...(BESIDES[command] ?? []),
+  ]
 }
 const NEEDS_INPUT = ['partner set-aes-key', 'operator set-password']
-const ONE = /^(partner|order|job retry|operator) ?/
-const LISTS = / (list|create)$/
 
 describe.each(commands.filter(({ command }) => !NEEDS_INPUT.includes(command)))(
   'gatehouse $command',
   ({ command, role: needed, route }) => {
-    const typed =
-      TYPED[command] ??
-      (ONE.test(command) && !LISTS.test(command) ? ['1'] : command === 'partner members list' ? ['1'] : [])
+    const typed = typedFor(command)
 
     it.each(ROLES)('%s', async (role) => {
       const settings = { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: tokens.get(role) ?? '' }

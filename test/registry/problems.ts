@@ -7,7 +7,7 @@ export function problemsOf<T>(schema: z.ZodType<T>, value: unknown): Record<stri
     parseInput(schema, value)
   } catch (error) {
     if (error instanceof InvalidInput) {
-      return Object.fromEntries(error.problems.map(({ field, problem }) => [field, problem]))
+      return Object.fromEntries(error.problems.map(({ field, problem }) => [field, String(problem)]))
     }
     throw error
   }

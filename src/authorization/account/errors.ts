@@ -1,4 +1,5 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import type { Credential } from './passport-store.ts'
 
@@ -47,5 +48,5 @@ export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): In
   new InvalidInput(
     (['passport', 'user_id'] as const)
       .filter((field) => taken[field])
-      .map((field) => ({ field, problem: field === 'user_id' ? 'is already taken in this cid' : 'is already taken' })),
+      .map((field) => ({ field, problem: localized(field === 'user_id' ? 'taken-in-cid' : 'already-taken') })),
   )

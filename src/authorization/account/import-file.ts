@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import { LIST_LIMITS } from '../../platform/lib/json/shape.ts'
+import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { fileUser, type importUsers } from './import.ts'
 import { type FileRecord, recordsOf } from './users-file.ts'
@@ -19,7 +20,7 @@ interface Imported {
   identical: number
   /** Lines with problems. */
   refused: number
-  readonly problems: { readonly line: number; readonly problem: string }[]
+  readonly problems: { readonly line: number; readonly problem: LocalizedText }[]
 }
 
 interface Row {
@@ -34,7 +35,7 @@ interface Importing {
   readonly most: number
   send(some: InputOf<typeof importUsers>): Promise<OutputOf<typeof importUsers>>
   hash(password: string): Promise<string>
-  readonly onProblem?: (line: number, problem: string) => void
+  readonly onProblem?: (line: number, problem: LocalizedText) => void
   /** Some more lines are done. */
   readonly onProgress?: () => void
 }
@@ -42,7 +43,7 @@ interface Importing {
 /** Creates the users of a file, some at a time. Those that are there with the same data are skipped, so it can be done again. */
 async function importFile({ records, dryRun, most, send, hash, onProblem, onProgress }: Importing): Promise<Imported> {
   const done: Imported = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
-  const refuse = (line: number, problems: readonly string[]): void => {
+  const refuse = (line: number, problems: readonly LocalizedText[]): void => {
     done.refused++
     for (const problem of problems) {
       if (done.problems.length < MAX_TOLD) done.problems.push({ line, problem })
@@ -82,13 +83,13 @@ async function importFile({ records, dryRun, most, send, hash, onProblem, onProg
   return done
 }
 
-const takenText = (field: 'passport' | 'user_id'): string =>
-  field === 'user_id'
-    ? 'user_id is already taken in this cid, by a user with other data'
-    : 'passport is already taken by another user'
+const takenText = (field: 'passport' | 'user_id'): LocalizedText =>
+  wrong(field, localized(field === 'user_id' ? 'taken-with-other-data' : 'taken-by-another'))
+
+const wrong = (field: string, problem: Detail): LocalizedText => localized('field-problem', { field, problem })
 
 /** Reads records as users; refuses those with problems, and those that repeat an earlier line. */
-function rowReader(refuse: (line: number, problems: readonly string[]) => void, most: number) {
+function rowReader(refuse: (line: number, problems: readonly LocalizedText[]) => void, most: number) {
   const lines = { passport: new Map<string, number>(), user_id: new Map<string, number>() }
   return ({ line, value, problem }: FileRecord): Row | undefined => {
     if (problem !== undefined) return void refuse(line, [problem])
@@ -98,8 +99,12 @@ function rowReader(refuse: (line: number, problems: readonly string[]) => void, 
     const key = `${user.cid} ${user.user_id}`
     const passport = normalName(user.passport)
     const earlier = [
-      ...[lines.passport.get(passport)].flatMap((at) => (at ? [`passport is that of line ${at}`] : [])),
-      ...[lines.user_id.get(key)].flatMap((at) => (at ? [`user_id is that of line ${at}, in the same cid`] : [])),
+      ...[lines.passport.get(passport)].flatMap((at) =>
+        at ? [wrong('passport', localized('is-of-line', { line: at }))] : [],
+      ),
+      ...[lines.user_id.get(key)].flatMap((at) =>
+        at ? [wrong('user_id', localized('is-of-line-in-cid', { line: at }))] : [],
+      ),
     ]
     if (earlier.length > 0) return void refuse(line, earlier)
     lines.passport.set(passport, line)
@@ -108,12 +113,12 @@ function rowReader(refuse: (line: number, problems: readonly string[]) => void, 
   }
 }
 
-function userOf(value: unknown): FileUser | string[] {
+function userOf(value: unknown): FileUser | LocalizedText[] {
   try {
     return parseInput(fileUser, value)
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
-    return error.problems.map(({ field, problem }) => `${field} ${problem}`)
+    return error.problems.map(({ field, problem }) => wrong(field, problem))
   }
 }
 

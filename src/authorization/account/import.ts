@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { normalName } from '../../platform/lib/precis.ts'
@@ -15,10 +16,13 @@ const PHC = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=(\d)\$[A-Za-z0
 const passwordHash = z
   .string()
   .max(512)
-  .refine((text) => {
-    const [, m = 0, t = 0, p = 0] = PHC.exec(text)?.map(Number) ?? []
-    return m >= 8 && m <= MAX_COST.m && t >= 1 && t <= MAX_COST.t && p >= 1 && p <= MAX_COST.p
-  }, `must be a PHC string of argon2 ($argon2id$v=19$…) with m up to ${MAX_COST.m}, t up to ${MAX_COST.t} and p up to ${MAX_COST.p}`)
+  .refine(
+    (text) => {
+      const [, m = 0, t = 0, p = 0] = PHC.exec(text)?.map(Number) ?? []
+      return m >= 8 && m <= MAX_COST.m && t >= 1 && t <= MAX_COST.t && p >= 1 && p <= MAX_COST.p
+    },
+    problem('must-be-argon2', MAX_COST),
+  )
 
 const profile = newUser.omit({ password: true })
 
@@ -27,7 +31,7 @@ export const fileUser = profile
   .extend({ password: newUser.shape.password.optional(), password_hash: passwordHash.optional() })
   .refine(({ password, password_hash }) => (password === undefined) !== (password_hash === undefined), {
     path: ['password'],
-    message: 'or password_hash is required, one of the two',
+    ...problem('one-password'),
   })
 
 /** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */

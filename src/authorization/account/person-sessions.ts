@@ -3,6 +3,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
 import { findNamedSession, sessionIdOf } from './own-sessions.ts'
@@ -36,7 +37,7 @@ const listSessions = operation(userKey, (deps: Deps, user: UserKey) =>
   })),
 )
 
-const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, 'must be the id of a session') })
+const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, problem('must-be-session-id')) })
 
 /** Ends one session at once. Throws 20007 (404) for any other id, another person's too. */
 const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z.output<typeof oneSession>) =>

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { CsvError } from 'csv-parse'
 import { z } from 'zod'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { checkedUtf8 } from '../../platform/lib/utf8.ts'
 
 /** One record of a file, or why it cannot be read. */
@@ -9,7 +10,7 @@ export interface FileRecord {
   /** Where it ends, from 1. */
   readonly line: number
   readonly value?: unknown
-  readonly problem?: string
+  readonly problem?: LocalizedText
 }
 
 /** Characters of one record. */
@@ -42,7 +43,7 @@ async function* jsonLines(text: Readable): AsyncGenerator<FileRecord> {
     line++
     const record = line === 1 ? written.replace(/^\uFEFF/, '') : written
     if (record.trim() === '') continue
-    if (record.length > LONGEST) yield { line, problem: `is longer than ${LONGEST} characters` }
+    if (record.length > LONGEST) yield { line, problem: localized('longer-than', { most: LONGEST }) }
     else yield { line, ...parsedLine(record) }
   }
   if (broken) throw broken
@@ -52,7 +53,7 @@ function parsedLine(text: string): Pick<FileRecord, 'value' | 'problem'> {
   try {
     return { value: JSON.parse(text) }
   } catch {
-    return { problem: 'is not JSON' }
+    return { problem: localized('is-not-json') }
   }
 }
 
@@ -75,7 +76,10 @@ async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
     skip_empty_lines: true,
     skip_records_with_error: true,
     on_skip: (error) => {
-      broken.push({ line: Number(error?.lines ?? 0), problem: `is not valid CSV: ${whatIsWrong(error)}` })
+      broken.push({
+        line: Number(error?.lines ?? 0),
+        problem: localized('is-not-csv', { message: whatIsWrong(error) }),
+      })
       return undefined
     },
   })
@@ -87,7 +91,7 @@ async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
     const value = Object.fromEntries(
       cells.map(([name, cell]) => [name, name === 'cid' && /^\d{1,10}$/.test(cell) ? Number(cell) : cell]),
     )
-    const left = info.error instanceof Wrong ? { problem: 'has a different number of cells from the first line' } : {}
+    const left = info.error instanceof Wrong ? { problem: localized('other-number-of-cells') } : {}
     yield { line: info.lines, value, ...left }
   }
   yield* broken.splice(0)

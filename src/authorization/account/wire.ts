@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import {
   newPasswordOf,
   readingReason,
@@ -15,7 +16,7 @@ import { webUrl } from '../../platform/lib/web/web-url.ts'
 
 /** As it is typed to sign in, to search. */
 const passport = visibleLine(128)
-const newPassport = passport.refine((text) => !hasInvisible(text), 'must not contain characters that nobody sees')
+const newPassport = passport.refine((text) => !hasInvisible(text), problem('must-be-visible'))
 
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
 
@@ -44,7 +45,7 @@ const json = z.string().transform((text, context) => {
   try {
     return JSON.parse(text)
   } catch {
-    context.addIssue({ code: 'custom', message: 'must be JSON' })
+    context.addIssue(issue('must-be-json'))
     return z.NEVER
   }
 })
@@ -146,7 +147,7 @@ export const newUser = z.strictObject({
   big_avatar_url: webUrl,
   phone_number: z
     .string()
-    .regex(/^\+?\d{5,20}$/, 'must be 5 to 20 digits, with or without a leading +')
+    .regex(/^\+?\d{5,20}$/, problem('must-be-phone-number'))
     .nullable()
     .default(null),
   status: z.enum(['active', 'blocked']).default('active'),
@@ -163,9 +164,10 @@ export const userChanges = userKey
     big_avatar_url: big_avatar_url.optional(),
     phone_number: phone_number.unwrap().optional(),
   })
-  .refine(({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
-    message: 'give at least one field to change',
-  })
+  .refine(
+    ({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined),
+    problem('nothing-to-change'),
+  )
 export type UserChanges = z.output<typeof userChanges>
 
 /** A user as kept and shown to operators. */
@@ -212,7 +214,7 @@ export const userFilter = z
     const others = Object.entries({ name, phone_number, status }).filter(([, value]) => value !== undefined)
     if (asked === undefined) return
     for (const [field] of others) {
-      context.addIssue({ code: 'custom', path: [field], message: 'cannot be combined with passport' })
+      context.addIssue({ ...issue('not-with-passport'), path: [field] })
     }
   })
 export type UserFilter = z.output<typeof userFilter>

@@ -5,6 +5,7 @@ import { isException } from '../../platform/config/allowed-address.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
@@ -67,11 +68,11 @@ export function checkWebhookUrl({ config, calls: { guard } }: OutboundDeps, text
   const url = new URL(text)
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  const refuse = (problem: string) => {
+  const refuse = (problem: LocalizedText) => {
     throw new InvalidInput([{ field: 'webhook_url', problem }])
   }
   if (isIP(host) ? guard.refuses(host, port) : isLoopbackHost(host) && !guard.trusts(host, port))
-    refuse('must be an address on the Internet')
-  if (guard.refusesPort(port)) refuse('must have another port')
-  if (url.protocol === 'http:' && !isException(config, url)) refuse('must begin with https://')
+    refuse(localized('must-be-on-internet'))
+  if (guard.refusesPort(port)) refuse(localized('must-have-another-port'))
+  if (url.protocol === 'http:' && !isException(config, url)) refuse(localized('must-be-https'))
 }

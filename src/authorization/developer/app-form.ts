@@ -2,22 +2,23 @@ import { z } from 'zod'
 import { type InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import type { Problem } from '../../platform/lib/web/rescode.ts'
+import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
+import { TEAM_FIELDS } from '../registry/index.ts'
 import { type AppFields, registerApp } from '../teams/index.ts'
 
 /** The form of an app: lists are typed a line each. */
 
 const text = z.string().catch('')
-const appForm = z
-  .looseObject({ name: text, logo_url: text, redirect_uris: text, hosts: text, kind: text })
-  .catch({ name: '', logo_url: '', redirect_uris: '', hosts: '', kind: '' })
+const appForm = z.looseObject({}).catch({})
 
-export interface TypedApp {
-  readonly name: string
-  readonly logo_url: string
-  readonly redirect_uris: string
-  readonly hosts: string
-  readonly kind: string
+/** Fields with an input of their own in views/developer/app-form.eta. */
+const { scopes: _, ...PLAIN } = TEAM_FIELDS
+const NAMES = Object.keys(PLAIN) as (keyof typeof PLAIN)[]
+const isList = (name: keyof typeof PLAIN): boolean => PLAIN[name].kept instanceof z.ZodArray
+
+type TypedTexts = Readonly<Record<keyof typeof PLAIN | 'kind', string>>
+
+export interface TypedApp extends TypedTexts {
   /** By scope: whether it is asked for, and what for. */
   readonly scopes: readonly { readonly id: string; readonly asked: boolean; readonly reason: string }[]
 }
@@ -35,31 +36,35 @@ export function typedApp(body: unknown): TypedApp {
     asked: form[`scope_${id}`] !== undefined,
     reason: text.parse(form[`reason_${id}`]),
   }))
-  const { name, logo_url, redirect_uris, hosts, kind } = form
-  return { name, logo_url, redirect_uris, hosts, kind, scopes }
+  const texts = Object.fromEntries([...NAMES, 'kind'].map((name) => [name, text.parse(form[name])])) as TypedTexts
+  return { ...texts, scopes }
 }
 
 /** Throws InvalidInput. */
-export function fieldsOf({ redirect_uris, hosts, logo_url, scopes, ...typed }: TypedApp): AppFields {
+export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
   const asked = scopes.filter((scope) => scope.asked)
+  const given = (name: keyof typeof PLAIN) => {
+    if (isList(name)) return linesOf(typed[name])
+    return PLAIN[name].kept instanceof z.ZodNullable ? typed[name].trim() || null : typed[name]
+  }
   return parseInput(registerApp.input, {
-    ...typed,
-    logo_url: logo_url.trim() === '' ? null : logo_url.trim(),
-    redirect_uris: linesOf(redirect_uris),
-    hosts: linesOf(hosts),
+    ...Object.fromEntries(NAMES.map((name) => [name, given(name)])),
+    kind,
     scopes: asked.map(({ id }) => id),
     reasons: Object.fromEntries(asked.flatMap(({ id, reason }) => (reason.trim() === '' ? [] : [[id, reason]]))),
   })
 }
 
-export const formOfApp = (app: Omit<AppFields, 'kind'> & { readonly kind: string }): TypedApp => ({
-  name: app.name,
-  logo_url: app.logo_url ?? '',
-  redirect_uris: app.redirect_uris.join('\n'),
-  hosts: app.hosts.join('\n'),
-  kind: app.kind,
-  scopes: SCOPES.map((id) => ({ id, asked: app.scopes.includes(id), reason: app.reasons[id] ?? '' })),
-})
+/** What is not known yet is empty. */
+export function formOfApp(
+  app: Partial<Omit<AppFields, 'kind'>> & Pick<AppFields, 'scopes' | 'reasons'> & { readonly kind: string },
+): TypedApp {
+  const texts = NAMES.map((name) => [name, [app[name] ?? ''].flat().join('\n')])
+  return {
+    ...(Object.fromEntries([...texts, ['kind', app.kind]]) as TypedTexts),
+    scopes: SCOPES.map((id) => ({ id, asked: app.scopes.includes(id), reason: app.reasons[id] ?? '' })),
+  }
+}
 
 const LABELS: Readonly<Record<string, string>> = {
   name: 'developer.app.name',
@@ -67,14 +72,14 @@ const LABELS: Readonly<Record<string, string>> = {
   redirect_uris: 'developer.app.redirect_uris',
   hosts: 'developer.app.hosts',
   scopes: 'developer.app.scopes',
-  reasons: 'developer.app.reason',
   kind: 'developer.app.kind',
 }
 
-/** What is wrong with the form, each with the label of its field; the problems themselves are English. */
-export function problemsOf(error: InvalidInput, t: Translate): { readonly label: string; readonly problem: string }[] {
-  return error.problems.map(({ field, problem }: Problem) => {
-    const [name = ''] = field.split(/[.[]/)
-    return { label: LABELS[name] ? t(LABELS[name]) : field, problem }
+/** What is wrong with the form, each with the label of its field. */
+export const problemsOf = ({ problems }: InvalidInput, t: Translate): ShownProblem[] =>
+  shownProblems(problems, t, (field) => {
+    const scope = SCOPES.find((id) => field === `reasons.${id}`)
+    if (scope) return t('developer.app.reason_for', { scope: t(`scope.${scope.toLowerCase()}`) })
+    const key = LABELS[field] ?? `field.${field}`
+    return t.has(key) ? t(key) : undefined
   })
-}

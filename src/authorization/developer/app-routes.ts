@@ -69,8 +69,8 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   app.get(
     `${NEW}/new`,
     forTeam('developer', (given) => {
-      const empty = { name: '', logo_url: null, redirect_uris: [LOCAL_CALLBACK], hosts: [] }
-      const typed = formOfApp({ ...empty, scopes: ['USER_INFO'], reasons: {}, kind: 'server' })
+      const usual = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
+      const typed = formOfApp(usual)
       return form({ given, typed, action: `${HOME}/teams/${given.team.team_id}/apps` })
     }),
   )

@@ -3,6 +3,7 @@ import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import type { Actor } from '../../platform/deps.ts'
 import { secondsLeft } from '../../platform/lib/clock.ts'
 import type { OpaqueToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import { contractNames } from '../../platform/lib/scope.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
 import { userKey } from '../account/index.ts'
@@ -87,7 +88,7 @@ const cidInQuery = z
         .regex(/^\d{1,10}$/)
         .transform(Number),
     ],
-    'must be a number',
+    problem('must-be-number'),
   )
   .pipe(userKey.shape.cid)
 
@@ -100,18 +101,19 @@ export const grantFilter = z
     ...pageInput(z.tuple([momentKey, z.uuid()])),
   })
   .superRefine(({ cid, user_id, app_key }, context) => {
-    const problem = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    const wrong = (field: string, id: 'required-or-app-key' | 'not-with-app-key') =>
+      context.addIssue({ ...issue(id), path: [field] })
     if (app_key === undefined) {
-      if (cid === undefined) problem('cid', 'is required, or app_key')
-      if (user_id === undefined) problem('user_id', 'is required, or app_key')
+      if (cid === undefined) wrong('cid', 'required-or-app-key')
+      if (user_id === undefined) wrong('user_id', 'required-or-app-key')
     } else {
-      if (cid !== undefined) problem('cid', 'cannot be combined with app_key')
-      if (user_id !== undefined) problem('user_id', 'cannot be combined with app_key')
+      if (cid !== undefined) wrong('cid', 'not-with-app-key')
+      if (user_id !== undefined) wrong('user_id', 'not-with-app-key')
     }
   })
 export type GrantFilter = z.output<typeof grantFilter>
 
-export const grantReference = userKey.extend({ grant_id: z.uuid('must be the id of a grant') })
+export const grantReference = userKey.extend({ grant_id: z.uuid(problem('must-be-grant-id')) })
 export type GrantReference = z.output<typeof grantReference>
 
 export const withdrawal = z.strictObject({ app_key: filterText(64) })

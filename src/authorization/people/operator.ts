@@ -2,6 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { action, type Upload } from '../../platform/lib/action.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { NotUtf8 } from '../../platform/lib/utf8.ts'
 import {
   blockUser,
@@ -24,21 +25,20 @@ import { DATA_ACTIONS, page, person } from './operator-data.ts'
 const MOST_USERS = 1_000
 /** Somebody waits for the page meanwhile, and each is hashed in turn with those that people sign in with. */
 const MOST_PASSWORDS = 200
-const LARGER = 'the command takes larger ones'
 
-const fileProblem = (problem: string) => new InvalidInput([{ field: 'file', problem }])
+const fileProblem = (problem: LocalizedText) => new InvalidInput([{ field: 'file', problem }])
 
 async function recordsIn(file: Buffer) {
   const records = []
   try {
     for await (const record of USERS_FILE.records([file])) records.push(record)
   } catch (error) {
-    throw error instanceof NotUtf8 ? fileProblem(`is ${error.message}; save it as UTF-8`) : error
+    throw error instanceof NotUtf8 ? fileProblem(localized('not-as-utf8', { problem: error.problem })) : error
   }
-  if (records.length === 0) throw fileProblem('has no users')
-  if (records.length > MOST_USERS) throw fileProblem(`has more than ${MOST_USERS} users; ${LARGER}`)
+  if (records.length === 0) throw fileProblem(localized('has-no-users'))
+  if (records.length > MOST_USERS) throw fileProblem(localized('has-many-users', { most: MOST_USERS }))
   const passwords = records.filter(({ value }) => Object(value).password !== undefined).length
-  if (passwords > MOST_PASSWORDS) throw fileProblem(`has more than ${MOST_PASSWORDS} passwords; ${LARGER}, and hashes`)
+  if (passwords > MOST_PASSWORDS) throw fileProblem(localized('has-many-passwords', { most: MOST_PASSWORDS }))
   return records
 }
 

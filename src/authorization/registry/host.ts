@@ -1,18 +1,19 @@
 import { getPublicSuffix } from 'tldts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 
 /** Hosts to which an app's answers may go (REFERENCE "Redirect URI"). */
 
-export type HostEntry = { readonly entry: string } | { readonly problem: string }
+export type HostEntry = { readonly entry: string } | { readonly problem: LocalizedText }
 
 // Checked before parsing: the URL parser silently drops tabs and newlines and turns `\` into `/`.
-const REFUSED: readonly (readonly [RegExp, string])[] = [
+const REFUSED: readonly (readonly [RegExp, LocalizedText])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  [/[\s\u0000-\u001f\u007f-\u009f]/, 'must not contain whitespace or control characters'],
-  [/:\/\//, 'must be the host alone, without a scheme: example.com'],
-  [/@/, 'must be the host alone, without a user name'],
-  [/[/\\?#]/, 'must be the host alone, without path, query or fragment'],
-  [/%/, 'must not be percent-encoded'],
+  [/[\s\u0000-\u001f\u007f-\u009f]/, localized('host-no-whitespace')],
+  [/:\/\//, localized('host-no-scheme')],
+  [/@/, localized('host-no-user-name')],
+  [/[/\\?#]/, localized('host-no-path')],
+  [/%/, localized('host-not-encoded')],
 ]
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
@@ -24,25 +25,21 @@ const isAddress = (host: string): boolean => host.startsWith('[') || IPV4.test(h
 
 /** A registered host in the form that is kept: `host`, `host:port` or `*.host`, lower case, punycode, no trailing dot. */
 export function parseHostEntry(text: string): HostEntry {
-  if (text === '') return { problem: 'must not be empty' }
+  if (text === '') return { problem: localized('must-be-filled') }
   const refused = REFUSED.find(([pattern]) => pattern.test(text))
   if (refused) return { problem: refused[1] }
   const wildcard = text.startsWith('*.')
   const rest = wildcard ? text.slice(2) : text
-  if (rest.includes('*')) return { problem: 'may have one "*" only, at the start and followed by a dot: *.example.com' }
+  if (rest.includes('*')) return { problem: localized('host-one-wildcard') }
   const [, name = '', port] = HOST_AND_PORT.exec(rest) ?? []
-  if (name === '') return { problem: 'must be a host such as example.com; put an IPv6 address in brackets: [::1]' }
+  if (name === '') return { problem: localized('host-missing') }
   const host = canonicalHost(name)
-  if (!host) return { problem: 'is not a valid host name' }
+  if (!host) return { problem: localized('host-invalid') }
   if (!wildcard) return withPort(host, port)
-  if (port !== undefined) return { problem: 'with "*." cannot have a port; it covers every port' }
-  if (isAddress(host)) return { problem: 'with "*." must be a domain, not an IP address' }
-  if (!host.includes('.')) return { problem: 'with "*." needs at least two labels after it: *.example.com' }
-  if (isPublicSuffix(host))
-    return {
-      problem:
-        'with "*." must be more than a public suffix such as co.uk or github.io, below which anybody can register hosts',
-    }
+  if (port !== undefined) return { problem: localized('wildcard-no-port') }
+  if (isAddress(host)) return { problem: localized('wildcard-no-address') }
+  if (!host.includes('.')) return { problem: localized('wildcard-two-labels') }
+  if (isPublicSuffix(host)) return { problem: localized('wildcard-public-suffix') }
   return { entry: `*.${host}` }
 }
 
@@ -60,7 +57,7 @@ function canonicalHost(name: string): string | undefined {
 function withPort(host: string, port: string | undefined): HostEntry {
   if (port === undefined) return { entry: host }
   const number = Number(port)
-  if (!/^\d{1,5}$/.test(port) || number < 1 || number > 65_535) return { problem: 'has a port that is not 1 to 65535' }
+  if (!/^\d{1,5}$/.test(port) || number < 1 || number > 65_535) return { problem: localized('port-invalid') }
   return { entry: `${host}:${number}` }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Fields } from '../../platform/db/record-fields.ts'
+import { type Fields, marked } from '../../platform/db/record-fields.ts'
+import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
@@ -18,7 +19,7 @@ export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
 const host = z.string().transform((text, context) => {
   const parsed = parseHostEntry(text)
   if ('entry' in parsed) return parsed.entry
-  context.addIssue({ code: 'custom', message: parsed.problem })
+  context.addIssue({ code: 'custom', message: asMessage(parsed.problem) })
   return z.NEVER
 })
 
@@ -29,11 +30,11 @@ export const hasResponseParameters = ({ searchParams }: URL): boolean =>
 const pinnedUri = endpointUrl.refine((text) => {
   const url = parsedUrl(text)
   return !url || !hasResponseParameters(url)
-}, 'must not have code or state in its query')
+}, problem('must-have-no-code'))
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
-const ONE = 'must have at least 1 entry'
+const ONE = problem('must-have-one-entry')
 
 const name = visibleLine(100)
 const logoUrl = webUrl.nullable()
@@ -48,10 +49,7 @@ const refreshPolicy = z.enum(REFRESH_POLICIES)
 /** Every field of a micro-app that an operator sets. Another one needs a line here and its column; README.md says more. */
 export const MICRO_APP_FIELDS = {
   app_key: {
-    created: z
-      .string()
-      .regex(APP_KEY, 'must have 3 to 64 characters of A-Z a-z 0-9 _ - and not begin with "-"')
-      .optional(),
+    created: z.string().regex(APP_KEY, problem('must-be-app-key')).optional(),
     kept: z.string(),
     everyCall: true,
   },
@@ -59,27 +57,32 @@ export const MICRO_APP_FIELDS = {
     created: name,
     changed: name,
     kept: z.string(),
+    ofTeam: true,
   },
   logo_url: {
     created: logoUrl.default(null),
     changed: logoUrl,
     kept: z.string().nullable(),
+    ofTeam: true,
   },
   hosts: {
     created: hosts.default([]),
     changed: hosts,
     kept: z.array(z.string()),
+    ofTeam: true,
   },
   redirect_uris: {
     created: redirectUris.default([]),
     changed: redirectUris,
     kept: z.array(z.string()),
+    ofTeam: true,
   },
   scopes: {
     created: scopes.refine(atLeastOne, ONE),
     changed: scopes,
     kept: z.array(z.enum(SCOPES)),
     everyCall: true,
+    ofTeam: true,
   },
   refresh_days: {
     created: refreshDays.default(30),
@@ -110,3 +113,6 @@ export const MICRO_APP_FIELDS = {
     everyCall: true,
   },
 } as const satisfies Fields
+
+/** What its team says of an app, in development at once and later as a request. */
+export const TEAM_FIELDS = marked(MICRO_APP_FIELDS, 'ofTeam')

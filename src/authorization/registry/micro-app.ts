@@ -11,6 +11,7 @@ import {
   type UnchangedSince,
   unchangedSince,
 } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
@@ -32,7 +33,7 @@ import {
 
 export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
 
-const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: 'is already taken' }])
+const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
 interface Origin {
   /** Secret of demo data; null: it gets one later. */
@@ -122,8 +123,7 @@ export const putLive = (
   changeMicroApp(deps, appKey, 'app_request_approved', async (db, now) => {
     const before = await store.findMicroApp(db, appKey, now)
     if (before) admit(before)
-    await store.updateMicroApp(db, appKey, changes, now)
-    const changed = await store.setLive(db, appKey)
+    const changed = await store.updateMicroApp(db, appKey, { ...changes, stage: 'live' }, now)
     const fields = [...Object.keys(changes), 'stage'] as (keyof MicroApp)[]
     const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
     const detail = before && changed && { before: valuesOf(before), after: valuesOf(changed) }
@@ -133,13 +133,13 @@ export const putLive = (
 /** Lets the app ask users for consent; also takes a suspension back. */
 export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
   changeMicroApp(deps, appKey, 'app_approved', async (db, now) => ({
-    changed: await store.setStatus(db, appKey, 'approved', now),
+    changed: await store.updateMicroApp(db, appKey, { status: 'approved' }, now),
   }))
 
 /** Bars the app: no consent, no tokens, no data, until it is approved again. */
 export const suspendMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
   changeMicroApp(deps, appKey, 'app_suspended', async (db, now) => ({
-    changed: await store.setStatus(db, appKey, 'suspended', now),
+    changed: await store.updateMicroApp(db, appKey, { status: 'suspended' }, now),
   }))
 
 /** Ends all grants that the app has now, with their codes and tokens, and what people have allowed it without being asked. */

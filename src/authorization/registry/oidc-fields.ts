@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Fields } from '../../platform/db/record-fields.ts'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { endpointUrl, isLoopbackHost } from '../../platform/lib/web/web-url.ts'
@@ -14,8 +15,8 @@ const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform(
 const postLogoutUris = setOf(endpointUrl).meta({ flag: 'post-logout-uri' })
 
 const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
-  .refine((methods) => methods.length > 0, 'must have at least 1 entry')
-  .refine((methods) => !methods.includes('none') || methods.length === 1, 'with none cannot have another entry')
+  .refine((methods) => methods.length > 0, problem('must-have-one-entry'))
+  .refine((methods) => !methods.includes('none') || methods.length === 1, problem('none-alone'))
   .meta({ flag: 'token-auth' })
 
 /** Whether the app has an app_secret at all: both dialects take it then, else neither does. */
@@ -24,7 +25,7 @@ export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly
 
 const isOrigin = (text: string): boolean => parsedUrl(text)?.origin === text
 
-const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com')).meta({
+const corsOrigins = setOf(endpointUrl.refine(isOrigin, problem('must-be-origin'))).meta({
   flag: 'cors-origin',
 })
 
@@ -46,7 +47,6 @@ export const publicKey = z
 const jwks = z.object({ keys: listOf('registered', publicKey).min(1).max(10) })
 
 /** As JSON text on the command line. */
-const NOT_KEYS = 'must be a JSON Web Key Set of public keys'
 const givenJwks = z
   .union(
     [
@@ -55,12 +55,12 @@ const givenJwks = z
         try {
           return jwks.parse(JSON.parse(text))
         } catch {
-          context.addIssue({ code: 'custom', message: NOT_KEYS })
+          context.addIssue(issue('must-be-jwks'))
           return z.NEVER
         }
       }),
     ],
-    NOT_KEYS,
+    problem('must-be-jwks'),
   )
   .nullable()
 
@@ -70,10 +70,7 @@ const arrivesUnaltered = (text: string): boolean => {
   return protocol === 'https:' || isLoopbackHost(hostname)
 }
 const jwksUri = endpointUrl
-  .refine(
-    (text) => !parsedUrl(text) || arrivesUnaltered(text),
-    'must begin with https://, except for loopback addresses',
-  )
+  .refine((text) => !parsedUrl(text) || arrivesUnaltered(text), problem('must-be-https-or-loopback'))
   .nullable()
 
 export const OIDC_FIELDS = {

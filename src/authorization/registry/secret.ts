@@ -3,6 +3,7 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { noSuchMicroApp, recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
@@ -21,7 +22,7 @@ import type { CallingApp, MicroApp } from './wire.ts'
 const NOTED_EVERY_S = 60
 const WITHOUT_SECRET = {
   field: 'token_auth_methods',
-  problem: 'has neither client_secret_basic nor client_secret_post: this micro-app has no app_secret',
+  problem: localized('has-no-secret'),
 }
 
 /** A new app_secret that works at once; the one so far works for `overlap_s` seconds more, any older one no longer. */

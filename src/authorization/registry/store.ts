@@ -11,36 +11,34 @@ import {
   SECRETS_OF_APP,
   secretOfApp,
 } from './secret-store.ts'
-import {
-  type MicroApp,
-  type MicroAppChanges,
-  type MicroAppFilter,
-  microApp,
-  microAppChanges,
-  type NewMicroApp,
-} from './wire.ts'
+import { type MicroApp, type MicroAppFilter, microApp, type NewMicroApp } from './wire.ts'
 
 const NAMES = Object.keys(microApp.shape)
 const COLUMNS = columnsOf(NAMES)
 const COLUMNS_OF_APP = columnsOf(NAMES, 'app')
-const CHANGEABLE = Object.keys(microAppChanges.shape)
+/** What is changed of an app that exists; `valid_from` has a statement of its own. */
+const CHANGEABLE = NAMES.filter((name) => !['app_key', 'valid_from', 'created_at', 'updated_at'].includes(name))
 
 export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 
 /** One app by its primary key, for a join, as `a`; without `offset 0`, as access tokens. */
 export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
 
-/** The app and its first secret, if it has one, in one statement; undefined when the app_key is taken. */
+/**
+ * The app and its first secret, if it has one, in one statement; undefined when the app_key is taken. Columns that are not
+ * given have what the database gives them.
+ */
 export const insertMicroApp = (
   db: Db,
   app: NewMicroApp & Pick<MicroApp, 'app_key' | 'stage'>,
   secret: NewSecret | null,
   now: Date,
-): Promise<MicroApp | undefined> =>
-  db.maybe(
+): Promise<MicroApp | undefined> => {
+  const row = { ...app, created_at: now, updated_at: now }
+  return db.maybe(
     microApp,
     sql`with app as (
-      insert into micro_app (${COLUMNS}) values (${valuesOf({ ...app, valid_from: null, created_at: now, updated_at: now }, NAMES)})
+      insert into micro_app (${columnsOf(Object.keys(row))}) values (${valuesOf(row, Object.keys(row))})
       on conflict (app_key) do nothing
       returning ${COLUMNS}
     ), secret as (
@@ -49,6 +47,7 @@ export const insertMicroApp = (
     )
     select ${COLUMNS} from app`,
   )
+}
 
 /** Keys among these that are apps. */
 export const existingAppKeys = (db: Db, appKeys: readonly string[]): Promise<Pick<MicroApp, 'app_key'>[]> =>
@@ -91,7 +90,7 @@ export async function findMicroApp(db: Db, appKey: string, now: Date): Promise<M
 export const updateMicroApp = (
   db: Db,
   appKey: string,
-  changes: MicroAppChanges,
+  changes: { readonly [Name in keyof MicroApp]?: MicroApp[Name] | undefined },
   now: Date,
 ): Promise<MicroApp | undefined> =>
   db.maybe(
@@ -100,20 +99,6 @@ export const updateMicroApp = (
     where app_key = ${appKey}
     returning ${COLUMNS}`,
   )
-
-export const setStatus = (
-  db: Db,
-  appKey: string,
-  status: MicroApp['status'],
-  now: Date,
-): Promise<MicroApp | undefined> =>
-  db.maybe(
-    microApp,
-    sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
-  )
-
-export const setLive = (db: Db, appKey: string): Promise<MicroApp | undefined> =>
-  db.maybe(microApp, sql`update micro_app set stage = 'live' where app_key = ${appKey} returning ${COLUMNS}`)
 
 /** Never earlier than it is: the clock of the process that set it may have been ahead. */
 export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>

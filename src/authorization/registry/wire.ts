@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
-import { ofEveryCall, shapeOf } from '../../platform/db/record-fields.ts'
+import { marked, shapeOf } from '../../platform/db/record-fields.ts'
+import { asMessage } from '../../platform/lib/json/field-problem.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
@@ -19,13 +21,13 @@ const RULES = [
   {
     fields: ['hosts', 'redirect_uris'],
     told: 'hosts',
-    problem: 'is required where there are no redirect URIs',
+    problem: localized('required-without-redirect-uris'),
     holds: ({ hosts = [], redirect_uris = [] }: CrossFieldInput) => hosts.length + redirect_uris.length > 0,
   },
   {
     fields: ['jwks', 'jwks_uri'],
     told: 'jwks_uri',
-    problem: 'cannot be combined with jwks',
+    problem: localized('not-with-jwks'),
     holds: ({ jwks, jwks_uri }: CrossFieldInput) => !jwks || !jwks_uri,
   },
 ] as const
@@ -50,7 +52,7 @@ export const newMicroApp = RULES.reduce(
   (schema, { fields, told, problem, holds }) =>
     schema.refine(holds, {
       path: [told],
-      message: problem,
+      error: () => ({ message: asMessage(problem) }),
       // Told with the problems of other fields, not on top of those of its own.
       when: ({ value, issues }) =>
         fields.every((field) => !issues.some(({ path }) => path?.[0] === field)) && isObject(value),
@@ -102,7 +104,7 @@ export type MicroAppFilter = z.output<typeof microAppFilter>
  * such as URIs and keys.
  */
 export const callingApp = z.object({
-  ...shapeOf(ofEveryCall(MICRO_APP_FIELDS), 'kept'),
+  ...shapeOf(marked(MICRO_APP_FIELDS, 'everyCall'), 'kept'),
   valid_from: microApp.shape.valid_from,
 })
 export type CallingApp = z.output<typeof callingApp>

@@ -2,6 +2,7 @@ import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { TEST_USERS } from '../account/index.ts'
 import { createMicroApp, lockMicroApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
@@ -15,7 +16,7 @@ import { type AppFields, appFields } from './wire.ts'
 const MAX_APPS = 20
 
 /** Where a page calls from. */
-export const originsOf = ({ redirect_uris }: AppFields): string[] => [
+export const originsOf = ({ redirect_uris }: Pick<AppFields, 'redirect_uris'>): string[] => [
   ...new Set(redirect_uris.map((uri) => new URL(uri).origin)),
 ]
 
@@ -83,7 +84,7 @@ export const changeInDevelopment = operation(
       await lockMicroApp(inside.db, appKey) // or it goes live meanwhile, with what nobody has looked at
       const { stage } = await showMicroApp(inside, appKey)
       if (stage !== 'development') throw new TeamRefusal('live')
-      if (kind !== fields.kind) throw new InvalidInput([{ field: 'kind', problem: 'cannot be changed' }])
+      if (kind !== fields.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
       await updateMicroApp(inside, appKey, parseInput(updateMicroApp.input, madeOf(fields)))
       await store.setReasons(inside.db, appKey, fields.reasons)
     }),

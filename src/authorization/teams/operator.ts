@@ -3,8 +3,9 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { action } from '../../platform/lib/action.ts'
-import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { action, type Shown } from '../../platform/lib/action.ts'
+import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
@@ -50,10 +51,12 @@ const giveApp = (
 /** The locked team. */
 async function teamOf(db: Db, given: string): Promise<string> {
   const [team_id, another] = isUuid(given) ? [given] : await operators.teamsNamed(db, given)
-  if (another) throw new InvalidInput([{ field: 'team_id', problem: 'is the name of several teams: give the id' }])
+  if (another) throw new InvalidInput([{ field: 'team_id', problem: localized('several-teams') }])
   if (team_id && (await lockTeam(db, team_id))) return team_id
-  throw new InvalidInput([{ field: 'team_id', problem: 'is no team' }])
+  throw new InvalidInput([{ field: 'team_id', problem: localized('no-team') }])
 }
+
+type Change = OutputOf<typeof showRequest>['changes'][number]
 
 /** What operators do with the teams of developers. */
 export const TEAM_ACTIONS = [
@@ -109,7 +112,14 @@ export const TEAM_ACTIONS = [
     role: 'viewer',
     input: oneRequest,
     run: showRequest,
-    parts: { reasons: [], changes: ['field', 'in_force', 'asked'] },
+    parts: {
+      reasons: [],
+      changes: [
+        { name: 'field', of: ({ field }, t) => t(`field.${field}`) },
+        'in_force',
+        'asked',
+      ] satisfies Shown<Change>[],
+    },
     related: ({ app_key }) => [
       { operation: 'GET /apps/:app_key', text: 'action.app_show', page: ['/apps/:app_key', { app_key }] },
     ],

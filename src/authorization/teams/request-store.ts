@@ -5,7 +5,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { joinedMicroApp } from '../registry/index.ts'
-import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
+import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter, said } from './wire.ts'
 
 export const REQUEST_RETENTION: readonly Retention[] = [
   { table: 'app_request', key: ['request_id'], column: 'decided_at', keptS: () => 455 * DAY_S },
@@ -15,15 +15,12 @@ const request = z.object({
   request_id: z.string(),
   app_key: z.string(),
   kind: z.enum(['live', 'change']),
-  asked: z.strictObject({
-    name: z.string(),
-    logo_url: z.string().nullable(),
-    hosts: z.array(z.string()),
-    redirect_uris: z.array(z.string()),
-    scopes: z.array(z.enum(SCOPES)),
-    kind: z.enum(APP_KINDS),
-    reasons: z.partialRecord(z.enum(SCOPES), z.string()),
-  }),
+  // A field that is newer than the request is not asked for.
+  asked: said
+    .strict()
+    .partial()
+    .required({ name: true, redirect_uris: true })
+    .extend({ kind: z.enum(APP_KINDS), reasons: z.partialRecord(z.enum(SCOPES), z.string()) }),
   state: z.enum(REQUEST_STATES),
   asked_at: z.date(),
   /** updated_at of the app that was asked about; null of requests from before it was kept. */

@@ -5,6 +5,7 @@ import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { ACCOUNT_MESSAGES } from '../account/index.ts'
@@ -15,18 +16,9 @@ import * as apps from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
-import { type AppFields, appFields, type RequestFilter, remark, requestFilter } from './wire.ts'
+import { type AppFields, appFields, type RequestFilter, remark, requestFilter, said } from './wire.ts'
 
 /** What a team asks operators for. What is in force stays until they have decided. */
-
-/** The fields of an app as its team gives them. */
-const fieldsOf = (
-  app: Omit<AppFields, 'kind' | 'reasons'>,
-  { kind, reasons }: Pick<apps.AppAccess, 'kind' | 'reasons'>,
-): AppFields => {
-  const { name, logo_url, hosts, redirect_uris, scopes } = app
-  return { name, logo_url, hosts, redirect_uris, scopes, kind, reasons }
-}
 
 /** What operators have set of the app may be no longer what a team could give: that is said before anybody waits. */
 async function ask(
@@ -56,7 +48,7 @@ const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promis
   changeApp(deps, appKey, { person, role: 'owner' }, async (inside, access) => {
     const app = await showMicroApp(inside, appKey)
     if (app.stage !== 'development') throw new TeamRefusal('live')
-    const asked = fieldsOf(app, access)
+    const asked = { ...said.parse(app), kind: access.kind, reasons: access.reasons }
     if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
     await ask(inside, app, 'live', asked)
   })
@@ -68,7 +60,7 @@ const requestChange = operation(
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside, { kind }) => {
       const app = await showMicroApp(inside, appKey)
       if (app.stage !== 'live') throw notFound()
-      if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: 'cannot be changed' }])
+      if (kind !== asked.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
       await ask(inside, app, 'change', asked)
     }),
 )
@@ -149,19 +141,18 @@ async function decide(
 export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
   decide(deps, request_id, { state: 'approved', remark: null }, async (inside, request) => {
     const { app_key, kind, asked, asked_at, based_on } = request
-    const { name, logo_url, hosts, redirect_uris, scopes } = asked
-    const shown = { name, logo_url, hosts, redirect_uris, scopes }
+    const { kind: runsOn, reasons, ...fields } = asked
     // A page calls from where it is; what else operators have set of the app stays.
     const changes = parseInput(
       updateMicroApp.input,
-      asked.kind === 'page' ? { ...shown, cors_origins: originsOf(asked) } : shown,
+      runsOn === 'page' ? { ...fields, cors_origins: originsOf(asked) } : fields,
     )
     const admit = ({ updated_at }: { readonly updated_at: Date }) => {
       // What operators have changed of it since then would be undone without a word.
       if (kind === 'change' && updated_at > (based_on ?? asked_at)) throw new TeamRefusal('changed_since')
     }
     await putLive(inside, app_key, changes, { requestId: request_id, admit })
-    await apps.setReasons(inside.db, app_key, asked.reasons)
+    await apps.setReasons(inside.db, app_key, reasons)
     await tellApp(inside, { appKey: app_key, type: 'app.approved', detail: { request_id, kind } })
   })
 

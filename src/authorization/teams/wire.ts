@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
+import { shapeOf } from '../../platform/db/record-fields.ts'
+import { issue } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { MAIL_STATES, memberMail, memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
-import { MICRO_APP_FIELDS } from '../registry/index.ts'
+import { TEAM_FIELDS } from '../registry/index.ts'
 
 /** What pages and operators take and give about teams. Names are those of the tables' columns. */
 
@@ -44,24 +46,24 @@ export type Invitation = z.output<typeof invitation>
 
 export const APP_KINDS = ['server', 'page', 'native'] as const
 
+/** What a team has said of an app, out of all that is kept of it. */
+export const said = z.object(shapeOf(TEAM_FIELDS, 'kept'))
+
 /** What developers say of an app. */
 export const appFields = z
   .strictObject({
-    name: MICRO_APP_FIELDS.name.changed,
-    logo_url: MICRO_APP_FIELDS.logo_url.changed,
-    hosts: MICRO_APP_FIELDS.hosts.changed,
-    redirect_uris: MICRO_APP_FIELDS.redirect_uris.changed,
-    scopes: MICRO_APP_FIELDS.scopes.created,
+    ...shapeOf(TEAM_FIELDS, 'changed'),
+    scopes: TEAM_FIELDS.scopes.created,
     kind: z.enum(APP_KINDS),
     /** What each scope is for. */
     reasons: z.partialRecord(z.enum(SCOPES), visibleLine(300)),
   })
   .superRefine(({ scopes, reasons, hosts, redirect_uris }, context) => {
     if (hosts.length + redirect_uris.length === 0) {
-      context.addIssue({ code: 'custom', path: ['redirect_uris'], message: 'is required where there are no hosts' })
+      context.addIssue({ ...issue('required-without-hosts'), path: ['redirect_uris'] })
     }
     for (const scope of scopes.filter((one) => reasons[one] === undefined)) {
-      context.addIssue({ code: 'custom', path: ['reasons', scope], message: 'is required' })
+      context.addIssue({ ...issue('must-be-required'), path: ['reasons', scope] })
     }
   })
 export type AppFields = z.output<typeof appFields>

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, elevatedBy, namesIn, partsOf, routesOf } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { type DepsFor, seesPeople } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { answerLossless } from '../../platform/lib/web/envelope.ts'
@@ -72,7 +73,7 @@ function inputOf({ params, query, body }: FastifyRequest, action: Action, readsQ
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isRecord) return given
   const twice = namesIn(partsOf(action.route).path).filter((name) => name in given)
-  if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: 'is in the path already' })))
+  if (twice.length > 0) throw new InvalidInput(twice.map((field) => ({ field, problem: localized('in-path-already') })))
   return { ...given, ...withNumbers(action, params), ...fixed }
 }
 

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { USERS_FILE } from '../../authorization/account/index.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { checkedUtf8, NotUtf8 } from '../../platform/lib/utf8.ts'
 import type { CliContext } from './context.ts'
 import { defineCustomCommand } from './operation.ts'
@@ -42,7 +43,7 @@ export function importCommand(command: Command, context: CliContext): void {
     }
     const done = await importOpened().catch((error: unknown) => {
       throw error instanceof NotUtf8
-        ? new InvalidInput([{ field: 'file', problem: `is ${error.message}; save it as UTF-8` }])
+        ? new InvalidInput([{ field: 'file', problem: localized('not-as-utf8', { problem: error.problem }) }])
         : error
     })
     bar.end()

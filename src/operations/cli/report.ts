@@ -24,7 +24,7 @@ export function reportFailure({ stderr }: Terminal, error: unknown, json: boolea
   // Commander has printed the help itself when a command was missing.
   if (error instanceof CommanderError && error.code === 'commander.help' && !json) return 2
   const message = messageOf(error)
-  const text = problems ? aligned(problems.map(({ field, problem }) => [field, problem])) : message
+  const text = problems ? aligned(problems.map(({ field, problem }) => [field, String(problem)])) : message
   const written = json ? printableJson(JSON.stringify({ error: { message, problems } }, null, 2)) : printableLines(text)
   stderr.write(`${written}\n`)
   return typed ? 2 : 1

@@ -118,7 +118,11 @@ function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementC
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
     for (const { field, problem } of error.problems) {
-      context.addIssue({ code: 'custom', path: field.replace(/^conditions\./, '').split('.'), message: problem })
+      context.addIssue({
+        code: 'custom',
+        path: field.replace(/^conditions\./, '').split('.'),
+        message: String(problem),
+      })
     }
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import {
   choiceOf,
   fieldsOf,
@@ -114,7 +115,7 @@ function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext)
   if (!retyped) return context
   const { [RETYPED]: typed, ...fields } = context.fields
   if (typed === String(keys[retyped]).trim()) return { ...context, fields }
-  throw new InvalidInput([{ field: RETYPED, problem: `must be the ${retyped}` }])
+  throw new InvalidInput([{ field: RETYPED, problem: localized('must-be-retyped', { field: retyped }) }])
 }
 
 function madeIn(places: Places, change: Placed, output: Values): Made | undefined {
@@ -151,7 +152,7 @@ function typedIn(change: Placed, all: readonly InputField[], record: Values, { f
   const done = decidedIn(change, record).filter((name) => (fields[name] ?? '') !== '')
   const problems = done
     .filter((name) => fields[name] !== String(change.form?.(record)[name]))
-    .map((field) => ({ field, problem: 'is already set to this; nothing was changed' }))
+    .map((field) => ({ field, problem: localized('already-so') }))
   if (problems.length > 0) throw new InvalidInput(problems)
   return given(all, fields)
 }

@@ -1,8 +1,8 @@
 import type { Verdict } from '../../platform/lib/action.ts'
-import type { Problem } from '../../platform/lib/web/rescode.ts'
+import { shownProblems } from '../../platform/lib/web/worded.ts'
 import { labelOf, shownOnce, tableOf, type Values, withCounts } from '../actions/index.ts'
 import { cellFor } from './action-values.ts'
-import type { Cell, Fact, OneTimeResult, PageContext } from './page-model.ts'
+import type { Cell, OneTimeResult, PageContext } from './page-model.ts'
 import type { Placed, Places } from './placed.ts'
 import { partsWithChanges } from './record-parts.ts'
 import { count, text } from './texts.ts'
@@ -25,7 +25,10 @@ export function resultOf(
     ...(verdict ? { tone: verdict.tone } : {}),
     note: t(verdict?.text ?? (once.length === 0 ? 'console.warned' : t.has(own) ? own : 'console.once.note')),
     values: [
-      ...warnings.map(warningFact),
+      ...shownProblems(warnings, t, (name) => labelOf(t, change, name)).map(({ label, problem }) => ({
+        name: label,
+        cells: [text(problem)],
+      })),
       ...withCounts(once.map((name) => [name, output[name]])).flatMap(({ name, value, in: group }) => {
         if (value === 0) return []
         return [{ name: labelIn(change, name, group, context), cells: cellsOf(name, value, change, context) }]
@@ -45,11 +48,6 @@ function verdictOf(
   const { facts, tables } = partsWithChanges(places, change, { ...(change.told?.(output) ?? output) }, context)
   return { tone, note: context.t(key), values: facts, tables }
 }
-
-const warningFact = ({ field, problem }: Problem): Fact => ({
-  name: field,
-  cells: [{ text: problem, isEnglish: true }],
-})
 
 /** The label of a field, or of one of the counts that it holds. */
 export const labelIn = (change: Placed, name: string, group: string | undefined, { t }: PageContext): string => {

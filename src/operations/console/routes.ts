@@ -6,7 +6,8 @@ import { sendDownload } from '../../platform/lib/web/download.ts'
 import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
 import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
-import { noSuchPath, type Problem, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { noSuchPath, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
@@ -20,10 +21,6 @@ import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
-
-interface ShownProblem extends Problem {
-  readonly isTranslated?: true
-}
 
 type ContextOf = (request: FastifyRequest, exactly?: readonly string[]) => PageContext
 
@@ -102,7 +99,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       lead: context.t(page.lead),
       path: HOME + page.path,
       filters,
-      problems,
+      problems: shownProblems(problems, context.t, labelIn(filters)),
       ...list,
       next: list.next === null ? null : `?${new URLSearchParams({ ...others, after: list.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
@@ -151,8 +148,8 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
   const onRequest = rolesOnly(form.operation)
   const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
     const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
-    const problems = problemsOf(error, context) ?? []
     const { about, says, facts = [], fields = [], back, others = [] } = await form.confirm(context)
+    const problems = problemsOf(error, context, fields) ?? []
     const shown = {
       title: about === undefined ? context.t(form.title) : `${context.t(form.title)}: ${about}`,
       button: context.t(form.button ?? form.title),
@@ -188,7 +185,7 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
       }
       return doneAt(reply, back)
     } catch (error) {
-      if (!problemsOf(error, context)) throw error
+      if (!problemsOf(error, context, [])) throw error
       return confirm(request, reply.code(400), error)
     }
   })
@@ -203,11 +200,12 @@ function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext):
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
+const labelIn = (fields: readonly Field[]) => (name: string) => fields.find((field) => field.name === name)?.label
+
 /** Problems that the operator can fix; the page shows them above its form. Refusals are in the reader's language. */
-function problemsOf(error: unknown, { locale }: PageContext): readonly ShownProblem[] | undefined {
-  if (error instanceof InvalidInput) return error.problems
+function problemsOf(error: unknown, { t, locale }: PageContext, fields: readonly Field[]): ShownProblem[] | undefined {
+  if (error instanceof InvalidInput) return shownProblems(error.problems, t, labelIn(fields))
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
-  if (error instanceof RefusedRequest)
-    return [{ field: '', problem: trafficTexts(locale).reason(error.describe), isTranslated: true }]
-  return [{ field: '', problem: error.message }]
+  if (error instanceof RefusedRequest) return [{ label: '', problem: trafficTexts(locale).reason(error.describe) }]
+  return [{ label: '', problem: error.message, isEnglish: true }]
 }

@@ -3,11 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Upload } from '../../platform/lib/action.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { REQUIRED } from '../../platform/lib/json/field-problem.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import type { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, fileTooLarge, isFileTooLarge } from '../../platform/lib/web/upload.ts'
+import { shownProblems, worded } from '../../platform/lib/web/worded.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
 import type { FormPage, PageContext, Table } from './page-model.ts'
@@ -24,12 +27,12 @@ const sentForm = z.object({
 })
 
 const refusedTable = (
-  problems: readonly { readonly line: number; readonly problem: string }[],
+  problems: readonly { readonly line: number; readonly problem: LocalizedText }[],
   t: Translate,
 ): Table => ({
   title: t('console.upload.refused'),
   head: [t('console.upload.line'), t('field.problem')],
-  rows: problems.slice(0, SHOWN).map(({ line, problem }) => [text(count(line)), { text: problem, isEnglish: true }]),
+  rows: problems.slice(0, SHOWN).map(({ line, problem }) => [text(count(line)), text(worded(problem, t))]),
   none: '',
   ...(problems.length > SHOWN ? { note: t('console.upload.first', { shown: String(SHOWN) }) } : {}),
 })
@@ -88,10 +91,11 @@ export async function uploadRoutes(
 
   app.post(form.path, { onRequest }, async (request, reply) => {
     const { deps: acting, t } = contextOf(request)
-    const refuse = (problems: readonly Problem[]) => show(request, reply.code(400), { problems })
+    const refuse = (problems: readonly Problem[]) =>
+      show(request, reply.code(400), { problems: shownProblems(problems, t, () => t('console.upload.file')) })
     const { file, sealed } = sentForm.catch({}).parse(request.body)
     const given = file ?? opened(sealed)
-    if (!given) return refuse([{ field: 'file', problem: 'is required' }])
+    if (!given) return refuse([{ field: 'file', problem: REQUIRED }])
     try {
       const { counts, problems } = await upload.run(acting, given, { dryRun: file !== undefined })
       const told = (Object.entries(COUNTS) as [keyof typeof COUNTS, string][]).filter(

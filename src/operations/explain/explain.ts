@@ -17,7 +17,9 @@ import { auditBetween } from '../../platform/audit/index.ts'
 import { isBigint } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { maskedAnswer, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
@@ -26,11 +28,8 @@ import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../
 import { showOrder } from '../../ticketing/orders/index.ts'
 import { findPartnerByClientId } from '../../ticketing/partners/index.ts'
 
-/** PostgreSQL cannot hold the character 0. */
-const NO_NUL = /^[^\0]*$/
-
-export const oneRequest = z.strictObject({ request_id: z.uuid('must be a request id, as X-Request-Id has it') })
-export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).regex(NO_NUL, 'must be text') })
+export const oneRequest = z.strictObject({ request_id: z.uuid(problem('must-be-request-id')) })
+export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300) })
 
 /** Entries of one list. */
 const MAX_ROWS = 20
@@ -96,7 +95,7 @@ const nothingKnown = (about: string) => {
   })
 }
 
-const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
+const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])
 
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,

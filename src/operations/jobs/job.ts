@@ -12,19 +12,21 @@ import {
 import { filterText, pageInput, pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
-import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const jobFilter = z.strictObject({
   failed: z
-    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], problem('must-be-boolean'))
     .default(false),
   task: filterText(64).optional(),
   ...pageInput(z.tuple([z.string().regex(/^\d{1,18}$/)])),
 })
 export type JobFilter = z.output<typeof jobFilter>
 
-export const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') })
+export const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, problem('must-be-job-id')) })
 export type OneJob = z.output<typeof oneJob>
 
 const noSuchJob = (jobId: string): RescodeError => invalidRequest(`job ${jobId} does not exist`, { status: 404 })
@@ -69,7 +71,7 @@ const changeJob = (
     const touched = await change(inside)
     const job = await findJob(inside, jobId)
     if (!job) throw noSuchJob(jobId)
-    if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
+    if (touched === 0) throw new RefusedRequest(localized('job-running', { job: jobId }))
     const auditDetail = { task: job.task, key: job.key, ...detail }
     await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: auditDetail })
     return job

@@ -1,17 +1,17 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
-import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { invalidRequest, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const noSuchOperator = (): RescodeError => invalidRequest('no such operator', { status: 404 })
 export const noSuchToken = (): RescodeError => invalidRequest('no such token of this operator', { status: 404 })
 
-export const nameTaken = (): InvalidInput => new InvalidInput([{ field: 'name', problem: 'is already taken' }])
+export const nameTaken = (): InvalidInput => new InvalidInput([{ field: 'name', problem: localized('already-taken') }])
 
 export const roleAboveOperator = (role: Role): InvalidInput =>
-  new InvalidInput([{ field: 'role', problem: `must not be above the operator's own, ${role}` }])
+  new InvalidInput([{ field: 'role', problem: localized('above-own-role', { role }) }])
 
-export const lastAdmin = (): RescodeError =>
-  invalidRequest('this is the last active admin who can sign in; create another admin first, or set ADMIN_TOKEN')
+export const lastAdmin = (): RescodeError => new RefusedRequest(localized('last-admin'))
 
 /** The operator is authenticated, but may not do this. */
 export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeError =>

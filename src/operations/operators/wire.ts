@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { ROLES } from '../../platform/lib/web/admin-auth.ts'
@@ -12,11 +13,8 @@ export const ADMIN_TOKEN_NAME = 'ADMIN_TOKEN'
 
 const operatorName = z
   .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/,
-    'must be 1 to 64 letters, digits or . _ @ -, the first one a letter or digit',
-  )
-  .refine((name) => name.toUpperCase() !== ADMIN_TOKEN_NAME, 'is the name of the operator of ADMIN_TOKEN')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, problem('must-be-operator-name'))
+  .refine((name) => name.toUpperCase() !== ADMIN_TOKEN_NAME, problem('name-of-admin-token'))
 
 const days = z.int().min(1).max(3_650)
 const tokenName = z
@@ -24,7 +22,7 @@ const tokenName = z
   .trim()
   .min(1)
   .max(64)
-  .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
+  .regex(/^[^\p{Cc}]*$/u, problem('must-have-no-control-characters'))
 const DEFAULT_DAYS = 90
 
 export const newOperator = z.strictObject({ name: operatorName, role, days: days.default(DEFAULT_DAYS) })
@@ -47,7 +45,7 @@ export const newToken = oneOperator.extend({
 })
 export type NewToken = z.output<typeof newToken>
 
-export const oneToken = oneOperator.extend({ token_id: z.uuid('must be the id of a token') })
+export const oneToken = oneOperator.extend({ token_id: z.uuid(problem('must-be-token-id')) })
 export type OneToken = z.output<typeof oneToken>
 
 /** Longer than for partners' members: an operator can do more harm. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { filterText, periodInput } from '../db/page.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
+import { issue, problem } from '../lib/json/field-problem.ts'
 import type { EventRow } from './event.ts'
 
 /** The inputs and answers of the audit log's operations. */
@@ -36,7 +37,7 @@ const cursor = z
   .transform((given, context): AuditCursor => {
     const [, at, id] = CURSOR.exec(Buffer.from(given, 'base64url').toString('latin1')) ?? []
     if (at !== undefined && id !== undefined) return { at: fromEpochMilliseconds(Number(at)), id }
-    context.addIssue({ code: 'custom', message: 'must be the `next` of an earlier answer' })
+    context.addIssue(issue('must-be-next'))
     return z.NEVER
   })
 
@@ -53,7 +54,7 @@ export type AuditExport = z.output<typeof auditExport>
 export const verification = z.strictObject({
   head: z
     .string()
-    .regex(/^\d{1,18}:[0-9a-f]{64}$/, 'must be a head as an earlier verification has printed it')
+    .regex(/^\d{1,18}:[0-9a-f]{64}$/, problem('must-be-head'))
     .optional(),
 })
 export type Verification = z.output<typeof verification>

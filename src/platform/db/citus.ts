@@ -58,8 +58,8 @@ export async function commitInTwoPhases(client: pg.ClientBase, schemas: readonly
   const { rows } = await client.query(
     `select format('%s.%I', relnamespace::regnamespace, relname) as name from pg_class
      where relnamespace::regnamespace::text in ('public', 'graphile_worker') and relkind = 'r'
-       and not exists (select from pg_dist_partition where logicalrelid = pg_class.oid)
-       and not exists (select from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
+       and not exists (select 1 from pg_dist_partition where logicalrelid = pg_class.oid)
+       and not exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'two_phases')`,
   )
   for (const name of namesOf(rows)) {
     await client.query(`create trigger two_phases after insert or update or delete on ${name}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
+import { issue, problem } from '../lib/json/field-problem.ts'
 import { DAY_S } from './retention.ts'
 import { ofAllShards } from './shards.ts'
 import type { Db } from './sql.ts'
@@ -30,7 +31,7 @@ const cursor = <Keys extends z.ZodType>(keys: Keys) =>
     .transform((text, context) => {
       const parsed = keys.safeParse(jsonOrUndefined(Buffer.from(text, 'base64url').toString()))
       if (parsed.success && !holdsNul(parsed.data)) return parsed.data
-      context.addIssue({ code: 'custom', message: 'must be the `next` of a page of this list' })
+      context.addIssue(issue('must-be-next-of-list'))
       return z.NEVER
     })
 
@@ -117,9 +118,9 @@ export const filterText = (longest: number) =>
     .string()
     .min(1)
     .max(longest)
-    .refine((text) => !text.includes('\0'), 'must not contain the character NUL')
+    .refine((text) => !text.includes('\0'), problem('must-have-no-nul-character'))
 
-const NOT_A_MOMENT = 'must be a day (UTC), as 2026-11-23, or a moment, as 2026-11-23T08:00:00Z'
+const NOT_A_MOMENT = problem('must-be-moment')
 const YEAR = /^[1-9]\d{3}-/
 const day = z.iso.date().regex(YEAR)
 const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day], NOT_A_MOMENT)

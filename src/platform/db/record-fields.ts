@@ -14,6 +14,8 @@ interface RecordField {
   readonly kept: z.ZodType
   /** It is read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
+  /** The team of an app says it, and asks for a change of it where the app is live. */
+  readonly ofTeam?: true
 }
 
 export type Fields = Readonly<Record<string, RecordField>>
@@ -32,13 +34,16 @@ export const shapeOf = <Described extends Fields, As extends Use>(fields: Descri
     Object.entries(fields).flatMap(([name, field]) => (field[use] ? [[name, field[use]]] : [])),
   ) as Shape<Described, As>
 
-type OfEveryCall<Described> = {
-  [Name in keyof Described as Described[Name] extends { everyCall: true } ? Name : never]: Described[Name]
+type Marked<Described, Mark extends string> = {
+  [Name in keyof Described as Described[Name] extends Record<Mark, true> ? Name : never]: Described[Name]
 }
 
-/** The fields that are read with every call. */
-export const ofEveryCall = <Described extends Fields>(fields: Described): OfEveryCall<Described> =>
-  Object.fromEntries(Object.entries(fields).filter(([, { everyCall }]) => everyCall)) as OfEveryCall<Described>
+/** The fields that are read with every call, or that a team says. */
+export const marked = <Described extends Fields, Mark extends 'everyCall' | 'ofTeam'>(
+  fields: Described,
+  mark: Mark,
+): Marked<Described, Mark> =>
+  Object.fromEntries(Object.entries(fields).filter(([, field]) => field[mark])) as Marked<Described, Mark>
 
 /** Between commas, each with what `write` makes of it. */
 function listed(names: readonly string[], write: (name: string) => Fragment): Fragment {

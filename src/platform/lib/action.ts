@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { InvalidInput, parseInput } from './json/input.ts'
+import type { LocalizedText } from './localized-text.ts'
 import type { Role } from './web/admin-auth.ts'
 import type { Download } from './web/download.ts'
 import type { Translate } from './web/locale.ts'
@@ -153,7 +154,7 @@ export interface Upload<Deps> {
 /** What was done with a file (`created`) or would be (`new`), and what was left out. */
 interface Uploaded {
   readonly counts: Readonly<Record<'new' | 'created' | 'identical' | 'refused', number>>
-  readonly problems: readonly { readonly line: number; readonly problem: string }[]
+  readonly problems: readonly { readonly line: number; readonly problem: LocalizedText }[]
 }
 
 interface Respond<Output> {

@@ -54,6 +54,10 @@ export const localized = <Id extends TextId>(
     ),
   )
 
+/** `a or b or c`, `a and b`. */
+export const listed = (as: 'either' | 'both', values: readonly Detail[]): Detail =>
+  values.reduceRight((others, value) => localized(as, { value, others }))
+
 /** The words of a text with its values in them; of an id that only a newer process knows, its values. */
 export function filled(
   { values }: LocalizedText,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from './json/field-problem.ts'
 import { normalName } from './precis.ts'
 
 /** People who work on something together: those of a partner, and those of a team of developers. */
@@ -12,7 +13,7 @@ export const memberMail = z
   .trim()
   .overwrite(normalName)
   .max(254)
-  .regex(z.regexes.email, 'must be an email address: someone@example.com')
+  .regex(z.regexes.email, problem('must-be-mail'))
 
 /** The mail address as it is unique within a partner or team: in lower case. Addresses are ASCII (above). */
 export const mailKeyOf = (mail: string): string => mail.toLowerCase()

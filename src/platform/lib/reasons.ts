@@ -124,4 +124,11 @@ export const REASONS = {
   several: '{problem}; {rest}',
   'and-more': 'and more',
   'field-problem': '{field} {problem}',
+  'signs-already': 'the newest secret signs our calls already; rotate-secret makes a newer one',
+  'test-call-failed': 'the test call with the new secret failed, so the old one still signs our calls: {problem}',
+  'rotated-meanwhile': 'the secret was rotated again during the test call, so the old one still signs our calls',
+  'no-old-secret': 'there is no old secret, only the one that signs our calls',
+  'old-secret-signs': 'the old secret still signs our calls; run switch-signing first',
+  'last-admin': 'this is the last active admin who can sign in; create another admin first, or set ADMIN_TOKEN',
+  'job-running': 'job {job} is running',
 } as const

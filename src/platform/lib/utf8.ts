@@ -79,8 +79,12 @@ function badPlace(bytes: Buffer, from: Place = START): Place {
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
 
+  readonly problem: LocalizedText
+
   constructor(problem: TextProblem) {
-    super(String(placed(problem)))
+    const said = placed(problem)
+    super(String(said))
+    this.problem = said
   }
 }
 

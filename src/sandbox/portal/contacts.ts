@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { requireOwner } from '../../ticketing/members/index.ts'
@@ -17,7 +18,7 @@ export type ContactPerson = z.output<typeof contactPerson>
 
 export const contactsGiven = z
   .strictObject({ product: contactPerson.optional(), business: contactPerson.optional() })
-  .refine((given) => CONTACT_ROLES.some((role) => given[role]), 'must have product or business')
+  .refine((given) => CONTACT_ROLES.some((role) => given[role]), problem('must-have-contact'))
 export type ContactsGiven = z.output<typeof contactsGiven>
 
 /** A partner's contacts as it sees them itself. */

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { type Detail, filled, type LocalizedText, TEXTS, type TextId } from '../../platform/lib/localized-text.ts'
+import { type Detail, filled, type LocalizedText, type TextId } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { ROOT } from '../../platform/lib/root.ts'
 import { keyOf, type Locale, type Translate, translator } from '../../platform/lib/web/locale.ts'
+import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
 import { MISTAKES, WARNINGS } from '../../ticketing/mws/index.ts'
@@ -60,12 +61,6 @@ export const refusalText = (reason: RunRefusal['reason'], t: Translate): string 
 
 /** Reasons that are one mistake each, of the same name. */
 export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-signed']
-
-/** The words of every id, in each language. */
-export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {
-  en: TEXTS,
-  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/reasons.zh-CN.json', ROOT), 'utf8')),
-}
 
 /** A text in the reader's language. */
 export function localizedText(text: LocalizedText, t: Translate): string {

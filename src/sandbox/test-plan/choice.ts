@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import { date, price } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
+import { listed } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
 import { conditions, storedConditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
@@ -10,9 +12,9 @@ const product = z
   .trim()
   .min(1)
   .max(255)
-  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
+  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), problem('must-have-no-nul'))
 
-const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
+const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
 
 /**
  * What the test run is made of. Products are named by partnerDealId; the main one stands in for those that are left
@@ -46,21 +48,16 @@ const PRICED: readonly FunctionId[] = ['product-pull', 'price-calendar', 'level-
 export const choice = chosen.transform(complete).superRefine(({ functions, products, ...rest }, context) => {
   for (const field of ['unit_price', 'buy_price'] as const) {
     if (rest[field] !== undefined || PRICED.some((id) => functions.includes(id))) continue
-    const message = `is required without ${PRICED.join(' and ')}`
-    context.addIssue({ code: 'custom', path: [field], message })
+    context.addIssue({ ...issue('required-without', { functions: listed('both', PRICED) }), path: [field] })
   }
   for (const kind of ['pay', 'refund'] as const) {
     const ways = alternatives(kind)
     if (!ways.some((way) => functions.includes(way))) {
-      context.addIssue({ code: 'custom', path: ['functions'], message: `must have ${ways.join(' or ')}` })
+      context.addIssue({ ...issue('must-have-function', { functions: listed('either', ways) }), path: ['functions'] })
     }
   }
   if (functions.includes('sold-out') && products.sold_out === undefined) {
-    context.addIssue({
-      code: 'custom',
-      path: ['products', 'sold_out'],
-      message: 'is required for the function sold-out',
-    })
+    context.addIssue({ ...issue('required-for-sold-out'), path: ['products', 'sold_out'] })
   }
 })
 export type Choice = z.output<typeof choice>

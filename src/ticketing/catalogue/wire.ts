@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pageInput } from '../../platform/db/page.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { date, positiveId, storable } from '../../platform/lib/json/fields.ts'
 import { onePartner } from '../partners/index.ts'
 
@@ -29,5 +30,8 @@ export const priceRange = z
     /** Asks the level price calendar (sessions, kinds of tickets); if left out, the one that was pulled before. */
     level: z.boolean().optional(),
   })
-  .refine(({ from = '', to }) => to === undefined || from <= to, { path: ['to'], error: 'must not be before --from' })
+  .refine(({ from = '', to }) => to === undefined || from <= to, {
+    path: ['to'],
+    ...problem('to-before-from'),
+  })
 export type PriceRange = z.output<typeof priceRange>

@@ -1,5 +1,6 @@
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { findOffer } from '../catalogue/index.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
 import type { NewOrder } from './wire.ts'
@@ -38,7 +39,7 @@ export function completeRequest(orderId: bigint, input: NewOrder, offer: OutputO
     ([, value]) => value === undefined,
   )
   if (mtDealId === undefined || unitPrice === undefined || buyPrice === undefined) {
-    const why = offer ? 'is required: no price was pulled for it' : 'is required: the product is not known'
+    const why = localized(offer ? 'required-no-price' : 'required-no-product')
     throw new InvalidInput(missing.map(([field]) => ({ field, problem: why })))
   }
   // In fen, so that 0.1 × 3 stays 0.3.

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { date, positiveId, price, storable, text } from '../../platform/lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../../platform/lib/json/shape.ts'
 import { visitor } from '../interfaces/index.ts'
@@ -10,7 +11,7 @@ import { ORDER_STATE_NAMES } from './states.ts'
  * or text and are kept exact.
  */
 
-const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
+const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
 const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
 
 export const newOrder = z.strictObject({
@@ -72,7 +73,7 @@ export const orderFilter = z.strictObject({
   state: z.enum(ORDER_STATE_NAMES).optional(),
   /** True: only orders of the sandbox; false: only live ones. */
   sandbox: z
-    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], problem('must-be-boolean'))
     .optional()
     .meta({ off: 'live' }),
   /** The beginning of the partner's own id. */

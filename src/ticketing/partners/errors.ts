@@ -1,21 +1,20 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
-import { echo, invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
+import { echo, invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
 export const noSuchPartner = (): RescodeError => invalidRequest('no such partner', { status: 404 })
 
 /** `fields` are those of partner_id and client_id that another partner has already. */
 export const partnerTaken = (fields: readonly string[]): RescodeError =>
-  new InvalidInput(fields.map((field) => ({ field, problem: 'is already taken' })))
+  new InvalidInput(fields.map((field) => ({ field, problem: localized('already-taken') })))
 
-export const signsAlready = (): RescodeError =>
-  invalidRequest('the newest secret signs our calls already; rotate-secret makes a newer one')
+export const signsAlready = (): RescodeError => new RefusedRequest(localized('signs-already'))
 
 /** `detail` is the test call's own. */
 export const testCallFailed = (detail: string): RescodeError =>
-  invalidRequest(`the test call with the new secret failed, so the old one still signs our calls: ${echo(detail)}`)
+  new RefusedRequest(localized('test-call-failed', { problem: echo(detail) }))
 
-export const rotatedMeanwhile = (): RescodeError =>
-  invalidRequest('the secret was rotated again during the test call, so the old one still signs our calls')
+export const rotatedMeanwhile = (): RescodeError => new RefusedRequest(localized('rotated-meanwhile'))
 
 export const noWebhook = (): RescodeError => invalidRequest('that contact has no webhook', { status: 404 })
 
@@ -23,10 +22,8 @@ export const noAesKey = (): RescodeError => invalidRequest('that partner has no 
 
 /** Calls cannot be encrypted without a key. */
 export const nothingToEncryptWith = (): RescodeError =>
-  new InvalidInput([{ field: 'encrypts_calls', problem: 'needs an AES key; run set-aes-key or make-aes-key first' }])
+  new InvalidInput([{ field: 'encrypts_calls', problem: localized('needs-aes-key') }])
 
-export const noOldSecret = (): RescodeError =>
-  invalidRequest('there is no old secret, only the one that signs our calls')
+export const noOldSecret = (): RescodeError => new RefusedRequest(localized('no-old-secret'))
 
-export const oldSecretSigns = (): RescodeError =>
-  invalidRequest('the old secret still signs our calls; run switch-signing first')
+export const oldSecretSigns = (): RescodeError => new RefusedRequest(localized('old-secret-signs'))

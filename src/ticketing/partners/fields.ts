@@ -16,7 +16,7 @@ const name = visibleLine(100)
 const baseUrl = endpointUrl.refine((url) => !url.includes('?'), problem('must-have-no-query')).nullable()
 const interfaceUrls = mapOf(
   'registered',
-  z.string().regex(INTERFACE_NAME, 'is not the name of an interface, such as order-create'),
+  z.string().regex(INTERFACE_NAME, problem('must-be-interface-name')),
   endpointUrl,
 ).meta({ flag: 'interface-url', type: 'object', additionalProperties: { type: 'string' } })
 
@@ -27,10 +27,7 @@ export const PARTNER_FIELDS = {
     kept: z.coerce.bigint(), // pg gives it as text
   },
   client_id: {
-    created: z
-      .string()
-      .regex(CLIENT_ID, 'must have 1 to 64 visible ASCII characters, without whitespace or colons')
-      .optional(),
+    created: z.string().regex(CLIENT_ID, problem('must-be-client-id')).optional(),
     kept: z.string(),
   },
   name: { created: name, changed: name, kept: z.string() },

@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import type { UnchangedSince } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
@@ -28,8 +29,7 @@ import {
   type Partner,
 } from './wire.ts'
 
-const PLAIN =
-  'is plain http: what is sent there, orders and visitors included, can be read and changed on the way; use https'
+const PLAIN = localized('is-plain-http')
 
 /** Warnings about URLs of a partner that are called over a network without TLS. Such URLs are accepted. */
 function urlWarnings({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { filterText, idKey, momentKey, pageInput } from '../../platform/db/page.ts'
 import { shapeOf } from '../../platform/db/record-fields.ts'
 import { AES_KEY } from '../../platform/lib/crypto/aes-body.ts'
+import { problem } from '../../platform/lib/json/field-problem.ts'
 import { positiveId } from '../../platform/lib/json/fields.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { endpointUrl } from '../../platform/lib/web/web-url.ts'
@@ -20,7 +21,7 @@ export const onePartner = z.strictObject({ partner_id: positiveId })
 /** Whom to tell about the integration, by mail and, if there is one, over a webhook. */
 export const contact = z.strictObject({
   name: visibleLine(100),
-  mail: z.string().max(254).regex(z.regexes.email, 'must be an email address: someone@example.com'),
+  mail: z.string().max(254).regex(z.regexes.email, problem('must-be-mail')),
   webhook_url: endpointUrl.nullable().default(null),
 })
 export type Contact = z.output<typeof contact>
@@ -47,10 +48,7 @@ export const partnerChanges = z.strictObject(shapeOf(PARTNER_FIELDS, 'changed'))
 export type PartnerChanges = z.output<typeof partnerChanges>
 
 export const aesKeyInput = z.strictObject({
-  aes_key: z
-    .string()
-    .regex(AES_KEY, 'must be 16 printable ASCII characters, or 32 hex digits')
-    .meta({ flag: 'key', secret: true }),
+  aes_key: z.string().regex(AES_KEY, problem('must-be-aes-key')).meta({ flag: 'key', secret: true }),
 })
 export type AesKeyInput = z.output<typeof aesKeyInput>
 

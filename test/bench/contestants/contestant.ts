@@ -105,11 +105,11 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Contest
 }
 
 async function untilReady(port: number, child: ChildProcess, folder: string): Promise<void> {
-  for (let waited = 0; waited < 3000; waited++) {
+  for (let waited = 0; waited < 30_000; waited++) {
     if (child.exitCode !== null) throw new Error(`Gatehouse does not start; see the *.log files in ${folder}`)
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
     if (answer?.status === 200) return
     await sleep(10)
   }
-  throw new Error('Gatehouse is not ready after 30 s')
+  throw new Error('Gatehouse is not ready after 300 s')
 }

@@ -1,4 +1,5 @@
 import { InvalidInput } from '../json/input.ts'
+import { localized } from '../localized-text.ts'
 import { normalName } from '../precis.ts'
 
 /** Passwords that nobody may choose, whoever they are: whoever attacks an account tries them first. */
@@ -20,8 +21,8 @@ type Weakness = 'common' | 'name'
 /** What pages say of it. */
 const TEXTS = { common: 'password.common', name: 'password.is_passport' } as const
 const PROBLEMS = {
-  common: 'is among those that attackers try first: choose another one',
-  name: 'is what one signs in with: choose another one',
+  common: localized('password-common'),
+  name: localized('password-is-name'),
 } as const
 
 /** Nobody may have this password. */

@@ -12,4 +12,10 @@ export const problem = <Id extends TextId>(...text: Parameters<typeof localized<
   return { error: () => ({ message }) }
 }
 
+/** For `addIssue`. */
+export const issue = <Id extends TextId>(...text: Parameters<typeof localized<Id>>) => ({
+  code: 'custom' as const,
+  message: asMessage(localized(...text)),
+})
+
 export const REQUIRED = localized('must-be-required')

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { type LocalizedText, listed, localized } from '../localized-text.ts'
 import { isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
+import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
 /** Input with problems, all of them, each with its field (20007). */
 export class InvalidInput extends RescodeError {
@@ -13,37 +15,58 @@ export class InvalidInput extends RescodeError {
   }
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a JSON object',
+const KINDS: Readonly<Record<string, LocalizedText>> = {
+  string: localized('must-be-text'),
+  number: localized('must-be-number'),
+  int: localized('must-be-whole-number'),
+  boolean: localized('must-be-boolean'),
+  array: localized('must-be-list'),
+  object: localized('must-be-json-object'),
+}
+
+const FORMATS: Readonly<Record<string, LocalizedText>> = {
+  guid: localized('must-be-guid'),
+  uuid: localized('must-be-uuid'),
+  datetime: localized('must-be-iso-time'),
 }
 
 /** zod's problems, in words for someone who fills in a form. A schema's own message comes first. */
-const inWords: z.core.$ZodErrorMap = (issue) => {
+function inWords(issue: z.core.$ZodRawIssue): LocalizedText | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${KINDS[issue.expected] ?? issue.expected}`
+      if (issue.input === undefined) return REQUIRED
+      return KINDS[issue.expected] ?? localized('must-be-type', { type: issue.expected })
     case 'invalid_value':
-      return issue.input === undefined ? 'is required' : `must be ${issue.values.join(' or ')}`
+      if (issue.input === undefined) return REQUIRED
+      return localized('must-be-either', { values: listed('either', issue.values.map(String)) })
     case 'invalid_key':
-      return issue.issues[0]?.message
+      return issue.issues[0]?.message as LocalizedText | undefined
+    case 'invalid_format':
+      return FORMATS[issue.format]
     case 'too_small':
-      return `must ${amount(issue.origin, 'at least', issue.minimum)}`
+      return atLeast(issue.origin, issue.minimum)
     case 'too_big':
-      return `must ${amount(issue.origin, 'at most', issue.maximum)}`
+      return atMost(issue.origin, issue.maximum)
     default:
-      return undefined
+      return localized('must-be-valid')
   }
 }
 
-function amount(origin: string, bound: string, size: number | bigint): string {
-  if (origin === 'string') return `have ${bound} ${size} ${size === 1 ? 'character' : 'characters'}`
-  if (origin === 'array') return `have ${bound} ${size} entries`
-  return `be ${bound} ${size}`
+const asIssue: z.core.$ZodErrorMap = (issue) => {
+  const text = inWords(issue)
+  return text && { message: asMessage(text) }
+}
+
+function atLeast(origin: string, least: number | bigint): LocalizedText {
+  if (origin === 'array') return localized('must-have-least-entries', { least })
+  if (origin !== 'string') return localized('must-be-at-least', { least })
+  return least === 1 ? localized('must-have-a-character') : localized('must-have-least-characters', { least })
+}
+
+function atMost(origin: string, most: number | bigint): LocalizedText {
+  if (origin === 'array') return localized('must-have-entries', { most })
+  if (origin !== 'string') return localized('must-be-at-most', { most })
+  return most === 1 ? localized('must-have-no-more-than-one') : localized('must-have-characters', { most })
 }
 
 /** `hosts[1]` for ['hosts', 1]; the whole input is called `body`. */
@@ -54,8 +77,8 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
   }, '') || 'body'
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {
-  if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: String(issue.message) }]
-  return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: 'is not a known field' }))
+  if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: issue.message }]
+  return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: localized('unknown-field') }))
 }
 
 /** Further problems are reported after these are fixed. */
@@ -66,14 +89,14 @@ const withNul = (value: unknown): Problem[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value)
         .filter(([, text]) => typeof text === 'string' && text.includes('\0'))
-        .map(([name]) => ({ field: echo(name), problem: 'must not contain the character NUL' }))
+        .map(([name]) => ({ field: echo(name), problem: localized('must-have-no-nul-character') }))
     : []
 
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   const unstorable = withNul(value)
   if (unstorable.length > 0) throw new InvalidInput(unstorable)
-  const parsed = schema.safeParse(value, { error: inWords })
+  const parsed = schema.safeParse(value, { error: asIssue })
   if (parsed.success) return parsed.data
   throw new InvalidInput(parsed.error.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf).slice(0, MAX_PROBLEMS))
 }
@@ -114,7 +137,7 @@ export const visibleLine = (longest: number) =>
     .trim()
     .min(1)
     .max(longest)
-    .refine((text) => !INVISIBLE.test(text), 'must not contain control characters or marks of text direction')
+    .refine((text) => !INVISIBLE.test(text), problem('must-have-no-controls'))
 
 const LONGEST_PASSWORD = 1024
 
@@ -128,7 +151,7 @@ export const newPasswordOf = (shortest: number) =>
     .max(LONGEST_PASSWORD)
     .overwrite(normalPassword)
     .min(shortest)
-    .refine(isTypablePassword, 'must not contain control characters or characters that nobody sees')
+    .refine(isTypablePassword, problem('must-be-typable'))
 
 /** Whether a new password, otherwise right, has characters that it must not have. */
 export const hasWrongCharacters = (error: z.ZodError | undefined): boolean =>
@@ -152,8 +175,8 @@ export interface UnchangedSince {
 /** Throws InvalidInput where a record was changed after the moment that its reader has seen. */
 export function refuseIfChanged(updatedAt: Date | undefined, since: number | undefined): void {
   if (since === undefined || updatedAt === undefined || updatedAt.getTime() === since) return
-  const problem = `does not hold: it was changed at ${updatedAt.toISOString()}; nothing was done`
-  throw new InvalidInput([{ field: 'unchanged_since', problem }])
+  const changed = localized('was-changed', { at: updatedAt.toISOString() })
+  throw new InvalidInput([{ field: 'unchanged_since', problem: changed }])
 }
 
 /** Why an operator reads what is masked otherwise; the audit log keeps it. */

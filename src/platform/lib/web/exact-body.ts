@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../json/input.ts'
 import { parseLossless } from '../json/lossless.ts'
+import { type LocalizedText, localized } from '../localized-text.ts'
 import { bodyText } from './body-text.ts'
-import { echo, invalidRequest } from './rescode.ts'
+import { echo, invalidRequest, type Problem } from './rescode.ts'
 
 const TYPE = 'application/json'
 
@@ -16,18 +17,18 @@ export function readBodiesExactly(app: FastifyInstance): void {
     if (bodyText(request, body) === '') return undefined
     const parsed = parseLossless(body)
     if (!('problem' in parsed)) return parsed.value
-    const fields = fieldsWith(String(parsed.problem), body)
+    const fields = fieldsWith(parsed.problem, body)
     if (fields.length > 0) throw new InvalidInput(fields)
     throw invalidRequest(`the body is ${parsed.problem}`)
   })
 }
 
 /** The fields that are why a body is refused which can be read otherwise: of a text that no database can hold. */
-function fieldsWith(problem: string, body: Buffer): { field: string; problem: string }[] {
+function fieldsWith(problem: LocalizedText, body: Buffer): Problem[] {
   try {
     const fields = Object.entries(JSON.parse(String(body)) as object)
     const refused = fields.filter(([, value]) => 'problem' in parseLossless(Buffer.from(JSON.stringify({ value }))))
-    return refused.map(([field]) => ({ field: echo(field), problem: `is refused: ${problem}` }))
+    return refused.map(([field]) => ({ field: echo(field), problem: localized('is-refused', { problem }) }))
   } catch {
     return []
   }

@@ -1,4 +1,4 @@
-import type { LocalizedText } from '../localized-text.ts'
+import type { Detail, LocalizedText } from '../localized-text.ts'
 
 /** Area A's error table (REFERENCE "Errors of area A"). */
 export const RESCODES = {
@@ -38,7 +38,8 @@ export type Rescode = keyof typeof RESCODES
 /** One thing wrong with one field of the input. */
 export interface Problem {
   readonly field: string
-  readonly problem: string
+  /** In answers its English; the command line also has words that are nowhere else. */
+  readonly problem: Detail
 }
 
 export interface Failure {

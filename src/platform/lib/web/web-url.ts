@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { problem } from '../json/field-problem.ts'
+import { issue, problem } from '../json/field-problem.ts'
 import { parsedUrl } from '../parsed-url.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 
-function webUrlProblem(text: string): string | undefined {
-  if (NOT_IN_URLS.test(text)) return 'must not contain whitespace, backslashes or control characters'
+function webUrlProblem(text: string) {
+  if (NOT_IN_URLS.test(text)) return 'must-have-no-whitespace'
   const url = /^https?:\/\//i.test(text) ? parsedUrl(text) : undefined
-  if (!url) return 'must be an absolute http:// or https:// URL'
-  return url.username || url.password ? 'must not contain a user name or password' : undefined
+  if (!url) return 'must-be-absolute-url'
+  return url.username || url.password ? 'must-have-no-user-name' : undefined
 }
 
 /** An absolute http(s) URL, kept exactly as typed, without characters that would confuse a reader or the database. */
@@ -17,8 +17,8 @@ export const webUrl = z
   .string()
   .max(2_048)
   .superRefine((text, context) => {
-    const message = webUrlProblem(text)
-    if (message) context.addIssue({ code: 'custom', message })
+    const wrong = webUrlProblem(text)
+    if (wrong) context.addIssue(issue(wrong))
   })
 
 /** An http or https URL as it was typed, without user name and fragment. */

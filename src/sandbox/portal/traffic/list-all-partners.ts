@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput, pageOf, periodInput } from '../../../platform/db/page.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { masker } from '../../../platform/lib/crypto/masking.ts'
+import { problem } from '../../../platform/lib/json/field-problem.ts'
 import { positiveId } from '../../../platform/lib/json/fields.ts'
 import { operation } from '../../../platform/lib/json/input.ts'
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
@@ -21,7 +22,7 @@ const allTrafficFilter = z.strictObject({
   path: filterText(128).optional(),
   code: z
     .string()
-    .regex(/^\d{1,9}$/, 'must be a code, such as 300')
+    .regex(/^\d{1,9}$/, problem('must-be-code'))
     .optional(),
   ...periodInput,
   ...pageInput(cursor, { usual: 50 }),

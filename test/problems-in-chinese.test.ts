@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { visibleText } from './acceptance/form.ts'
+import { type Person, signedIn } from './console/person.ts'
+import { openWorld, type World } from './harness.ts'
+import { APP_FORM, type Developer, founder } from './teams/people.ts'
+
+/** What is wrong with a form is said in the language of its page, and a field is called what the page calls it. */
+
+let world: World
+let owner: Developer & { team: string }
+let admin: Person
+beforeAll(async () => {
+  world = await openWorld()
+  owner = await founder(world)
+  admin = (await signedIn(world, 'admin')).person
+})
+afterAll(() => world?.close())
+
+const TWO_WORDS = /[a-z]{2,} [a-z]{2,}/
+
+/** Each problem that the page shows. */
+function problemsIn(html: string): string[] {
+  const [, list = ''] = /(?:<ul class="terms problems">|role="alert">)([\s\S]*?)<\/ul>/.exec(html) ?? []
+  const problems = [...list.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, problem = '']) => visibleText(problem).trim())
+  expect(list).not.toContain('lang="en"')
+  for (const problem of problems) expect(problem).not.toMatch(TWO_WORDS)
+  return problems
+}
+
+describe('the form of an app', () => {
+  const send = async (changes: object) => {
+    const path = `/developer/teams/${owner.team}/apps?ui_locales=zh-CN`
+    const { status, text } = await owner.browser.send('POST', path, { ...APP_FORM, ...changes })
+    expect(status).toBe(400)
+    return problemsIn(text)
+  }
+
+  it.each<[object, string[]]>([
+    [{ name: '' }, ['名称 不能为空']],
+    [{ name: 'x'.repeat(101), kind: '' }, ['名称 最多 100 个字符', '代码运行位置 必须是 server 或 page 或 native']],
+    [
+      { redirect_uris: 'http://localhost:8000/callback\nftp://host/\nhttps://host/#f\nhttps://host/?code=1' },
+      [
+        '回调地址（第 2 项） 必须是以 http:// 或 https:// 开头的完整 URL',
+        '回调地址（第 3 项） 不能带片段',
+        '回调地址（第 4 项） 查询参数中不能有 code 或 state',
+      ],
+    ],
+    [{ redirect_uris: '' }, ['回调地址 未填写域名时必填']],
+    [
+      { hosts: 'http://host\nhost:99999\n*.co.uk' },
+      [
+        '域名（第 1 项） 只填主机名，不带协议：example.com',
+        '域名（第 2 项） 端口不在 1 到 65535 之间',
+        '域名（第 3 项） “*.”之后不能只是 co.uk、github.io 之类的公共后缀，其下任何人都能注册主机',
+      ],
+    ],
+    [{ logo_url: 'https://u:p@host/' }, ['图标地址 不能包含用户名或密码']],
+    [{ reason_USER_INFO: '' }, ['用途：您的基本信息 必填']],
+  ])('%o', async (changes, said) => {
+    expect(await send(changes)).toEqual(said)
+  })
+})
+
+describe('a form of the console', () => {
+  const send = async (path: string, fields: Record<string, string>) => {
+    const given = { ...(await admin.hidden(path)), ...fields }
+    const { status, text } = await admin.post(path, given, { 'accept-language': 'zh-CN' })
+    expect(status).toBe(400)
+    return problemsIn(text)
+  }
+
+  it('of what cannot be done now', async () => {
+    const made = { partner_id: '7001', client_id: 'seller', name: 'Seller' }
+    await admin.submit('/console/partners/new', made)
+    expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
+      '最新的密钥已用于签名平台的请求；如需更新的密钥，请使用 rotate-secret',
+    ])
+  })
+
+  it.each<[string, Record<string, string>, string[]]>([
+    [
+      '/console/apps/new',
+      { name: 'a', scopes: '', redirect_uris: 'x', refresh_days: '8' },
+      [
+        '重定向 URI（第 1 项） 必须是以 http:// 或 https:// 开头的完整 URL',
+        '权限 必填',
+        '刷新令牌有效天数 必须是 7 或 30 或 60 或 90',
+      ],
+    ],
+    [
+      '/console/users/new',
+      { cid: 'x', user_id: '', password: 'short', phone_number: '1' },
+      [
+        'cid 必须是数字',
+        'user_id 必填',
+        '通行证账号 必填',
+        '密码 至少要有 8 个字符',
+        '名称 必填',
+        '头像 必填',
+        '手机号 必须是 5 到 20 位数字，开头可以有 +',
+      ],
+    ],
+    [
+      '/console/partners/new',
+      { client_id: 'a b', base_url: 'https://host/?q=1', interface_urls: 'x=y' },
+      [
+        'clientId 须为 1 到 64 个可见 ASCII 字符，不含空白和冒号',
+        '名称 必填',
+        '基础地址 不能带查询参数',
+        '单独配置的接口地址：x 必须是以 http:// 或 https:// 开头的完整 URL',
+      ],
+    ],
+    [
+      '/console/operators/new',
+      { name: '-', role: 'king', days: '0' },
+      [
+        '名称 须为 1 到 64 个字母、数字或 . _ @ -，且以字母或数字开头',
+        '角色 必须是 viewer 或 support 或 editor 或 admin',
+        '令牌有效天数 不能小于 1',
+      ],
+    ],
+  ])('%s %o', async (path, fields, said) => {
+    expect(await send(path, fields)).toEqual(said)
+  })
+})

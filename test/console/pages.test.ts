@@ -49,6 +49,7 @@ it('the page of a request of developers says in words what each scope is for', a
   expect(text).not.toContain('{')
   expect(text).toMatch(/<td[^>]*>Redirect URIs<\/td>/)
   expect(text).not.toContain('redirect_uris')
+  expect(text).toMatch(/<dt>Where its code runs<\/dt><dd[^>]*>On a server</)
 })
 
 describe('a change', () => {

@@ -77,7 +77,9 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
     .flatMap(({ name, off = name }) => [name, off])
     .flatMap((name) => [`action.${action.id}.${name}`].filter((key) => key in en)),
   ...fieldsOf(action).flatMap(({ name, choices }) =>
-    choices.map((choice) => `field.${action.id.split('_', 1)[0]}.${name}.${choice}`).filter((key) => key in en),
+    choices
+      .flatMap((choice) => [`field.${action.id.split('_', 1)[0]}.${name}.${choice}`, `choice.${name}.${choice}`])
+      .filter((key) => key in en),
   ),
   ...Object.entries(action.parts ?? {}).flatMap(([name, columns]) => [
     ...keysOfField(action.id, name).filter((key) => key in en), // some pages have a longer title for it
@@ -208,6 +210,7 @@ const derived = [
   ...ofOpenApi(),
   ...ALL_ACTIONS.flatMap(ofAction),
   ...SHOWN.map((name) => `field.${name}`),
+  ...['kind.live', 'kind.change', 'runs_on.server', 'runs_on.page', 'runs_on.native'].map((name) => `choice.${name}`),
   ...Object.entries(bySuffix).flatMap(([prefix, ids]) => ids.map((id) => keyOf(prefix, id))),
 ].map((key) => key.replaceAll('-', '_'))
 

@@ -29,6 +29,7 @@ export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: 
 
 /** What one of the values of a field is called, where it has a text of its own. */
 export function choiceOf(t: Translate, action: Pick<Action, 'id'>, name: string, value: string): string | undefined {
-  const key = `${keyOf(t, action, name)}.${value}`
-  return t.has(key) ? t(key) : undefined
+  const keys = [`${keyOf(t, action, name)}.${value}`, `choice.${name}.${value}`]
+  const key = keys.find((candidate) => t.has(candidate))
+  return key && t(key)
 }

@@ -21,6 +21,8 @@ export function cellFor(name: string, value: unknown, t: Translate, own?: string
   if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reason(value))
   if (typeof value === 'boolean') return yesNo(value, t)
   if (STATES.has(name)) return stateCell(String(value), t)
+  const choice = `choice.${name}.${String(value)}`
+  if (t.has(choice)) return text(t(choice))
   const shown = inWords(value).slice(0, LONGEST)
   if (isRecord(value)) return withMoments(shown)
   const page = PAGES[name]

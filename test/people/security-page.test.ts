@@ -234,10 +234,10 @@ describe('the deletion of an account', () => {
       await sooner.pool.query(
         `create function refuse() returns trigger language plpgsql as $$ begin
            if old.user_id = '${users[0]?.user_id}' then raise exception 'no'; end if; return old; end $$;
-         create trigger refuse before delete on user_profile for each row execute function refuse()`,
+         create trigger refuse before delete on user_credential for each row execute function refuse()`,
       )
       expect(await due('after-14-days')).toEqual({ erased: 2, failures: [expect.objectContaining({ message: 'no' })] })
-      await sooner.pool.query('drop trigger refuse on user_profile; drop function refuse')
+      await sooner.pool.query('drop trigger refuse on user_credential; drop function refuse')
       expect(await due('after-14-days')).toEqual({ erased: 1, failures: [] })
     } finally {
       await sooner.close()

@@ -95,10 +95,11 @@ const withNul = (value: unknown): Problem[] =>
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   const unstorable = withNul(value)
-  if (unstorable.length > 0) throw new InvalidInput(unstorable)
   const parsed = schema.safeParse(value, { error: asIssue })
-  if (parsed.success) return parsed.data
-  throw new InvalidInput(parsed.error.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf).slice(0, MAX_PROBLEMS))
+  if (parsed.success && unstorable.length === 0) return parsed.data
+  const issues = parsed.error?.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf) ?? []
+  const others = issues.filter(({ field }) => unstorable.every((problem) => problem.field !== field))
+  throw new InvalidInput([...unstorable, ...others].slice(0, MAX_PROBLEMS))
 }
 
 /**

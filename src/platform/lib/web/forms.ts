@@ -26,7 +26,7 @@ export async function acceptForms(
     done()
   })
   releaseWhenAnswered(app)
-  ignoreContentType(app, (request) => !hasBody(request))
+  ignoreContentType(app, (request) => !hasBody(request) && !FORM.test(request.headers['content-type'] ?? ''))
   app.addHook('preParsing', async (request) => {
     if (!hasBody(request)) return
     const announced = Number(request.headers['content-length'] ?? bodyLimit)
@@ -34,6 +34,9 @@ export async function acceptForms(
     if (!request.heldBody.add(Math.min(announced, bodyLimit))) throw unavailable()
   })
 }
+
+/** Such a form may be empty: one without fields. */
+const FORM = /^application\/x-www-form-urlencoded\b/i
 
 /** A form as it was sent. */
 const isSent = (body: unknown): body is { readonly text: string } => typeof body === 'object' && body !== null

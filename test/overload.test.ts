@@ -143,36 +143,6 @@ describe('the more of them come back at once', () => {
   ])('the longer they are not read, so that refusals leave time for answers: %i, %i ms', (connections, ms) => {
     expect(unreadMs(connections)).toBe(ms)
   })
-
-  it('so many that all of them are read 4,000 times a second', async () => {
-    const many = 1_400
-    const sockets = await Promise.all(
-      Array.from({ length: many }, async () => {
-        const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) })
-        await once(socket, 'connect')
-        return socket
-      }),
-    )
-    const ask = async (socket: Socket): Promise<number> => {
-      const answered = once(socket, 'data')
-      socket.write('POST /oauth/v2/api/token HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n')
-      await answered
-      return performance.now()
-    }
-    const soonest = async () => {
-      const letGo = await fill()
-      const refused = await Promise.all(sockets.map(ask))
-      await letGo()
-      const last = sockets.slice(-many / 10)
-      const answered = await Promise.all(last.map(ask))
-      const waits = answered.map((at, place) => at - (refused.at(place - last.length) ?? 0))
-      await Promise.all(sockets.slice(0, -last.length).map(ask)) // so that all are read again
-      return Math.min(...waits)
-    }
-    // Where this process has to wait for the machine, the first are read before the last have come.
-    await until(async () => (await soonest()) > (UNREAD_MS + unreadMs(many)) / 2)
-    for (const socket of sockets) socket.destroy()
-  })
 })
 
 describe('requests that are sent ahead on one connection', () => {

@@ -74,7 +74,7 @@ describe('a form of the console', () => {
     const made = { partner_id: '7001', client_id: 'seller', name: 'Seller' }
     await admin.submit('/console/partners/new', made)
     expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
-      '最新的密钥已用于签名平台的请求；如需更新的密钥，请使用 rotate-secret',
+      '平台的调用已用最新密钥签名；如需新密钥，请使用 rotate-secret',
     ])
   })
 

@@ -120,7 +120,7 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
     return { databaseUrl, secretKey, distributed }
   } catch (error) {
     const { message } = error as Error
-    // What is not of PostgreSQL says itself what to do.
+    // An error without a code is our own and says what to do.
     const remedy =
       DATABASE_URL && 'code' in (error as Error) ? '\ncheck DATABASE_URL, or unset it to use the embedded database' : ''
     throw new Error(`the database cannot be used: ${message}${remedy}`)

@@ -126,7 +126,7 @@ it('the page of a partner says since when it is not called, and when it is tried
   ])
   const { text } = await viewer.get(path)
   expect(text).toMatch(/<dt>Not called since<\/dt><dd[^>]*><time[^>]*>2026-01-02 03:04:05 UTC</)
-  expect(text).toContain('<dt>Tried next</dt>')
+  expect(text).toContain('<dt>Next attempt</dt>')
 })
 
 it('the home page shows the requests of the last hour, by minute and outcome', async () => {

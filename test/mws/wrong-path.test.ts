@@ -148,7 +148,7 @@ describe('a call with a wrong method to a path that exists', () => {
   const call = (method: 'GET' | 'PUT', secret = seller.secret) => {
     const date = world.clock.now().toUTCString()
     const partner = { partnerId: '7001', clientId: 'seller-7001', clientSecret: secret }
-    const headers = { ...signedHeaders(partner, { path, date, method }) }
+    const headers = { ...signedHeaders(partner, { path, date, method }), 'content-type': 'application/json' }
     return world.app.inject({ method, url: path, headers, ...(method === 'PUT' ? { payload: '{"body":{}}' } : {}) })
   }
 
@@ -163,6 +163,7 @@ describe('a call with a wrong method to a path that exists', () => {
     expect(line).toMatchObject({ kind: 'rejected', name: 'consume', code: 300, status: 405, verified: true, detail })
     const entry = await showEntry(world.deps, 7001n, { kind: 'rejected', id: String(line?.id) })
     expect(entry.request.method).toBe(method)
+    expect(JSON.stringify(entry.request.headers)).toMatch(/content-type.{1,5}application\/json/i)
     expect(entry.stringToSign).toMatch(new RegExp(`^${method} ${path}\n`))
     expect(entry.request.body.text).toBe(method === 'PUT' ? '(not kept: the method is not POST)' : '')
     const { rows } = await world.pool.query('select wrong_path from refused_notice')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { exceededLimit } from '../../src/platform/outbound/exceeded.ts'
+import { exceededLimit } from '../../src/platform/outbound/call-failure.ts'
 
 const LIMITS = { connectMs: 2_500, headersMs: 4_000, totalMs: 6_000, bytes: 2_097_152 }
 

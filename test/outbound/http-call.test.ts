@@ -125,6 +125,11 @@ describe('a call', () => {
     expect(await failing(call(many))).toMatchObject({ failure: 'broken', maybeReceived: true })
   })
 
+  it('does not wait for the end of one whose lines end in a line feed alone', async () => {
+    const url = await rawPartner((socket) => socket.write(`HTTP/1.1 100 Continue\n\n${ANSWER}`))
+    expect(await failing(call(url))).toMatchObject({ failure: 'broken' })
+  })
+
   it('takes an answer of the limit to the byte', async () => {
     const url = await partner((_request, response) => response.end(Buffer.alloc(PATIENT.bytes)))
     expect((await call(url)).body.length).toBe(PATIENT.bytes)

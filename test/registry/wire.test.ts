@@ -94,7 +94,7 @@ describe('a new micro-app', () => {
     [{}, { name: 'is required', hosts: NO_TARGET, scopes: 'is required' }],
     [
       { ...least, hosts: [], scopes: [] },
-      { hosts: NO_TARGET, scopes: 'must have at least 1 entry' },
+      { hosts: NO_TARGET, scopes: 'must have at least one entry' },
     ],
     [{ ...least, hosts: undefined, redirect_uris: [] }, { hosts: NO_TARGET }],
     [
@@ -102,7 +102,7 @@ describe('a new micro-app', () => {
       { 'redirect_uris[0]': 'must be an absolute http:// or https:// URL' },
     ],
     [{ ...least, hosts: 'example.com' }, { hosts: 'must be a list' }],
-    [{ ...least, token_auth_methods: [] }, { token_auth_methods: 'must have at least 1 entry' }],
+    [{ ...least, token_auth_methods: [] }, { token_auth_methods: 'must have at least one entry' }],
     [
       { ...least, token_auth_methods: ['none', 'client_secret_post'] },
       { token_auth_methods: 'with none cannot have another entry' },

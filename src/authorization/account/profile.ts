@@ -66,15 +66,14 @@ const editProfile = operation(
     }),
 )
 
-/**
- * Pictures that people upload. What is kept is made anew from what the picture shows: a JPEG of one size, without whatever
- * else the file held (where it was taken, by whom; another file).
- */
-
 /** The path of a picture is this, the routing key, and an id that nobody guesses. */
 const PICTURES = '/pictures'
 const LARGEST_UPLOAD = 512 * 1024
-/** The person's new picture; false for a file that is none. */
+
+/**
+ * The person's new picture; false for a file that is none. What is kept is made anew from what the picture shows: a JPEG of
+ * one size, without whatever else the file held (where it was taken, by whom; another file).
+ */
 async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
   const bytes = await deps.pictureSlots.run(() => madeAnew(upload))
   if (!bytes) return false

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
@@ -56,9 +56,7 @@ export const secondStepPages: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   })
 
   // The address of the answer, opened again: the page that has the form.
-  app.get(ADD, (request, reply) =>
-    reply.headers(NO_STORE_HEADERS).redirect(`${SECOND_STEP}?${queryOf(returnToOf(request.query))}`, 303),
-  )
+  app.get(ADD, (request, reply) => seeOther(reply, `${SECOND_STEP}?${queryOf(returnToOf(request.query))}`))
 
   app.post(ADD, async (request, reply) => {
     const returnTo = returnToOf(request.body)

@@ -34,7 +34,6 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   const cookie = sessionCookie(config)
   const mark = browserMark(deps)
   await preparePages(app, config)
-  const go = (reply: FastifyReply, to: string) => seeOther(reply, to)
 
   const limit = { kind: 'sign-in at the provider', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
   app.get(SIGN_IN, { onRequest: limitRate(app, limit) }, async (request, reply) => {
@@ -49,7 +48,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     if (!proof) throw invalidRequest('the request is too long to sign in with')
     try {
       const wishes = { prompt: anew, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
-      return go(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))
+      return seeOther(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))
     } catch (error) {
       return refuse(request, reply, error, request.url)
     }
@@ -58,7 +57,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
   // A form that was open when people still signed in here.
   app.post(SIGN_IN, (request, reply) => {
     const goOn = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
-    return go(reply, `${SIGN_IN}?${new URLSearchParams({ return_to: goOn })}`)
+    return seeOther(reply, `${SIGN_IN}?${new URLSearchParams({ return_to: goOn })}`)
   })
 
   const ofCallback = { onRequest: limitRate(app, { ...limit, kind: 'answer of the provider' }) }
@@ -66,7 +65,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     const { state, code, error } = callbackQuery.parse(request.query)
     // A language link of the page below.
     if ([state, code, error].every((value) => value === undefined))
-      return go(reply, `${SIGN_IN}?${queryOf(request.url)}`)
+      return seeOther(reply, `${SIGN_IN}?${queryOf(request.url)}`)
     const began = openFlow(deps, 'sign-in', mark.read(request), state)
     if (!began) return refuse(request, reply, new UpstreamFailure('not_begun', 'no such sign-in of this browser'), '')
     const { flow, proof, hash, expiresAt } = began
@@ -80,7 +79,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
       const acting = { ...deps, actor: actorOf(request, 'user') }
       const arrival = { from: originOf(request), formerSession: cookie.read(request), hash, expiresAt }
       cookie.set(reply, await signInFromUpstream(acting, proven, arrival))
-      return go(reply, flow.goOn)
+      return seeOther(reply, flow.goOn)
     } catch (error) {
       return refuse(request, reply, error, `${SIGN_IN}?${again}`, readAsker(deps.keys, flow.app, flow.goOn))
     }
@@ -88,7 +87,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
 
   app.get(SIGNED_OUT, async (request, reply) => {
     const began = openFlow(deps, 'sign-out', mark.read(request), callbackQuery.parse(request.query).state)
-    return go(reply, began?.flow.goOn ?? '/')
+    return seeOther(reply, began?.flow.goOn ?? '/')
   })
 
   /** `again`: where the person tries once more; empty: where they began, which nobody knows. */

@@ -66,7 +66,10 @@ async function ofUser(deps: Deps, { cid, user_id }: UserKey) {
   return { cid, user_id, ...(await countTokensOfUser(deps.db, key, deps.clock.now())), sessions }
 }
 
-/** Tokens, and how many people have allowed them. Throws 20007 (404) when there is no such app, and 20003 (429) while this process does another long read. */
+/**
+ * Tokens, and how many people have allowed them. Throws 20007 (404) when there is no such app, and 20003 (429) while this
+ * process does another long read.
+ */
 async function ofApp(deps: Deps, appKey: string) {
   return deps.longReads.run(async () => {
     const { app_key } = await showMicroApp(deps, appKey)
@@ -77,5 +80,5 @@ async function ofApp(deps: Deps, appKey: string) {
   })
 }
 
-/** What it would end, before it is done. */
+/** What a revocation of everything of a user or an app would end. */
 export const previewRevocation = { ofUser, ofApp }

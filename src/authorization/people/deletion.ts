@@ -60,7 +60,7 @@ export const listDeletionRequests = operation(
 
 /**
  * Erases those whose time is over, as operators do: in each shard one after the other, each in a transaction of its own, so
- * that one that is away keeps no others. Who could not be erased is tried again by the next run. Nobody, where the setting
+ * that a shard that is away holds up no other. Who could not be erased is tried again by the next run. Nobody, where the setting
  * leaves it to operators by now.
  */
 export async function eraseDue(deps: Deps, signal: AbortSignal) {
@@ -74,7 +74,11 @@ export async function eraseDue(deps: Deps, signal: AbortSignal) {
 async function eraseDueOf(deps: Deps, keys: ReturnType<typeof keysOfShard>, signal: AbortSignal) {
   const failures: unknown[] = []
   let erased = 0
-  for (const { cid, user_id } of await store.dueRequests(deps.db, keys, deps.clock.now(), AT_ONCE)) {
+  const due = await store.dueRequests(deps.db, keys, deps.clock.now(), AT_ONCE).catch((error: unknown) => {
+    failures.push(error)
+    return []
+  })
+  for (const { cid, user_id } of due) {
     if (signal.aborted) break
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     try {

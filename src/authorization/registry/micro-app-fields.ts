@@ -34,7 +34,7 @@ const pinnedUri = endpointUrl.refine((text) => {
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
-const ONE = problem('must-have-one-entry')
+const ONE = problem('must-have-entry')
 
 const name = visibleLine(100)
 const logoUrl = webUrl.nullable()
@@ -114,5 +114,5 @@ export const MICRO_APP_FIELDS = {
   },
 } as const satisfies Fields
 
-/** What its team says of an app, in development at once and later as a request. */
+/** What an app's team sets: in development at once, later by a request. */
 export const TEAM_FIELDS = marked(MICRO_APP_FIELDS, 'ofTeam')

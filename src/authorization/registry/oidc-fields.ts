@@ -15,7 +15,7 @@ const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform(
 const postLogoutUris = setOf(endpointUrl).meta({ flag: 'post-logout-uri' })
 
 const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
-  .refine((methods) => methods.length > 0, problem('must-have-one-entry'))
+  .refine((methods) => methods.length > 0, problem('must-have-entry'))
   .refine((methods) => !methods.includes('none') || methods.length === 1, problem('none-alone'))
   .meta({ flag: 'token-auth' })
 

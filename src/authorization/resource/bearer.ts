@@ -9,8 +9,6 @@ import { resourceFailure } from './failures.ts'
 import { type FoundAccessToken, findToken } from './store.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
-export type { FoundAccessToken }
-
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
 function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
   const text = required(parameters, 'access_token')
@@ -46,13 +44,12 @@ export const aboutTokenOf = ({
   about: { appKey, cid, userId },
 })
 
-/** A4 and A5, each from its URL on. */
-
 interface Read {
   readonly scope: Scope
   readonly resultOf: (found: FoundAccessToken) => object
 }
 
+/** What A4 and A5 need and answer. */
 export const READS: Readonly<Record<AccessKind, Read>> = {
   phone: { scope: 'PHONE_NUMBER', resultOf: phoneResult },
   profile: { scope: 'USER_INFO', resultOf: userInfoResult },

@@ -5,7 +5,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { joinedMicroApp } from '../registry/index.ts'
-import { APP_KINDS, type AppFields, REQUEST_STATES, type RequestFilter, said } from './wire.ts'
+import { APP_KINDS, type AppFields, keptTeamFields, REQUEST_STATES, type RequestFilter } from './wire.ts'
 
 export const REQUEST_RETENTION: readonly Retention[] = [
   { table: 'app_request', key: ['request_id'], column: 'decided_at', keptS: () => 455 * DAY_S },
@@ -16,7 +16,7 @@ const request = z.object({
   app_key: z.string(),
   kind: z.enum(['live', 'change']),
   // A field that is newer than the request is not asked for.
-  asked: said
+  asked: keptTeamFields
     .strict()
     .partial()
     .required({ name: true, redirect_uris: true })

@@ -16,7 +16,7 @@ import * as apps from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
-import { type AppFields, appFields, type RequestFilter, remark, requestFilter, said } from './wire.ts'
+import { type AppFields, appFields, keptTeamFields, type RequestFilter, remark, requestFilter } from './wire.ts'
 
 /** What a team asks operators for. What is in force stays until they have decided. */
 
@@ -48,7 +48,7 @@ const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promis
   changeApp(deps, appKey, { person, role: 'owner' }, async (inside, access) => {
     const app = await showMicroApp(inside, appKey)
     if (app.stage !== 'development') throw new TeamRefusal('live')
-    const asked = { ...said.parse(app), kind: access.kind, reasons: access.reasons }
+    const asked = { ...keptTeamFields.parse(app), kind: access.kind, reasons: access.reasons }
     if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
     await ask(inside, app, 'live', asked)
   })

@@ -47,7 +47,7 @@ export type Invitation = z.output<typeof invitation>
 export const APP_KINDS = ['server', 'page', 'native'] as const
 
 /** What a team has said of an app, out of all that is kept of it. */
-export const said = z.object(shapeOf(TEAM_FIELDS, 'kept'))
+export const keptTeamFields = z.object(shapeOf(TEAM_FIELDS, 'kept'))
 
 /** What developers say of an app. */
 export const appFields = z

@@ -131,7 +131,8 @@ const SEEN = 'unchanged_since'
 
 function formFieldOf(change: Placed, field: InputField, record: Values, context: PageContext, first: Values): Field {
   const { name, initially } = field
-  if (name === SEEN) return { name, label: '', kind: 'hidden', value: momentText(record.updated_at) }
+  if (name === SEEN)
+    return { name, label: labelOf(context.t, change, name), kind: 'hidden', value: momentText(record.updated_at) }
   const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
   const asItIs = change.form || change.suggested ? undefined : record[name]
   const shown = formField(change, field, context, values[name] ?? initially ?? asItIs)

@@ -92,7 +92,9 @@ export async function uploadRoutes(
   app.post(form.path, { onRequest }, async (request, reply) => {
     const { deps: acting, t } = contextOf(request)
     const refuse = (problems: readonly Problem[]) =>
-      show(request, reply.code(400), { problems: shownProblems(problems, t, () => t('console.upload.file')) })
+      show(request, reply.code(400), {
+        problems: shownProblems(problems, t, (name) => (name === 'file' ? t('console.upload.file') : undefined)),
+      })
     const { file, sealed } = sentForm.catch({}).parse(request.body)
     const given = file ?? opened(sealed)
     if (!given) return refuse([{ field: 'file', problem: REQUIRED }])

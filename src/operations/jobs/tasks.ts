@@ -16,7 +16,7 @@ import {
   sendPersonMailTask,
   sendRequestMailTask,
   sendTeamMailTask,
-} from './person-mail.ts'
+} from './message-tasks.ts'
 import { purgeOftenTask, purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 

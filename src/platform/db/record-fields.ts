@@ -14,7 +14,7 @@ interface RecordField {
   readonly kept: z.ZodType
   /** It is read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
-  /** The team of an app says it, and asks for a change of it where the app is live. */
+  /** Set by the app's team; once the app is live, the team asks for a change. */
   readonly ofTeam?: true
 }
 
@@ -38,7 +38,7 @@ type Marked<Described, Mark extends string> = {
   [Name in keyof Described as Described[Name] extends Record<Mark, true> ? Name : never]: Described[Name]
 }
 
-/** The fields that are read with every call, or that a team says. */
+/** The fields that are read with every call, or that a team sets. */
 export const marked = <Described extends Fields, Mark extends 'everyCall' | 'ofTeam'>(
   fields: Described,
   mark: Mark,

@@ -151,23 +151,27 @@ function handleInside(run: Run, schemas: readonly string[], home: string | undef
   return at(home)
 }
 
-interface HowToTransact {
+interface TransactionOptions {
   /** statement_timeout of this transaction, if not the usual one. */
   readonly seconds?: number
-  /** Whether all statements are planned anew. */
-  readonly anew?: boolean
+  /** Sends every statement without its name, so that it is planned anew. */
+  readonly withoutNames?: boolean
 }
 
 const inTxOf =
   (pool: Pool, tracing?: Tracing, schemas: readonly string[] = [], home?: string) =>
-  async <T>(work: (db: Db) => Promise<T>, until: number, { seconds, anew }: HowToTransact = {}): Promise<T> => {
+  async <T>(
+    work: (db: Db) => Promise<T>,
+    until: number,
+    { seconds, withoutNames }: TransactionOptions = {},
+  ): Promise<T> => {
     const client = await connected(pool, until)
     let broken: Error | undefined
     let committing = false
     const timeoutMs = seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS
     const transaction = beginTransaction(client, timeoutMs)
     try {
-      const run: Run = anew ? (statement) => transaction.run(withoutName(statement)) : transaction.run
+      const run: Run = withoutNames ? (statement) => transaction.run(withoutName(statement)) : transaction.run
       const inside = handleInside(traced(run, tracing), schemas, home)
       const begun = client.query('begin') // goes out together with the first statement
       const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
@@ -224,7 +228,7 @@ export function dbOf(
     }
     const sent: Run = (statement, until) => within(until, (end) => run(statement, end))
     const repeated: InTx = (work, until) =>
-      within(until, (end) => untilCommitted((first) => inTx(work, end, { anew: !first }), end))
+      within(until, (end) => untilCommitted((first) => inTx(work, end, { withoutNames: !first }), end))
     const view: Db = dbOver(
       sent,
       (work, until) => within(until, (end) => inTx(work, end)),

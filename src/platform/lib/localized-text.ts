@@ -4,7 +4,7 @@ import { FIELD_PROBLEMS } from './json/field-texts.ts'
 import { REASONS } from './reasons.ts'
 
 /**
- * What the platform says of calls and checks: thrown and stored as an id and values, worded where somebody reads it. The
+ * What the platform says of calls, inputs and checks: thrown and stored as an id and values, worded where somebody reads it. The
  * English of an id is here and goes over the wire; its Chinese is in views/locales/reasons.zh-CN.json.
  */
 export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...FINDINGS }

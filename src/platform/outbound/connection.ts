@@ -5,7 +5,7 @@ import { buildConnector, Client } from 'undici'
 import type { CallLimits } from '../config/call-limits.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.ts'
-import { type ConnectPhase, HEADER_BYTES } from './exceeded.ts'
+import { type ConnectPhase, HEADER_BYTES } from './call-failure.ts'
 import { skipContinue } from './skip-continue.ts'
 
 /** The connection of one call. The only file here that needs undici, which is loaded with the first call. */

@@ -5,7 +5,7 @@ import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import type { LocalizedText } from '../lib/localized-text.ts'
 import { parsedUrl } from '../lib/parsed-url.ts'
 import { type AddressGuard, AddressRefused } from './address-guard.ts'
-import { type CallFailure, type ConnectPhase, exceededLimit } from './exceeded.ts'
+import { type CallFailure, type ConnectPhase, exceededLimit } from './call-failure.ts'
 
 const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
 

@@ -1,6 +1,6 @@
 export { addressGuard, type OutboundDeps } from './address-guard.ts'
+export type { CallFailure } from './call-failure.ts'
 export { type DeliveryResult, deliver, NotSent } from './delivery.ts'
-export type { CallFailure } from './exceeded.ts'
 export {
   type CallTimings,
   get,

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { HEADER_BYTES } from './exceeded.ts'
+import { HEADER_BYTES } from './call-failure.ts'
 
 const CONTINUE = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/
 /** Bytes of one: it is looked at anew with each piece that arrives. */
@@ -8,8 +8,11 @@ const LONGEST = 1_024
 const BEGUN = /^HTTP\/1\.[01] 100[ \r]/
 const BEGINNINGS = ['HTTP/1.0 100', 'HTTP/1.1 100']
 
+/** A line feed by itself is no HTTP, and none of it is worth waiting for. */
+const LONE_FEED = /(?:^|[^\r])\n/
+
 const mayBecomeOne = (text: string): boolean =>
-  BEGUN.test(text) || BEGINNINGS.some((beginning) => beginning.startsWith(text))
+  (BEGUN.test(text) && !LONE_FEED.test(text)) || BEGINNINGS.some((beginning) => beginning.startsWith(text))
 
 /**
  * Passes over each `100 Continue` before the answer. Some servers send it to every POST, and a client has to read it though

@@ -1,8 +1,8 @@
 import { PARTNER_LIMITS } from '../config/call-limits.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import type { OutboundDeps } from './address-guard.ts'
+import type { CallFailure } from './call-failure.ts'
 import { NotSent } from './delivery.ts'
-import type { CallFailure } from './exceeded.ts'
 import { HttpCallError, post } from './http-call.ts'
 
 /** Nobody reads the answer. */

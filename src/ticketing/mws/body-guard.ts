@@ -7,14 +7,19 @@ import { problemsText, readShape } from '../../platform/lib/json/shape.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { placed } from '../../platform/lib/utf8.ts'
 import { compressedText, otherCharset } from '../../platform/lib/web/body-text.ts'
-import { dropRest, HeldBody, hasBody, readBody, releaseWhenAnswered } from '../../platform/lib/web/read-body.ts'
+import {
+  dropRest,
+  HeldBody,
+  hasBody,
+  ignoreContentType,
+  readBody,
+  releaseWhenAnswered,
+} from '../../platform/lib/web/read-body.ts'
 import { unavailable } from '../../platform/lib/web/rescode.ts'
 import { bodyRejected } from '../mws-wire/index.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Keeps the Content-Type header while it is hidden from Fastify. */
-    sentType: string | undefined
     /** The body of a notice that came encrypted, readable; undefined for any other. */
     decryptedBody: Buffer | undefined
   }
@@ -36,7 +41,7 @@ interface SentBody {
 export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<Config, 'BODY_TIMEOUT_S'>): void {
   app.removeAllContentTypeParsers()
   app.decorateRequest('decryptedBody', undefined)
-  hideContentType(app)
+  ignoreContentType(app, () => true)
   releaseWhenAnswered(app)
   app.addHook('onSend', (request, _reply, _payload, done) => {
     if (hasBody(request)) dropRest(request.raw)
@@ -48,18 +53,6 @@ export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<C
     request.heldBody = new HeldBody(app.bodyMemory, caller ? `partner ${caller.partner_id}` : 'unknown callers')
     const limits = { bytes: routeOptions.bodyLimit ?? 0, seconds: BODY_TIMEOUT_S }
     return { found: await readBody(request.raw, request.heldBody, limits), seconds: BODY_TIMEOUT_S }
-  })
-}
-
-/** Fastify responds with 415 to a Content-Type that it cannot read, so the header is hidden while the body is read. */
-function hideContentType(app: FastifyInstance): void {
-  app.decorateRequest('sentType', undefined)
-  app.addHook('preParsing', async (request) => {
-    request.sentType = request.headers['content-type']
-    delete request.raw.headers['content-type']
-  })
-  app.addHook('preValidation', async (request) => {
-    if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
   })
 }
 

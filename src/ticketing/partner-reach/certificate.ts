@@ -56,9 +56,9 @@ export const listCertificates = operation(
 )
 
 /** The alert comes later: most are renewed a month before by a machine. */
-const ALERT_WITHIN_S = 14 * 86_400
+const ALERT_WITHIN_S = 14 * DAY_S
 /** A row is written again so often, so that it shows that the host is still called. */
-const WRITTEN_EVERY_S = 86_400
+const WRITTEN_EVERY_S = DAY_S
 /** Partners have a few hosts each. */
 const MAX_KNOWN = 10_000
 

@@ -65,6 +65,13 @@ it('no Host is told in the form of area B where its paths are called; HTTP/1.0 n
   expectFailure(await sendRaw('POST /oauth/v2/api/token HTTP/1.0\r\n\r\n'), { rescode: 20001 })
 })
 
+it('no Host is told after what was asked before it on the connection', async () => {
+  const a5 = 'POST /oauth/v2/api/resource/get_userinfo?access_token=x HTTP/1.1\r\n'
+  const { status, text } = await sendRaw(`${a5}Host: x\r\nContent-Length: 0\r\n\r\n${a5}Content-Length: 0\r\n\r\n`)
+  expect(status).toBe(200)
+  expect(text).toMatch(/^\{"rescode":\d+[^\n]*\}HTTP\/1\.1 400 Bad Request/)
+})
+
 it('an expectation that nobody knows is none', async () => {
   for (const expectation of ['200-ok', '100-continued', 'x=y']) {
     const head = `POST /oauth/v2/api/token HTTP/1.1\r\nHost: x\r\nExpect: ${expectation}\r\nConnection: close\r\n`

@@ -58,7 +58,8 @@ const asIssue: z.core.$ZodErrorMap = (issue) => {
 }
 
 function atLeast(origin: string, least: number | bigint): LocalizedText {
-  if (origin === 'array') return localized('must-have-least-entries', { least })
+  if (origin === 'array')
+    return least === 1 ? localized('must-have-entry') : localized('must-have-least-entries', { least })
   if (origin !== 'string') return localized('must-be-at-least', { least })
   return least === 1 ? localized('must-have-a-character') : localized('must-have-least-characters', { least })
 }
@@ -84,11 +85,11 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
 /** Further problems are reported after these are fixed. */
 const MAX_PROBLEMS = 50
 
-/** Of an address or a form: PostgreSQL has no such text. JSON is refused for it when it is read. */
+/** Texts with NUL, which PostgreSQL cannot store, of queries and forms. JSON with one is refused when it is read. */
 const withNul = (value: unknown): Problem[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value)
-        .filter(([, text]) => typeof text === 'string' && text.includes('\0'))
+        .filter(([, text]) => [text].flat().some((one) => typeof one === 'string' && one.includes('\0')))
         .map(([name]) => ({ field: echo(name), problem: localized('must-have-no-nul-character') }))
     : []
 

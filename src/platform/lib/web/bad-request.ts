@@ -22,15 +22,8 @@ export const unreadableRequest =
     sendFailure(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply, native)
   }
 
-/** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
-export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
-  const what = tooLong ? 'the request line and headers are longer than 32 KiB' : 'not HTTP'
-  const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
+/** The envelope of the area that the request is for, by how it begins; then the connection is closed. */
+export function badRequestAnswer(what: string, began: string) {
   const isAreaB = AREA_B.test(began)
   const envelope = isAreaB ? { code: 300, describe: what, partnerId: '' } : failureEnvelope(invalidRequest(what))
   const body = JSON.stringify(envelope)
@@ -41,6 +34,19 @@ export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unk
     'X-Request-Id': randomUUID(),
     Connection: 'close',
   }
+  return { headers, body }
+}
+
+/** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
+export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const what = tooLong ? 'the request line and headers are longer than 32 KiB' : 'not HTTP'
+  const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
+  const { headers, body } = badRequestAnswer(what, began)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)

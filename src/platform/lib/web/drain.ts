@@ -3,7 +3,7 @@ import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
-import { UNREAD_MS } from './request-limit.ts'
+import { MOST_UNREAD_MS, UNREAD_MS } from './request-limit.ts'
 
 /** How an HTTP server stops without cutting off a request that has been sent to it. */
 
@@ -43,8 +43,11 @@ async function stopListening(server: Server): Promise<void> {
 const openConnections = (server: Server): Promise<number> =>
   new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 
-/** How long open connections may still bring requests once there are no new ones: balancers hold a pool of them. */
-const LAST_REQUESTS_MS = 1_000
+/**
+ * How long open connections may still bring requests once there are no new ones: balancers hold a pool of them, and what
+ * was refused for load is not read for a while.
+ */
+const LAST_REQUESTS_MS = MOST_UNREAD_MS + 50
 /** Without a delay, for somebody at a terminal: only requests on their way or not read yet are waited for. */
 const LAST_REQUESTS_AT_ONCE_MS = UNREAD_MS + 50
 const LOOK_EVERY_MS = 20

@@ -5,6 +5,9 @@ import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './rea
 import { formDecoded } from './request-target.ts'
 import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
+/** A form without fields has no body; of any other type a POST without one is no form. */
+const FORM = /^application\/x-www-form-urlencoded\b/i
+
 /**
  * Makes this plugin read forms up to `bodyLimit`, and nothing else. Memory for the announced length of a form is
  * reserved in the share of `holder`: all forms have one together, as most of their senders are not signed in yet. `parser`
@@ -34,9 +37,6 @@ export async function acceptForms(
     if (!request.heldBody.add(Math.min(announced, bodyLimit))) throw unavailable()
   })
 }
-
-/** Such a form may be empty: one without fields. */
-const FORM = /^application\/x-www-form-urlencoded\b/i
 
 /** A form as it was sent. */
 const isSent = (body: unknown): body is { readonly text: string } => typeof body === 'object' && body !== null

@@ -13,7 +13,7 @@ export function httpServer(readiness: Readiness): Server {
     requireHostHeader: false, // Node's own 400 has no envelope; RequestLimit refuses what lacks it
     ServerResponse: drainingResponse(readiness),
   })
-  // So does its 417. A server may ignore an expectation that it does not know (RFC 9110 §10.1.1).
+  // Nor has its 417. A server may ignore an expectation that it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   return server
 }

@@ -89,12 +89,22 @@ export function acceptAnyBodyUnread(app: FastifyInstance): void {
 }
 
 /**
- * Where no body is read its Content-Type says nothing. Fastify would answer 415 to one that is none, such as `json` or an
- * empty one, before any route, and to a known one without a body.
+ * Hides the Content-Type while a body is read, or passed over. Fastify would answer 415 to one that is none, such as `json`
+ * or an empty one, before any route, and to a known one without a body.
  */
 export function ignoreContentType(app: FastifyInstance, when: (request: FastifyRequest) => boolean): void {
+  if (!app.hasRequestDecorator('sentType')) {
+    app.decorateRequest('sentType', undefined)
+    app.addHook('preValidation', (request, _reply, done) => {
+      if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
+      done()
+    })
+  }
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (when(request)) delete request.raw.headers['content-type']
+    if (when(request)) {
+      request.sentType ??= request.headers['content-type']
+      delete request.raw.headers['content-type']
+    }
     done(null, payload)
   })
 }
@@ -170,6 +180,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set while a body of this request is in memory. */
     heldBody: HeldBody | null
+    /** The Content-Type while it is hidden from Fastify. */
+    sentType: string | undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 
 declare module 'fastify' {
@@ -18,7 +19,7 @@ declare module 'fastify' {
  * second refusal.
  */
 export const UNREAD_MS = 250
-const MOST_UNREAD_MS = 1_000
+export const MOST_UNREAD_MS = 1_000
 /** So many of them are read again in a millisecond. A refusal costs as much as a refresh. */
 const READ_AGAIN_PER_MS = 4
 
@@ -76,7 +77,8 @@ export class RequestLimit {
       connection.used = true
       if (request.headers.host === undefined && request.httpVersion === '1.1') {
         connection.ending = true
-        server.emit('clientError', withoutHost(request), request.socket)
+        const { headers, body } = badRequestAnswer('the Host header is missing', `${request.method} ${request.url}`)
+        response.writeHead(400, headers).end(body)
         return
       }
       if (++connection.unanswered > MAX_UNANSWERED) {
@@ -127,10 +129,6 @@ export class RequestLimit {
     answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
   }
 }
-
-/** As Node tells what it cannot read. */
-const withoutHost = ({ method, url }: IncomingMessage): Error =>
-  Object.assign(new Error('no Host header'), { rawPacket: Buffer.from(`${method} ${url}`) })
 
 /** Tells the app of its limit; called once, before the rooms. */
 export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit): void {

@@ -13,7 +13,7 @@ import {
   createTestOrder,
   LARGE_ID_BITS,
   payTestOrder,
-  queryOfTest,
+  queryTestOrder,
   unpaidOrder,
   unusedOrder,
 } from './test-order.ts'
@@ -67,7 +67,7 @@ export const orderQuery = defineStep({
   expects: { ...BUY_CHECKS, 'order-status': 'error', quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const order = await unusedOrder(context)
-    const body = await queryOfTest(context, order)
+    const body = await queryTestOrder(context, order)
     if (!body) return
     const { orderStatus, ...said } = body
     const status = { path: 'body.orderStatus', expected: String(ORDER_STATUS.issued), actual: String(orderStatus) }
@@ -93,7 +93,7 @@ export const largeOrderId = defineStep({
     context.beginTest()
     const { order_id } = await createTestOrder(context, 'large-id', main, { idBits: LARGE_ID_BITS })
     const { order } = await payTestOrder(context, order_id, ANY_PAYMENT)
-    await queryOfTest(context, order)
+    await queryTestOrder(context, order)
   },
 })
 

@@ -11,7 +11,7 @@ import type { StepContext } from '../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
 import { fieldIn, otherOrder, wantedApproval } from './notice-body.ts'
 import { defineStep } from './step.ts'
-import { BUY_CHECKS, buyTestOrder, checkQuantities, queryOfTest } from './test-order.ts'
+import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from './test-order.ts'
 
 /** The checks of askForRefund. */
 const REFUND_CHECKS = { ...BUY_CHECKS, 'refund-state': 'error' } as const
@@ -101,7 +101,7 @@ export const refundAgain = defineStep({
 /** The partner's count of refunded tickets is ours. */
 async function checkRefunded(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const said = await queryOfTest(context, order)
+  const said = await queryTestOrder(context, order)
   if (said) await checkQuantities(context, said, { refundedQuantity: order.refunded_quantity })
 }
 

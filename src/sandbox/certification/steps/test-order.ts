@@ -113,7 +113,7 @@ async function issuedLater(context: Paying, paying: Order): Promise<Order> {
 }
 
 /** What the partner says about an order; undefined where the query was no success. */
-export async function queryOfTest(context: StepContext, order: Order) {
+export async function queryTestOrder(context: StepContext, order: Order) {
   const { order_id: orderId, partner_order_id } = order
   const result = await context.call('order-query', { orderId, partnerOrderId: partner_order_id ?? '' }, { orderId })
   return result.outcome === 'success' ? result.answer.body : undefined

@@ -11,7 +11,7 @@ import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
 import { type Order, otherOrder, wantedConsumption } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
 import { defineStep } from '../step.ts'
-import { BUY_CHECKS, buyTestOrder, checkQuantities, queryOfTest } from '../test-order.ts'
+import { BUY_CHECKS, buyTestOrder, checkQuantities, queryTestOrder } from '../test-order.ts'
 import { checkReportedVouchers } from '../vouchers.ts'
 
 /** A refund that the platform itself would never ask for: the partner has to refuse it. */
@@ -70,7 +70,7 @@ async function oneUsed(
 /** The numbers of the partner are ours: what was refused counts nowhere. */
 async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
-  const said = await queryOfTest(context, order)
+  const said = await queryTestOrder(context, order)
   const known = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
   if (said) await checkQuantities(context, said, known)
 }
@@ -103,7 +103,7 @@ export const foreignCode = defineStep({
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
     context.beginTest()
     const orderId = order.order_id
-    const said = await queryOfTest(context, order)
+    const said = await queryTestOrder(context, order)
     if (said) {
       const { voucherList, credentialList, usedQuantity: used, voucherType } = said
       const reported = codesIn(voucherList, credentialList)

@@ -27,7 +27,7 @@ function messageTo(
   })
 }
 
-/** A mail to a person about their account. */
+/** One mail; the queue tries it again. */
 async function mailPerson(deps: Deps, told: PersonMessage): Promise<void> {
   deps.assertLeaseHeld?.()
   try {
@@ -105,7 +105,7 @@ export const forgottenPasswordTask: Task = async (deps, payload) => {
   })
 }
 
-const TEXTS = { live: 'mail.app_request_live', change: 'mail.app_request_change' }
+const REQUEST_TEXTS = { live: 'mail.app_request_live', change: 'mail.app_request_change' }
 const ofRequest = z.object({ requestId: z.string() })
 
 /** Operators are told that a team has asked for something; nothing where it is decided by now. */
@@ -123,7 +123,7 @@ export const sendRequestMailTask: Task = async (deps, payload) => {
     date: deps.clock.now(),
     told: at,
     subject: (t) => t('mail.app_request_subject', { name }),
-    text: (t, time) => t(TEXTS[kind], { name, time, url }),
+    text: (t, time) => t(REQUEST_TEXTS[kind], { name, time, url }),
   })
 }
 

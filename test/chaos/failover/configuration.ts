@@ -56,6 +56,7 @@ bootstrap:
     loop_wait: 5
     retry_timeout: 5
     synchronous_mode: true
+    synchronous_mode_strict: true
     postgresql: { use_pg_rewind: true, parameters: { max_connections: 200 } }
   initdb: [{ encoding: UTF8 }, { locale: C.UTF-8 }, data-checksums]
 postgresql:

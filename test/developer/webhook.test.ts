@@ -75,7 +75,10 @@ describe('the webhook of an app', () => {
     const { url } = await receiver(204)
     const newcomer = await founder(world)
     const without = await withWebhook(url, newcomer)
-    expect([without.answer.status, seen(without.answer)]).toEqual([403, expect.stringContaining('To make a secret, your account needs')])
+    expect([without.answer.status, seen(without.answer)]).toEqual([
+      403,
+      expect.stringContaining('To make a secret, your account needs'),
+    ])
     const { path, secret, appKey } = await withWebhook(url)
     expect(secret).toMatch(/^whsec_/)
     expect(seen(await owner.browser.open(path))).toContain('Make a new signing secret')

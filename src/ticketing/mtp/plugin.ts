@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { MOUNT, mountsOf, prefixOf, spelled } from '../../platform/config/mounts.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { showContentType } from '../../platform/lib/web/read-body.ts'
 import { pathAsSent } from '../../platform/lib/web/request-target.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
 import { answerRejection, rejectInEnvelope } from '../mws/index.ts'
@@ -11,6 +12,7 @@ import { noticeRoutes, REJECTIONS } from './routes.ts'
 /** Below a prefix there is only B1: a caller of another path there is a partner's program. */
 const unknownPartnerPaths: FastifyPluginAsync<{ deps: NoticeDeps }> = async (app, { deps }) => {
   const first = `${spelled(app.prefix)}/lv/`
+  showContentType(app)
   rejectInEnvelope(app, deps, REJECTIONS)
   app.setNotFoundHandler(({ raw }) => {
     throw raw.url?.startsWith(first) ? firstVersion(app.prefix + MOUNT) : noSuchPath()

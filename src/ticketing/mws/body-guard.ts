@@ -14,6 +14,7 @@ import {
   ignoreContentType,
   readBody,
   releaseWhenAnswered,
+  showContentType,
 } from '../../platform/lib/web/read-body.ts'
 import { unavailable } from '../../platform/lib/web/rescode.ts'
 import { bodyRejected } from '../mws-wire/index.ts'
@@ -42,6 +43,7 @@ export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<C
   app.removeAllContentTypeParsers()
   app.decorateRequest('decryptedBody', undefined)
   ignoreContentType(app, () => true)
+  showContentType(app)
   releaseWhenAnswered(app)
   app.addHook('onSend', (request, _reply, _payload, done) => {
     if (hasBody(request)) dropRest(request.raw)

@@ -93,19 +93,21 @@ export function acceptAnyBodyUnread(app: FastifyInstance): void {
  * or an empty one, before any route, and to a known one without a body.
  */
 export function ignoreContentType(app: FastifyInstance, when: (request: FastifyRequest) => boolean): void {
-  if (!app.hasRequestDecorator('sentType')) {
-    app.decorateRequest('sentType', undefined)
-    app.addHook('preValidation', (request, _reply, done) => {
-      if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
-      done()
-    })
-  }
+  if (!app.hasRequestDecorator('sentType')) app.decorateRequest('sentType', undefined)
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (when(request)) {
       request.sentType ??= request.headers['content-type']
       delete request.raw.headers['content-type']
     }
     done(null, payload)
+  })
+}
+
+/** Where the header is looked at, or kept with the call. */
+export function showContentType(app: FastifyInstance): void {
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
+    done()
   })
 }
 

@@ -148,7 +148,10 @@ const LAST_DIGITS = 4
 const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
-/** Users with this passport or phone number (typed with or without its leading +); of the number, the last four digits are shown. */
+/**
+ * Users with this passport or phone number (typed with or without its leading +); of the number, the last four digits are
+ * shown.
+ */
 export async function findUsers({ db }: Deps, text: string, limit: number) {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')

@@ -4,5 +4,5 @@ export { ACTIONS, ALL_ACTIONS, actionOf, PERMISSIONS, ROUTE_ROLES } from './all.
 export { EXPORT_FORMATS, type ExportFormat, exportOf, exportQuery, linesOf, pagesOf } from './export.ts'
 export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.ts'
 export { columnsOn, nameOfFact, shownOf } from './shown.ts'
-export { choiceOf, hintOf, labelOf } from './texts.ts'
+export { choiceOf, hintOf, labelOf, sharedChoice } from './texts.ts'
 export { numberIfOne, pairsOf, recordIn, rowsIn, shownOnce, tableOf, type Values, withCounts } from './values.ts'

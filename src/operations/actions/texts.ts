@@ -29,7 +29,12 @@ export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: 
 
 /** What one of the values of a field is called, where it has a text of its own. */
 export function choiceOf(t: Translate, action: Pick<Action, 'id'>, name: string, value: string): string | undefined {
-  const keys = [`${keyOf(t, action, name)}.${value}`, `choice.${name}.${value}`]
-  const key = keys.find((candidate) => t.has(candidate))
-  return key && t(key)
+  const key = `${keyOf(t, action, name)}.${value}`
+  return t.has(key) ? t(key) : sharedChoice(t, name, value)
+}
+
+/** As `choiceOf`, of a field that means the same in every action. */
+export function sharedChoice(t: Translate, name: string, value: string): string | undefined {
+  const key = `choice.${name}.${value}`
+  return t.has(key) ? t(key) : undefined
 }

@@ -3,7 +3,7 @@ import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
-import { columnsOn, type Field, labelOf, numberIfOne, pairsOf, type Values } from '../actions/index.ts'
+import { columnsOn, type Field, labelOf, numberIfOne, pairsOf, sharedChoice, type Values } from '../actions/index.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { at, hrefOf, stateCell, text, time, yesNo } from './texts.ts'
 
@@ -21,8 +21,8 @@ export function cellFor(name: string, value: unknown, t: Translate, own?: string
   if (value instanceof LocalizedText) return text(trafficTexts(t.locale).reason(value))
   if (typeof value === 'boolean') return yesNo(value, t)
   if (STATES.has(name)) return stateCell(String(value), t)
-  const choice = `choice.${name}.${String(value)}`
-  if (t.has(choice)) return text(t(choice))
+  const choice = sharedChoice(t, name, String(value))
+  if (choice) return text(choice)
   const shown = inWords(value).slice(0, LONGEST)
   if (isRecord(value)) return withMoments(shown)
   const page = PAGES[name]

@@ -99,7 +99,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       lead: context.t(page.lead),
       path: HOME + page.path,
       filters,
-      problems: shownProblems(problems, context.t, labelIn(filters)),
+      problems: shownProblems(problems, context.t, labelAmong(filters)),
       ...list,
       next: list.next === null ? null : `?${new URLSearchParams({ ...others, after: list.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
@@ -200,11 +200,11 @@ function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext):
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
-const labelIn = (fields: readonly Field[]) => (name: string) => fields.find((field) => field.name === name)?.label
+const labelAmong = (fields: readonly Field[]) => (name: string) => fields.find((field) => field.name === name)?.label
 
 /** Problems that the operator can fix; the page shows them above its form. Refusals are in the reader's language. */
 function problemsOf(error: unknown, { t, locale }: PageContext, fields: readonly Field[]): ShownProblem[] | undefined {
-  if (error instanceof InvalidInput) return shownProblems(error.problems, t, labelIn(fields))
+  if (error instanceof InvalidInput) return shownProblems(error.problems, t, labelAmong(fields))
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
   if (error instanceof RefusedRequest) return [{ label: '', problem: trafficTexts(locale).reason(error.describe) }]
   return [{ label: '', problem: error.message, isEnglish: true }]

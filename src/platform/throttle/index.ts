@@ -1,6 +1,6 @@
 /** Failed attempts and rate limits, counted for all processes of a database. Below all other rooms. */
 
-export { countOwnChange, countUse, countWithin, mayInvite, throttleKey } from './attempts.ts'
+export { countUse, countWithin, throttleKey } from './attempts.ts'
 export {
   CLIENT_WINDOW_S,
   clearFailures,
@@ -13,5 +13,6 @@ export {
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
 export { networkOf, siteOf, subnetOf } from './network.ts'
+export { countOwnChange, mayInvite } from './quotas.ts'
 export { APP_RATES, openRateLimiter } from './rate-limiter.ts'
 export { signInLimits } from './sign-in.ts'

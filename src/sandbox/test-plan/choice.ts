@@ -1,18 +1,13 @@
 import { z } from 'zod'
 import { issue, problem } from '../../platform/lib/json/field-problem.ts'
-import { date, price } from '../../platform/lib/json/fields.ts'
+import { date, isStorable, price } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { listed } from '../../platform/lib/localized-text.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
 import { conditions, storedConditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
-const product = z
-  .string()
-  .trim()
-  .min(1)
-  .max(255)
-  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), problem('must-have-no-nul'))
+const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
 
 const money = price().refine((value) => value >= 0 && value < 100_000_000, problem('must-be-payable'))
 

@@ -60,7 +60,10 @@ export function onlyRequested(
   return { good: [...byKey.values()], problems: [...problems, ...unrequested] }
 }
 
-/** Stores a calendar, or a part of it, and records it in the product's history; an incomplete one removes nothing; `held`: why. */
+/**
+ * Stores a calendar, or a part of it, and records it in the product's history. An incomplete one removes nothing; `held` says
+ * why a removal of most entries was held back.
+ */
 export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
   return deps.db.tx(async (db) => {

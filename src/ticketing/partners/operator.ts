@@ -68,7 +68,10 @@ type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
 
 const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
 
-/** What operators do with partners. `testCallWith`: how a call with a new secret is tried; `breakerOf`: since when the partner is not called. */
+/**
+ * What operators do with partners. `testCallWith`: how a call with a new secret is tried; `breakerOf`: since when the partner
+ * is not called.
+ */
 export const partnerActions = <Given extends Deps>(
   testCallWith: TestCallWith<Given>,
   breakerOf: (deps: Deps, partner: OnePartner) => Promise<object>,

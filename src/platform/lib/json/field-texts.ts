@@ -119,7 +119,6 @@ export const FIELD_PROBLEMS = {
   'must-have-least-characters': 'must have at least {least} characters',
   'must-have-a-character': 'must have at least 1 character',
   'must-have-no-more-than-one': 'must have at most 1 character',
-  'must-be-guid': 'must be a UUID',
   'must-be-uuid': 'must be a UUID',
   'must-be-iso-time': 'must be an ISO 8601 time',
   'must-be-valid': 'is not valid',

@@ -54,10 +54,11 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
 
+/** Whether PostgreSQL can store a text. */
+export const isStorable = (value: string): boolean => !/[\0\p{Surrogate}]/u.test(value)
+
 /** A text that PostgreSQL can store, at most 255 characters. */
-export const storable = text()
-  .max(255)
-  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), problem('must-have-no-nul'))
+export const storable = text().max(255).refine(isStorable, problem('must-have-no-nul'))
 
 /** A text of a request that is "" when empty: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')

@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, LocalizedText>> = {
 }
 
 const FORMATS: Readonly<Record<string, LocalizedText>> = {
-  guid: localized('must-be-guid'),
+  guid: localized('must-be-uuid'),
   uuid: localized('must-be-uuid'),
   datetime: localized('must-be-iso-time'),
 }

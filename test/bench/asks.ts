@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { altered } from '../altered.ts'
 import { BARE_TEXT } from './contestants/bare-answers.ts'
 import type { Name } from './contestants/contestant.ts'
 import { CALLBACK, STATE, seedCodes } from './fixtures/codes.ts'
@@ -67,8 +68,7 @@ export async function rotateAsks(world: FilledWorld, name: Name, count: number):
 /** Real tokens with the last character of their MAC changed; `bare` is told by a word what to answer. */
 export function* forgedAsks({ live }: FilledWorld, name: Name): Iterable<Ask> {
   for (const { token } of live) {
-    const last = token.at(-1) === 'A' ? 'B' : 'A'
-    const forged = name === 'bare' ? `refuse${token}` : token.slice(0, -1) + last
+    const forged = name === 'bare' ? `refuse${token}` : altered(token)
     yield { target: USER_INFO + forged, expect: text(BARE_TEXT.refusal) }
   }
 }

@@ -8,6 +8,7 @@ import type { Browser } from '../acceptance/browser.ts'
 import { type Client, dataOf, type Parameters, pkcePair, tokenSetOf } from '../acceptance/client.ts'
 import { consentForm, visibleText } from '../acceptance/form.ts'
 import { header, queryOf } from '../acceptance/http.ts'
+import { altered } from '../altered.ts'
 import { openWorld, type World } from '../harness.ts'
 import { basicOf, bodyOf, FORM } from '../oidc/app.ts'
 import { clientOf, type Developer, founder, registered, secretOf, tester, withAuthenticator } from '../teams/people.ts'
@@ -207,7 +208,7 @@ describe('a call with an access token that is pasted', () => {
       [read('get_phonenumber', token), t('developer.mend.scope_not_held')],
       [read('get_userinfo', refresh_token), t('developer.mend.refresh_as_access')],
       [userInfo(refresh_token), t('developer.mend.refresh_as_access')],
-      [read('get_userinfo', `${token.slice(0, -1)}_`), t('developer.mend.access_token')],
+      [read('get_userinfo', altered(token)), t('developer.mend.access_token')],
       [`curl '${home()}/oauth2/userinfo?access_token=${token}'`, t('developer.mend.bearer')],
       [`curl ${home()}/oauth2/userinfo`, t('developer.mend.bearer')],
       [`curl -X GET ${home()}/oauth2/userinfo -d access_token=${token}`, t('developer.mend.bearer')],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type App, Client, type Consented, dataOf, pkcePair, type TokenSet, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
+import { altered } from '../altered.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { everybodyUrl, SHARDS } from '../one-table.ts'
 
@@ -37,7 +38,6 @@ const tokens = async (to = app) => {
   const user = await client.makeUser()
   return { user, tokens: await client.getTokens(await client.signedIn(user, to), to) }
 }
-const lastChanged = (text: string): string => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')
 const invalid = ({ code }: Consented) => ({ rescode: 20013, message: `Invalid authorization code: ${code}` })
 /** Since then; tokens that one statement wrote carry one transaction id. */
 const mostTokensOfOneStatement = async (since: number): Promise<number> =>
@@ -95,7 +95,7 @@ describe('exchanges that share a statement', () => {
       exchange(unknown),
       exchange(blocked),
       exchange(withdrawn),
-      exchange({ consented: { ...one.consented, code: lastChanged(one.consented.code) } }),
+      exchange({ consented: { ...one.consented, code: altered(one.consented.code) } }),
       exchange(three),
       client.exchange({ ...app, app_secret: 'wrong' }, one.consented),
     ]
@@ -158,7 +158,7 @@ describe.each(['fixed', 'rotating'])('refreshes that share a statement, policy %
       refresh(blocked),
       refresh(withdrawn),
       client.refresh(own, one.tokens.access_token),
-      client.refresh(own, lastChanged(one.tokens.refresh_token)),
+      client.refresh(own, altered(one.tokens.refresh_token)),
       refresh(twice),
       refresh(twice),
     ])
@@ -202,7 +202,7 @@ describe('reads that share a statement', () => {
       [read(late), 20020],
       [read(unknown), 20009],
       [read(withdrawn), 20009],
-      [client.userInfo(lastChanged(one.tokens.access_token)), 20009],
+      [client.userInfo(altered(one.tokens.access_token)), 20009],
       [client.userInfo(one.tokens.refresh_token), 20009],
       [client.userInfo(''), 20007],
       [read(suspended), 20011],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { altered } from '../../altered.ts'
 import { CORPUS_APPS, REDIRECT_CORPUS } from '../../redirect-corpus.ts'
 import type { Browser } from '../browser.ts'
 import { ALICE, type App, BOB, Client, DEMO_APP, newState, tokenSetOf } from '../client.ts'
@@ -257,9 +258,17 @@ describe.each(['200', 'native'] as const)('row 13: a consent form that is not ou
     for (const name of names) {
       const value = form.fields[name] ?? ''
       const middle = Math.floor(value.length / 2)
-      const flipped = value.slice(0, middle) + (value[middle] === 'A' ? 'B' : 'A') + value.slice(middle + 1)
-      for (const altered of [flipped, `${value}A`, value.slice(1), value.slice(0, -1), '', 'null', '{}', '%']) {
-        const answer = await approve({ ...form, fields: { ...form.fields, [name]: altered } }, browser)
+      for (const wrong of [
+        altered(value, middle),
+        `${value}A`,
+        value.slice(1),
+        value.slice(0, -1),
+        '',
+        'null',
+        '{}',
+        '%',
+      ]) {
+        const answer = await approve({ ...form, fields: { ...form.fields, [name]: wrong } }, browser)
         expectPageFailure(answer, 20007, mode)
       }
       const { [name]: _, ...others } = form.fields

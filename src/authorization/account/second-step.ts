@@ -14,6 +14,7 @@ import {
 } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { AMR } from './amr.ts'
 import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
@@ -62,13 +63,8 @@ export interface SecondStep extends UserRowKey {
   readonly isPassword: (passwordHash: string | undefined) => boolean
 }
 
-function opened(keys: Keys, text: string) {
-  try {
-    return kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS)))
-  } catch {
-    return undefined
-  }
-}
+const opened = (keys: Keys, text: string) =>
+  readOr(() => kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS))), undefined)
 
 /** Undefined for what is forged or too old; costs no statement. */
 export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {

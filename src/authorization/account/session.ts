@@ -6,6 +6,7 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { clearFailures, countWithin, throttleKey } from '../../platform/throttle/index.ts'
 import { AMR } from './amr.ts'
@@ -130,13 +131,8 @@ export async function endOwnSession(deps: Deps, cookieValue: string | undefined)
   })
 }
 
-function openedIdToken({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string {
-  try {
-    return sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''
-  } catch {
-    return ''
-  }
-}
+const openedIdToken = ({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string =>
+  readOr(() => (sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''), '')
 
 /** Ends the session of this cookie, if there is one. */
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {

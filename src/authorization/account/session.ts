@@ -1,7 +1,7 @@
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
@@ -122,11 +122,11 @@ export async function endOwnSession(deps: Deps, cookieValue: string | undefined)
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
   const { routingKey, sessionHash, cid, userId, fromUpstream } = session
-  return deps.db.of(routingKey).tx(async (db) => {
+  return inTransactionOf(deps, routingKey, async (inside, db) => {
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
     const actor = asPerson(deps.actor, session)
-    await recordAudit({ ...deps, db }, { event: 'user_signed_out', actor, routingKey, cid, userId })
+    await recordAudit(inside, { event: 'user_signed_out', actor, routingKey, cid, userId })
     return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
   })
 }

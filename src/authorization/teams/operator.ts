@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { action, type Shown } from '../../platform/lib/action.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -26,8 +26,7 @@ async function listTeams({ db }: Deps, filter: TeamFilter) {
 
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside) => {
     const team_id = await createEmptyTeam(inside, name)
     await sendInvitation(inside, team_id, { mail, role: 'owner' })
     return { team_id }
@@ -38,8 +37,7 @@ const giveApp = (
   deps: Deps,
   { app_key, team_id: given }: z.output<typeof givenApp>,
 ): Promise<{ app_key: string; team_id: string }> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside, db) => {
     await showMicroApp(inside, app_key)
     const team_id = await teamOf(db, given)
     await operators.giveApp(db, app_key, team_id, deps.clock.now())

@@ -120,7 +120,7 @@ export async function changePassport(
   const before = await passportOf(db, key)
   const known = before === undefined ? undefined : await findCredential(db, before)
   if (!known) return 'ended'
-  if ((await isPassportTaken(db, value)).taken) return 'taken'
+  if (await isPassportTaken(db, value)) return 'taken'
   await tell()
   await store.deleteChange(db, key, 'mail') // of another address
   await endLinks(db, key, clock.now())

@@ -72,10 +72,8 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
   const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))
   return inTransaction(deps, async (inside, db) => {
     const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
-    const taken = await takenPassports(
-      db,
-      users.map(({ passport }) => normalName(passport)),
-    )
+    const passports = users.map(({ passport }) => normalName(passport))
+    const taken = new Set(await takenPassports(db, passports))
     const seen = { keys: new Set<string>(), passports: new Set<string>() }
     const isTaken = (passport: string): boolean =>
       seen.passports.has(normalName(passport)) || taken.has(normalName(passport))

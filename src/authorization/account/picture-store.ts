@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 interface NewPicture {
@@ -23,17 +23,13 @@ export async function setPicture(db: Db, key: UserRowKey, { id, bytes, url }: Ne
   )
 }
 
-export const deletePicture = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<number> =>
+export const deletePicture = (db: Db, person: UserRowKey): Promise<number> =>
+  db.of(person.routingKey).exec(sql`delete from profile_picture where ${ofPerson(person)}`)
+
+export const findPicture = (db: Db, routingKey: number, id: string): Promise<Buffer | undefined> =>
   db
     .of(routingKey)
-    .exec(sql`delete from profile_picture where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`)
-
-export const findPicture = async (db: Db, routingKey: number, id: string): Promise<Buffer | undefined> =>
-  (
-    await db
-      .of(routingKey)
-      .maybe(
-        z.object({ bytes: z.instanceof(Buffer) }),
-        sql`select bytes from profile_picture where routing_key = ${routingKey} and picture_id = ${id}`,
-      )
-  )?.bytes
+    .maybeValue(
+      z.instanceof(Buffer),
+      sql`select bytes from profile_picture where routing_key = ${routingKey} and picture_id = ${id}`,
+    )

@@ -35,7 +35,7 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
   await refuseWeakInput(password, user.passport)
   const passwordHash = await hashPassword(password)
   await inTransactionOf(deps, key.routingKey, async (inside, db) => {
-    const { taken } = await isPassportTaken(db, user.passport)
+    const taken = await isPassportTaken(db, user.passport)
     const isNew = (await store.insertProfile(db, key, user)) > 0
     if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
     const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)

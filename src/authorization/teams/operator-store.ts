@@ -32,13 +32,8 @@ export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Pro
 }
 
 /** Two at most. */
-export const teamsNamed = async (db: Db, name: string): Promise<string[]> =>
-  (
-    await db.many(
-      z.object({ team_id: z.string() }),
-      sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`,
-    )
-  ).map(({ team_id }) => team_id)
+export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
+  db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)
 
 /** The team that has the app; an app belongs to one at most. */
 export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Promise<number> =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -23,14 +23,8 @@ export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<num
         on conflict do nothing`,
   )
 
-export const isDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
-  (
-    await db.one(
-      z.object({ found: z.boolean() }),
-      sql`select exists (select 1 from developer
-            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}) as found`,
-    )
-  ).found
+export const isDeveloper = (db: Db, person: UserRowKey): Promise<boolean> =>
+  db.value(z.boolean(), sql`select exists (select 1 from developer where ${ofPerson(person)}) as found`)
 
 export const insertTeam = (db: Db, teamId: string, name: string, now: Date): Promise<number> =>
   db.exec(sql`insert into team (team_id, name, created_at) values (${teamId}, ${name}, ${now})`)
@@ -57,24 +51,20 @@ export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }
   )
 
 /** Their teams, by name. */
-export const teamsOfPerson = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<Membership[]> =>
+export const teamsOfPerson = (db: Db, person: UserRowKey): Promise<Membership[]> =>
   db.many(
     membership,
     sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
-        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        where ${ofPerson(person, 'm')}
         order by lower(t.name), t.team_id`,
   )
 
 /** Undefined for whoever is no member, and for text that is not an id. */
-export const findMembership = (
-  db: Db,
-  { routingKey, cid, userId }: UserRowKey,
-  teamId: string,
-): Promise<Membership | undefined> =>
+export const findMembership = (db: Db, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
   db.maybe(
     membership,
     sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
-        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        where ${ofPerson(person, 'm')}
           and m.team_id::text = ${teamId}`,
   )
 
@@ -161,9 +151,7 @@ export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
   )
 
 /** Until the end of the transaction; false for somebody who is no developer. */
-export const lockDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
-  (await db.exec(
-    sql`select from developer where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} for update`,
-  )) === 1
+export const lockDeveloper = async (db: Db, person: UserRowKey): Promise<boolean> =>
+  (await db.exec(sql`select from developer where ${ofPerson(person)} for update`)) === 1
 
 export const TEAM_RETENTION: readonly Retention[] = [...INVITATION_RETENTION, ...REQUEST_RETENTION]

@@ -106,9 +106,9 @@ export const findTaken = (
 const FIRST_ID = 10_001n
 
 /** The lowest that is free. */
-export const nextPartnerId = async (db: Db): Promise<bigint> => {
-  const { next } = await db.one(
-    z.object({ next: z.coerce.bigint() }),
+export const nextPartnerId = (db: Db): Promise<bigint> =>
+  db.value(
+    z.coerce.bigint(),
     sql`select min(id) as next
     from (
       select ${FIRST_ID}::bigint as id
@@ -117,8 +117,6 @@ export const nextPartnerId = async (db: Db): Promise<bigint> => {
     ) candidate
     where not exists (select 1 from partner where partner_id = id)`,
   )
-  return next
-}
 
 export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<number> => {
   const row = { ...input, status: 'active', created_at: now, updated_at: now }

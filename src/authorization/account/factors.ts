@@ -4,11 +4,10 @@ import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
-import { AMR } from './amr.ts'
 import * as store from './factor-store.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import { recordChange } from './person-mail.ts'
-import { lockSignedIn, type SignedIn } from './session.ts'
+import { AMR, lockSignedIn, type SignedIn } from './session.ts'
 
 /** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
 

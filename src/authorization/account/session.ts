@@ -9,7 +9,6 @@ import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque
 import { readOr } from '../../platform/lib/read-or.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { clearFailures, countWithin, throttleKey } from '../../platform/throttle/index.ts'
-import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './session-store.ts'
 import { lockUser } from './store.ts'
@@ -140,3 +139,12 @@ export async function endSession(deps: Deps, cookieValue: string | undefined): P
   if (!read) return
   await store.deleteSession(deps.db, read.routingKey, read.hash)
 }
+
+/** Values of `amr` (RFC 8176; `pop` is of the Extended Authentication Profile). A recovery code has none of its own: it is a factor more, and no code of an authenticator. */
+export const AMR = {
+  password: ['pwd'],
+  totp: ['pwd', 'otp', 'mfa'],
+  recoveryCode: ['pwd', 'mfa'],
+  /** A key of an authenticator, in hardware or not, that has itself found out who uses it. */
+  passkey: ['pop', 'mfa'],
+} as const

@@ -10,8 +10,7 @@ import { alreadyTaken, noSuchUser } from './errors.ts'
 import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
-import { deletePicture } from './picture-store.ts'
-import { deleteChange, setPhone, updateProfile } from './profile-store.ts'
+import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import {
   maskedUser,

@@ -9,10 +9,9 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
-import * as operators from './operator-store.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
-import { lockTeam } from './store.ts'
+import * as store from './store.ts'
 import { createEmptyTeam } from './team.ts'
 import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 
@@ -20,7 +19,7 @@ import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 
 async function listTeams({ db }: Deps, filter: TeamFilter) {
-  const { rows, next } = await operators.listTeams(db, filter)
+  const { rows, next } = await store.listTeams(db, filter)
   return { teams: rows, next }
 }
 
@@ -40,7 +39,7 @@ const giveApp = (
   inTransaction(deps, async (inside, db) => {
     await showMicroApp(inside, app_key)
     const team_id = await teamOf(db, given)
-    await operators.giveApp(db, app_key, team_id, deps.clock.now())
+    await store.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id }
@@ -48,9 +47,9 @@ const giveApp = (
 
 /** The locked team. */
 async function teamOf(db: Db, given: string): Promise<string> {
-  const [team_id, another] = isUuid(given) ? [given] : await operators.teamsNamed(db, given)
+  const [team_id, another] = isUuid(given) ? [given] : await store.teamsNamed(db, given)
   if (another) throw new InvalidInput([{ field: 'team_id', problem: localized('several-teams') }])
-  if (team_id && (await lockTeam(db, team_id))) return team_id
+  if (team_id && (await store.lockTeam(db, team_id))) return team_id
   throw new InvalidInput([{ field: 'team_id', problem: localized('no-team') }])
 }
 

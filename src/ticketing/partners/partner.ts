@@ -8,10 +8,9 @@ import { operation, type UnchangedSince, unchangedSince } from '../../platform/l
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
-import { listPartners as partnersOf } from './list-store.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
 import * as store from './store.ts'
-import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './store.ts'
+import { openAesKey, openSecret, type PartnerSecret, listPartners as partnersOf, sealSecret } from './store.ts'
 import {
   CONTACT_ROLES,
   type ContactRole,

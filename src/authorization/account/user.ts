@@ -27,12 +27,16 @@ import {
   userFilter,
 } from './wire.ts'
 
-/** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
-export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
+/**
+ * Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. A
+ * `knownHash` is of this password, which nobody looks at then.
+ */
+export const createUser = operation(newUser, async (deps: Deps, given: NewUser, knownHash?: string): Promise<User> => {
+  const { password, ...input } = given
   const user = { ...input, created_at: deps.clock.now() }
   const key = rowKeyOf(user)
-  await refuseWeakInput(password, user.passport)
-  const passwordHash = await hashPassword(password)
+  if (knownHash === undefined) await refuseWeakInput(password, user.passport)
+  const passwordHash = knownHash ?? (await hashPassword(password))
   await inTransactionOf(deps, key.routingKey, async (inside, db) => {
     const taken = await isPassportTaken(db, user.passport)
     const isNew = (await store.insertProfile(db, key, user)) > 0

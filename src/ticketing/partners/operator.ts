@@ -99,6 +99,11 @@ export const partnerActions = <Given extends Deps>(
     related: ({ partner_id, client_id }) => [
       { operation: 'GET /orders', text: 'console.orders.title', page: ['/orders', { partner_id }] },
       { operation: 'GET /traffic', text: 'console.traffic.title', page: ['/traffic', { partner_id }] },
+      {
+        operation: 'GET /traffic',
+        text: 'console.traffic.failed',
+        page: ['/traffic', { partner_id, outcome: 'failed' }],
+      },
       { operation: 'GET /explain', text: 'console.explain.refused', page: ['/search', { q: client_id }] },
       { operation: 'GET /audit', text: 'console.field.history', page: ['/audit', { target: `partner:${partner_id}` }] },
     ],

@@ -161,3 +161,18 @@ it('a form sent after the session has ended leads back to its page, and says tha
     expect(await page.inputValue('input[name=return_to]')).toBe(path)
   }
 })
+
+it('all sections are seen on a phone', async () => {
+  const context = await visit({ size: 'phone', locale: 'en' })
+  await as(context, owner)
+  const page = await tab(context, `${origin}/account`)
+  for (const path of ['/account', '/developer']) {
+    await page.goto(origin + path)
+    const hidden = await page
+      .locator('header nav a')
+      .evaluateAll((links) =>
+        links.filter((link) => link.getBoundingClientRect().right > innerWidth).map((link) => link.textContent),
+      )
+    expect(hidden, path).toEqual([])
+  }
+})

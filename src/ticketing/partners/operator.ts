@@ -13,6 +13,7 @@ import {
   activatePartner,
   createPartner,
   listPartners,
+  newClientId,
   setStage,
   showPartner,
   suspendPartner,
@@ -114,6 +115,7 @@ export const partnerActions = <Given extends Deps>(
     command: 'partner create',
     input: createPartner.input,
     run: (deps: Deps, input: NewPartner) => createPartner(deps, input),
+    suggested: () => ({ client_id: newClientId() }), // sent twice, the form makes one partner
     once: ['client_secret'],
     warnings,
   }),

@@ -188,6 +188,7 @@ export async function sendErrorPage(
     message: error.message,
     retry,
     busy: error.failure.status === 503,
+    missing: error.failure.status === 404,
     failure: error.failure.name,
     failurePage: failurePage(request),
     requestId: request.id,

@@ -1,5 +1,5 @@
 export { actionCommands } from './actions.ts'
-export type { Terminal } from './context.ts'
+export type { Terminal } from './terminal.ts'
 export { type CliContext, openContext } from './context.ts'
 export { importCommand } from './import.ts'
 export { machineCommands, runMigrations } from './machine-commands.ts'

@@ -1,4 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
@@ -76,12 +77,8 @@ export const updateUser = operation(
 )
 
 /** A page of the users that the filter asks for, oldest first. */
-export const listUsers = operation(
-  userFilter,
-  async (deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> => {
-    const { rows, next } = await usersOf(deps.db, filter)
-    return { users: rows, next }
-  },
+export const listUsers = operation(userFilter, (deps: Deps, filter: UserFilter) =>
+  pageNamed('users', usersOf(deps.db, filter)),
 )
 
 /** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */

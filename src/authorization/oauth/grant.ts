@@ -1,3 +1,4 @@
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -9,7 +10,6 @@ import {
   allowedAppsOf,
   countGrantsOfApp,
   countGrantsOfUser,
-  type Grant,
   grantsOfApp,
   grantsOfUser,
   type LiveGrants,
@@ -27,13 +27,9 @@ import {
 /** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
 export const listGrants = operation(
   grantFilter,
-  async ({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> => {
-    const { app_key, cid = 0, user_id = '', ...page } = filter
-    const { rows, next } =
-      app_key === undefined
-        ? await grantsOfUser(db, { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }, page)
-        : await grantsOfApp(db, app_key, page)
-    return { grants: rows, next }
+  ({ db }: Deps, { app_key, cid = 0, user_id = '', ...page }: GrantFilter) => {
+    const person = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    return pageNamed('grants', app_key === undefined ? grantsOfUser(db, person, page) : grantsOfApp(db, app_key, page))
   },
 )
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
-import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { keysOfShard } from '../../platform/db/shards.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
@@ -47,15 +47,8 @@ export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.Deleti
 const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
 /** A page of those who asked for the deletion of their account, oldest first. */
-export const listDeletionRequests = operation(
-  deletionFilter,
-  async (
-    { db }: Deps,
-    page: z.output<typeof deletionFilter>,
-  ): Promise<{ requests: store.DeletionRequest[]; next: string | null }> => {
-    const { rows, next } = await store.listRequests(db, page)
-    return { requests: rows, next }
-  },
+export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, page: z.output<typeof deletionFilter>) =>
+  pageNamed('requests', store.listRequests(db, page)),
 )
 
 /**

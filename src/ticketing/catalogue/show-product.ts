@@ -1,3 +1,4 @@
+import { pageNamed } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { historyOfProduct } from '../../platform/history/index.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -26,13 +27,7 @@ export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id
 })
 
 /** A page of the products of a partner, by its ids. */
-export async function productPage(
-  deps: Deps,
-  filter: ProductFilter,
-): Promise<{ products: ProductSummary[]; next: string | null }> {
-  const { rows, next } = await readProducts(deps.db, filter)
-  return { products: rows, next }
-}
+export const productPage = (deps: Deps, filter: ProductFilter) => pageNamed('products', readProducts(deps.db, filter))
 
 const MOST = 1_000
 

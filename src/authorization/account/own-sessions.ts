@@ -69,7 +69,7 @@ function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: 
 const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and of what was tried, newest first. */
-const signInsOf = operation(signInFilter, ({ db }: Deps, page: z.output<typeof signInFilter>, person: SignedIn) =>
+const signInsOf = operation(signInFilter, ({ db }: Deps, page, person: SignedIn) =>
   pageNamed('signIns', signInsOfUser(db, person, page)),
 )
 

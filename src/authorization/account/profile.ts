@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { z } from 'zod'
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
@@ -40,7 +39,7 @@ const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> 
 /** Changes name, gender and picture; false where the address of a new picture is not https. */
 const editProfile = operation(
   profileForm,
-  (deps: Deps, given: z.output<typeof profileForm>, session: SignedIn): Promise<boolean> =>
+  (deps: Deps, given, session: SignedIn): Promise<boolean> =>
     inTransactionOf(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return true
       const before = await findUser(db, session)

@@ -15,21 +15,17 @@ import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-
 import * as store from './store.ts'
 import {
   maskedUser,
-  type NewUser,
   newUser,
   rowKeyOf,
-  type ShowUserInput,
   showUserInput,
   type User,
-  type UserChanges,
-  type UserFilter,
   type UserKey,
   userChanges,
   userFilter,
 } from './wire.ts'
 
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
-export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
+export const createUser = operation(newUser, async (deps: Deps, { password, ...input }): Promise<User> => {
   const user = { ...input, created_at: deps.clock.now() }
   const key = rowKeyOf(user)
   await refuseWeakInput(password, user.passport)
@@ -51,7 +47,7 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
  */
 export const updateUser = operation(
   userChanges,
-  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }: UserChanges): Promise<User> =>
+  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }): Promise<User> =>
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       await lockExistingUser(db, key)
@@ -77,14 +73,12 @@ export const updateUser = operation(
 )
 
 /** A page of the users that the filter asks for, oldest first. */
-export const listUsers = operation(userFilter, (deps: Deps, filter: UserFilter) =>
-  pageNamed('users', usersOf(deps.db, filter)),
-)
+export const listUsers = operation(userFilter, (deps: Deps, filter) => pageNamed('users', usersOf(deps.db, filter)))
 
 /** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
 export const showUser = operation(
   showUserInput,
-  (deps: Deps, { cid, user_id, reason }: ShowUserInput): Promise<User> =>
+  (deps: Deps, { cid, user_id, reason }): Promise<User> =>
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       const found = await store.findUser(db, key)

@@ -47,7 +47,7 @@ export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.Deleti
 const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
 /** A page of those who asked for the deletion of their account, oldest first. */
-export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, page: z.output<typeof deletionFilter>) =>
+export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, page) =>
   pageNamed('requests', store.listRequests(db, page)),
 )
 

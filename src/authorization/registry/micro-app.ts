@@ -25,7 +25,6 @@ import {
   givenMicroApp,
   type MicroApp,
   type MicroAppChanges,
-  type MicroAppFilter,
   microAppChanges,
   microAppFilter,
   type NewMicroApp,
@@ -71,7 +70,7 @@ export const createMicroApp = operation(
 )
 
 /** A page of the apps that the filter asks for, oldest first. */
-export const listMicroApps = operation(microAppFilter, (deps: Deps, filter: MicroAppFilter) =>
+export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
   pageNamed('apps', appsOf(deps.db, filter)),
 )
 

@@ -17,7 +17,7 @@ import * as apps from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
-import { type AppFields, appFields, keptTeamFields, type RequestFilter, remark, requestFilter } from './wire.ts'
+import { type AppFields, appFields, keptTeamFields, remark, requestFilter } from './wire.ts'
 
 /** What a team asks operators for. What is in force stays until they have decided. */
 
@@ -99,7 +99,7 @@ type OneRequest = z.output<typeof oneRequest>
 
 const noSuchRequest = () => invalidRequest('no such request', { status: 404 })
 
-export const listRequests = operation(requestFilter, ({ db }: Deps, filter: RequestFilter) =>
+export const listRequests = operation(requestFilter, ({ db }: Deps, filter) =>
   pageNamed('requests', store.listRequests(db, filter)),
 )
 

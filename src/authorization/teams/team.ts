@@ -68,7 +68,7 @@ async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<s
 /** A further team of a developer, who owns it. */
 export const createTeam = operation(
   newTeam,
-  (deps: Deps, { name }: { readonly name: string }, person: UserRowKey): Promise<string> =>
+  (deps: Deps, { name }, person: UserRowKey): Promise<string> =>
     inTransaction(deps, async (inside, db) => {
       if (!(await lockUser(db, person))) throw notFound()
       // Two requests at once are counted one after the other.

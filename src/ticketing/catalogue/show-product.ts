@@ -7,7 +7,7 @@ import { beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { pricesFrom } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts } from './product-store.ts'
-import { type OnePartner, type OneProduct, oneProduct, type ProductFilter } from './wire.ts'
+import { type OnePartner, oneProduct, type ProductFilter } from './wire.ts'
 
 const noSuchProduct = (partnerDealId: string): RefusedRequest =>
   new RefusedRequest(localized('no-product', { product: echo(partnerDealId) }), { status: 404 })
@@ -15,7 +15,7 @@ const noSuchProduct = (partnerDealId: string): RefusedRequest =>
 const HISTORY = 50
 
 /** Throws for an unknown product. */
-export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id, partner_deal_id }: OneProduct) => {
+export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id, partner_deal_id }) => {
   const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
   const product = await findProduct(deps.db, key)
   if (!product) throw noSuchProduct(partner_deal_id)

@@ -33,7 +33,7 @@ export async function breakerAllows({ db, calls }: ReachDeps, partnerId: bigint,
 /** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
-export const listBreakers = operation(store.breakerFilter, ({ db, clock }: Deps, filter: store.BreakerFilter) =>
+export const listBreakers = operation(store.breakerFilter, ({ db, clock }: Deps, filter) =>
   pageNamed('breakers', store.listOpenBreakers(db, filter, clock.now())),
 )
 

@@ -19,7 +19,6 @@ import {
   newPartner,
   type Partner,
   type PartnerChanges,
-  type PartnerFilter,
   partnerChanges,
   partnerFilter,
   type ShownPartner,
@@ -77,7 +76,7 @@ export const createPartner = operation(
 )
 
 /** A page of the partners that the filter asks for, oldest first. */
-export const listPartners = operation(partnerFilter, (deps: Deps, filter: PartnerFilter) =>
+export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
   pageNamed('partners', partnersOf(deps.db, filter)),
 )
 

@@ -35,7 +35,7 @@ export const fileUser = profile
   })
 
 /** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
-const userImport = z.union([
+const userImport = z.discriminatedUnion('dry_run', [
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
     dry_run: z.literal(false),

@@ -7,6 +7,7 @@ import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
 import * as store from './deletion-store.ts'
@@ -25,7 +26,7 @@ const recorded = (deps: Deps, { routingKey, cid, userId }: SignedIn, event: `use
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inTransactionOf(deps, person.routingKey, async (inside, db) => {
     const { ACCOUNT_DELETION } = deps.config
-    if (ACCOUNT_DELETION === 'off') throw invalidRequest('accounts are not deleted here', { status: 404 })
+    if (ACCOUNT_DELETION === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
     const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
     if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return

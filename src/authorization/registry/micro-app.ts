@@ -31,7 +31,7 @@ import {
   withPkceInA1,
 } from './wire.ts'
 
-export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
+export const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
@@ -144,7 +144,7 @@ export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
     changed: await store.setValidFrom(db, appKey, now),
   }))
 
-const noWebhook = (): RescodeError => invalidRequest('that app has no webhook', { status: 404 })
+const noWebhook = (): RescodeError => invalidRequest(localized('no-app-webhook'), { status: 404 })
 
 /** A new secret for the app's webhook, shown this once; for `overlap_s` seconds more each call has both signatures. */
 export async function rotateAppWebhookSecret(

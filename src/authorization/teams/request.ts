@@ -97,7 +97,7 @@ export const APP_REQUESTS = {
 export const oneRequest = z.strictObject({ request_id: z.string() })
 type OneRequest = z.output<typeof oneRequest>
 
-const noSuchRequest = () => invalidRequest('no such request', { status: 404 })
+const noSuchRequest = () => invalidRequest(localized('no-request'), { status: 404 })
 
 export const listRequests = operation(requestFilter, ({ db }: Deps, filter) =>
   pageNamed('requests', store.listRequests(db, filter)),

@@ -111,13 +111,8 @@ export async function pageOfShards<Row extends { readonly cursor: string }>(
   )
 }
 
-/** The beginning of a text, or a text, that a list is filtered by; PostgreSQL's texts have no NUL. */
-export const filterText = (longest: number) =>
-  z
-    .string()
-    .min(1)
-    .max(longest)
-    .refine((text) => !text.includes('\0'), problem('must-have-no-nul-character'))
+/** The beginning of a text, or a text, that a list is filtered by. */
+export const filterText = (longest: number) => z.string().min(1).max(longest)
 
 const NOT_A_MOMENT = problem('must-be-moment')
 const YEAR = /^[1-9]\d{3}-/

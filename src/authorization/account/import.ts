@@ -42,7 +42,7 @@ const userImport = z.discriminatedUnion('dry_run', [
     users: listOf('users', profile.extend({ password_hash: passwordHash })).min(1),
   }),
 ])
-export type UserImport = z.output<typeof userImport>
+type UserImport = z.output<typeof userImport>
 
 /**
  * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which of its fields

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
 import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
@@ -61,10 +61,8 @@ const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
     return ended
   })
 
-function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: number): Promise<number> {
-  const actor = asPerson(deps.actor, { cid, userId })
-  return recordAudit(deps, { event: 'user_sessions_ended', actor, routingKey, cid, userId, detail: { sessions } })
-}
+const recordEnd = (deps: Deps, person: SignedIn, sessions: number): Promise<number> =>
+  recordByPerson(deps, person, 'user_sessions_ended', { sessions })
 
 const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 

@@ -247,6 +247,5 @@ const deletions: Batched<TokenToDelete, unknown> = {
         returning f.ordinal`,
 }
 
-/** Deletes an access token of this app; false if it is none. */
 export const deleteAccessToken = async (db: Db, token: TokenToDelete): Promise<boolean> =>
   (await db.of(token.routingKey).batch(deletions, token)).length > 0

@@ -41,7 +41,6 @@ export const newToken = oneOperator.extend({
   role: role.optional(),
   days: days.default(DEFAULT_DAYS),
 })
-export type NewToken = z.output<typeof newToken>
 
 export const oneToken = oneOperator.extend({ token_id: z.uuid(problem('must-be-token-id')) })
 

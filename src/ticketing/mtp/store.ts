@@ -95,7 +95,6 @@ const summary = z.object({
   client_id: z.string(),
   path: z.string(),
   warnings: z.string(),
-  /** What was answered. */
   answer: z.string(),
 })
 /** An accepted notice without what it held. */

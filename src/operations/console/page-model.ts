@@ -56,7 +56,6 @@ export interface Field {
   readonly label: string
   /** `hidden`: what the page showed comes back with the form. */
   readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'lines' | 'hidden'
-  /** What a `choice` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean
   readonly hint?: string

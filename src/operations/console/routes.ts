@@ -173,7 +173,7 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
   app.get(form.path, { onRequest }, (request, reply) => confirm(request, reply))
 
   app.post(form.path, { onRequest }, async (request, reply) => {
-    const context = contextOf(request, form.exactly)
+    const context = contextOf(request, form.exactly?.())
     try {
       const back = form.back?.(context) ?? (await form.confirm(context)).back
       const once = await form.run(context)

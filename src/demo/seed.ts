@@ -1,6 +1,6 @@
 import { createUser, DEMO_USERS } from '../authorization/account/index.ts'
 import { createMicroApp, DEMO_APPS } from '../authorization/registry/index.ts'
-import type { Deps } from '../platform/deps.ts'
+import { type Deps, inTransaction } from '../platform/deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../ticketing/partners/index.ts'
 import { lockSeeding } from './store.ts'
 
@@ -108,9 +108,8 @@ export const isDemoPartnerUrl = (url: string | null): boolean => /^http:\/\/127\
  * leaves any other alone. Safe with several processes.
  */
 export async function seedDemo(deps: Deps): Promise<void> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     await lockSeeding(db)
-    const inside: Deps = { ...deps, db }
     if (!(await DEMO_APPS.hasRows(db)) && !(await DEMO_USERS.hasRows(db))) await seedPeople(inside)
     await seedOidcApp(inside)
     if (!(await DEMO_PARTNERS.hasRows(db)) && (await DEMO_APPS.hasRows(db, DEMO_APP.appKey))) await seedPartner(inside)

@@ -137,7 +137,6 @@ export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
 
 /** With a reason the personal data is shown, and the audit log keeps both. */
 export const showUserInput = userKey.extend({ reason: readingReason.optional() })
-export type ShowUserInput = z.output<typeof showUserInput>
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
@@ -170,7 +169,6 @@ export const userChanges = userKey
     ({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined),
     problem('nothing-to-change'),
   )
-export type UserChanges = z.output<typeof userChanges>
 
 /** A user as kept and shown to operators. */
 export const user = z.object({

@@ -46,7 +46,7 @@ export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_ke
 }
 
 /** Sends one event again, at once and with the same id, whatever has become of it. Throws 20003 as above. */
-export const retryAppEvent = operation(oneEvent, async (deps: Deps, given: OneEvent): Promise<OneEvent> => {
+export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Promise<OneEvent> => {
   const { app_key, event_id } = given
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [RETRIES])

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -24,7 +25,6 @@ import {
   givenMicroApp,
   type MicroApp,
   type MicroAppChanges,
-  type MicroAppFilter,
   microAppChanges,
   microAppFilter,
   type NewMicroApp,
@@ -72,12 +72,8 @@ export const createMicroApp = operation(
 )
 
 /** A page of the apps that the filter asks for, oldest first. */
-export const listMicroApps = operation(
-  microAppFilter,
-  async (deps: Deps, filter: MicroAppFilter): Promise<{ apps: MicroApp[]; next: string | null }> => {
-    const { rows, next } = await appsOf(deps.db, filter)
-    return { apps: rows, next }
-  },
+export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
+  pageNamed('apps', appsOf(deps.db, filter)),
 )
 
 /** Origins that apps have registered for calls of browsers. */

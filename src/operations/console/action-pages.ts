@@ -97,7 +97,6 @@ function listPage(places: Places, list: Placed): ListPage {
   }
 }
 
-/** What the address of a list asks for. */
 function askedOf(list: Placed, context: PageContext): Values {
   const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
   return { ...given(fieldsFor(list, context.role), Object.fromEntries(said)), ...keysIn(list, context) }
@@ -117,7 +116,6 @@ const hiddenField = (name: string, { fields }: PageContext): Field => ({
   ...{ name, label: '', kind: 'hidden', value: fields[name] ?? '' },
 })
 
-/** A link to a list, or to the page of a record. */
 const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink => ({
   operation: page.operation,
   href: addressOf(page, page.path, record),

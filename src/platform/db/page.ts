@@ -74,6 +74,12 @@ export function pageOf<Row extends { readonly cursor: string }>(
   }
 }
 
+/** A page as an operation gives it: its rows under their name. */
+export const pageNamed = async <Name extends string, Row>(name: Name, page: Promise<Page<Row>>) => {
+  const { rows, next } = await page
+  return { [name]: rows, next } as { readonly [Rows in Name]: Row[] } & Pick<Page<Row>, 'next'>
+}
+
 /** The types of what a list is ordered by, as its cursor has them. */
 interface Order {
   readonly types: readonly string[]

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
@@ -18,7 +19,6 @@ import {
   newPartner,
   type Partner,
   type PartnerChanges,
-  type PartnerFilter,
   partnerChanges,
   partnerFilter,
   type ShownPartner,
@@ -78,12 +78,8 @@ export const createPartner = operation(
 )
 
 /** A page of the partners that the filter asks for, oldest first. */
-export const listPartners = operation(
-  partnerFilter,
-  async (deps: Deps, filter: PartnerFilter): Promise<{ partners: Partner[]; next: string | null }> => {
-    const { rows, next } = await partnersOf(deps.db, filter)
-    return { partners: rows, next }
-  },
+export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
+  pageNamed('partners', partnersOf(deps.db, filter)),
 )
 
 /** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */

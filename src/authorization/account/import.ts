@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
@@ -35,7 +35,7 @@ export const fileUser = profile
   })
 
 /** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
-const userImport = z.union([
+const userImport = z.discriminatedUnion('dry_run', [
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
     dry_run: z.literal(false),
@@ -70,12 +70,10 @@ export const importUsers = operation(
 
 function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
   const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
-    const taken = await takenPassports(
-      db,
-      users.map(({ passport }) => normalName(passport)),
-    )
+    const passports = users.map(({ passport }) => normalName(passport))
+    const taken = new Set(await takenPassports(db, passports))
     const seen = { keys: new Set<string>(), passports: new Set<string>() }
     const isTaken = (passport: string): boolean =>
       seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
@@ -98,7 +96,7 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     if (created.length > 0) {
       if (!(await insertUsers(db, created, deps.clock.now()))) throw new ConcurrentImport()
       const detail = { count: created.length, users: created.map(({ cid, user_id }) => `${cid}/${user_id}`) }
-      await recordAudit({ ...deps, db }, { event: 'users_imported', detail })
+      await recordAudit(inside, { event: 'users_imported', detail })
     }
     return { outcomes: outcomes.map((outcome) => (outcome === 'new' ? 'created' : outcome)) }
   })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -46,18 +46,18 @@ export async function findNamedSession({ db, keys, clock }: Deps, person: UserRo
 
 /** The person ends one of their sessions. Throws 20007 (404) for any other id, another person's too. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
-  deps.db.of(person.routingKey).tx(async (db) => {
-    const found = await findNamedSession({ ...deps, db }, person, id)
+  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+    const found = await findNamedSession(inside, person, id)
     if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
-    await recordEnd({ ...deps, db }, person, 1)
+    await recordEnd(inside, person, 1)
     return { isThis: found.sessionHash.equals(person.sessionHash) }
   })
 
 /** The person ends all sessions but this one; says how many there were. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
-  deps.db.of(person.routingKey).tx(async (db) => {
+  inTransactionOf(deps, person.routingKey, async (inside, db) => {
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
-    if (ended > 0) await recordEnd({ ...deps, db }, person, ended)
+    if (ended > 0) await recordEnd(inside, person, ended)
     return ended
   })
 

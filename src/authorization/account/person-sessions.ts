@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession, noSuchUser } from './errors.ts'
@@ -17,8 +17,8 @@ import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** Throws 20007 (404) when there is no such user, as does what follows. */
 const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps, key: UserRowKey) => Promise<Seen>) =>
-  deps.db.tx(async (db) => {
-    const [inside, key] = [{ ...deps, db }, rowKeyOf(user)]
+  inTransaction(deps, async (inside, db) => {
+    const key = rowKeyOf(user)
     if (!(await findUser(db, key))) throw noSuchUser()
     await recordAudit(inside, { event, ...key })
     return see(inside, key)
@@ -41,11 +41,11 @@ const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, 
 
 /** Ends one session at once. Throws 20007 (404) for any other id, another person's too. */
 const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z.output<typeof oneSession>) =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
-    const found = await findNamedSession({ ...deps, db }, key, session_id)
+    const found = await findNamedSession(inside, key, session_id)
     if (!found || (await deleteSession(db, key.routingKey, found.sessionHash)) === 0) throw noSuchSession()
-    await recordAudit({ ...deps, db }, { event: 'user_sessions_ended', ...key, detail: { sessions: 1 } })
+    await recordAudit(inside, { event: 'user_sessions_ended', ...key, detail: { sessions: 1 } })
     return { ...user, session_id }
   }),
 )

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { madeAnew } from '../../platform/lib/picture.ts'
 import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
-import { deletePicture, findPicture, setPicture } from './picture-store.ts'
 import * as store from './profile-store.ts'
+import { deletePicture, findPicture, setPicture } from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
 import { newUser, type User } from './wire.ts'
@@ -41,8 +41,8 @@ const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> 
 const editProfile = operation(
   profileForm,
   (deps: Deps, given: z.output<typeof profileForm>, session: SignedIn): Promise<boolean> =>
-    deps.db.of(session.routingKey).tx(async (db) => {
-      if (!(await lockSignedIn({ ...deps, db }, session))) return true
+    inTransactionOf(deps, session.routingKey, async (inside, db) => {
+      if (!(await lockSignedIn(inside, session))) return true
       const before = await findUser(db, session)
       if (!before) return true
       const may = editableFields(deps)
@@ -58,10 +58,7 @@ const editProfile = operation(
       if (fields.includes('avatar')) await deletePicture(db, session)
       const { routingKey, cid, userId } = session
       const actor = asPerson(deps.actor, session)
-      await recordAudit(
-        { ...deps, db },
-        { event: 'user_profile_changed', actor, routingKey, cid, userId, detail: { fields } },
-      )
+      await recordAudit(inside, { event: 'user_profile_changed', actor, routingKey, cid, userId, detail: { fields } })
       return true
     }),
 )
@@ -80,12 +77,12 @@ async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Pro
   const { routingKey, cid, userId } = session
   const id = randomUUID()
   const url = `${deps.config.PUBLIC_URL}${PICTURES}/${routingKey}/${id}.jpg`
-  await deps.db.of(routingKey).tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, session))) return
+  await inTransactionOf(deps, routingKey, async (inside, db) => {
+    if (!(await lockSignedIn(inside, session))) return
     await setPicture(db, session, { id, bytes, url }, deps.clock.now())
     const actor = asPerson(deps.actor, session)
     const detail = { fields: ['avatar'] }
-    await recordAudit({ ...deps, db }, { event: 'user_profile_changed', actor, routingKey, cid, userId, detail })
+    await recordAudit(inside, { event: 'user_profile_changed', actor, routingKey, cid, userId, detail })
   })
   return true
 }

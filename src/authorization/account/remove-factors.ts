@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation, readingReason } from '../../platform/lib/json/input.ts'
 import { noSuchUser } from './errors.ts'
 import { findFactors } from './factor-store.ts'
@@ -44,8 +44,8 @@ type FactorRemoval = z.output<typeof factorRemoval>
 const removeFactors = operation(
   factorRemoval,
   (deps: Deps, { reason, ...user }: FactorRemoval): Promise<ShownFactors> =>
-    deps.db.tx(async (db) => {
-      const [inside, key] = [{ ...deps, db }, rowKeyOf(user)]
+    inTransaction(deps, async (inside, db) => {
+      const key = rowKeyOf(user)
       await lockExistingUser(db, key)
       const before = await shown(inside, user)
       const removed = (await deleteFactor(db, key)) + (await deletePasskeys(db, key))

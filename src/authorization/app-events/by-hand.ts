@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { isException } from '../../platform/config/allowed-address.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
@@ -28,7 +28,7 @@ function limit({ rateLimiter }: Deps, appKey: string, bounds: readonly (typeof T
 }
 
 async function requireWebhook(deps: Deps, appKey: string): Promise<void> {
-  if (!(await findWebhookOfApp(deps, appKey))) throw invalidRequest('that app has no webhook', { status: 404 })
+  if (!(await findWebhookOfApp(deps, appKey))) throw invalidRequest(localized('no-app-webhook'), { status: 404 })
 }
 
 const oneEvent = oneApp.extend({ event_id: z.uuid() })
@@ -38,8 +38,7 @@ type OneEvent = z.output<typeof oneEvent>
 export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_key: string }> {
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [TESTS, TESTS_A_DAY])
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside) => {
     await tellApp(inside, { appKey: app_key, type: 'webhook.test', detail: {} })
     await recordAudit(inside, { event: 'app_webhook_tested', appKey: app_key })
     return { app_key }
@@ -51,9 +50,8 @@ export const retryAppEvent = operation(oneEvent, async (deps: Deps, given: OneEv
   const { app_key, event_id } = given
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [RETRIES])
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
-    if (!(await store.sendAgain(db, app_key, event_id))) throw invalidRequest('no such event', { status: 404 })
+  return inTransaction(deps, async (inside, db) => {
+    if (!(await store.sendAgain(db, app_key, event_id))) throw invalidRequest(localized('no-event'), { status: 404 })
     await queueSending(db, app_key)
     await recordAudit(inside, { event: 'app_event_retried', appKey: app_key, detail: { event_id } })
     return given

@@ -1,5 +1,5 @@
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -58,12 +58,11 @@ export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<Ap
   )
 
 /** The apps that have yet to be told something of the person. */
-export const appsToTell = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<string[]> =>
+export const appsToTell = async (db: Db, person: UserRowKey): Promise<string[]> =>
   (
     await db.listWithCustomPlan(
       appEvent.pick({ app_key: true }),
-      sql`select distinct app_key from app_event
-          where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and state = 'waiting'`,
+      sql`select distinct app_key from app_event where ${ofPerson(person)} and state = 'waiting'`,
     )
   ).map(({ app_key }) => app_key)
 

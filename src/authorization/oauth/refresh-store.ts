@@ -170,19 +170,17 @@ export async function rotateRefresh(db: Db, rotation: RefreshRotation): Promise<
 }
 
 /** Scopes of an access token, even if another process has written it a moment ago. */
-export const accessTokenScopes = async (
+export const accessTokenScopes = (
   db: Db,
   routingKey: number,
   accessHash: Buffer,
-): Promise<readonly string[] | undefined> => {
-  const row = await db
+): Promise<readonly string[] | undefined> =>
+  db
     .of(routingKey)
-    .maybe(
-      z.object({ scopes: z.array(z.string()) }),
+    .maybeValue(
+      z.array(z.string()),
       sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
     )
-  return row?.scopes
-}
 
 /** Reads the row without a change. */
 export const findRefresh = (

@@ -3,10 +3,11 @@ import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { keysOfShard } from '../../platform/db/shards.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
 import * as store from './deletion-store.ts'
@@ -23,22 +24,22 @@ const recorded = (deps: Deps, { routingKey, cid, userId }: SignedIn, event: `use
 
 /** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
-  deps.db.of(person.routingKey).tx(async (db) => {
+  inTransactionOf(deps, person.routingKey, async (inside, db) => {
     const { ACCOUNT_DELETION } = deps.config
-    if (ACCOUNT_DELETION === 'off') throw invalidRequest('accounts are not deleted here', { status: 404 })
+    if (ACCOUNT_DELETION === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
     const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
     if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
-    await recorded({ ...deps, db }, person, 'user_deletion_requested')
-    await ACCOUNT_MESSAGES.tell({ ...deps, db }, person, 'deletion_requested')
+    await recorded(inside, person, 'user_deletion_requested')
+    await ACCOUNT_MESSAGES.tell(inside, person, 'deletion_requested')
   })
 
 /** The person keeps the account. */
 export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
-  deps.db.of(person.routingKey).tx(async (db) => {
+  inTransactionOf(deps, person.routingKey, async (inside, db) => {
     await lockUser(db, person) // whoever is being erased by now is erased
     if ((await store.deleteRequest(db, person)) === 0) return
-    await recorded({ ...deps, db }, person, 'user_deletion_cancelled')
+    await recorded(inside, person, 'user_deletion_cancelled')
   })
 
 export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.DeletionRequest | undefined> =>

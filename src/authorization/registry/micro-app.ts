@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import {
@@ -31,7 +31,7 @@ import {
   withPkceInA1,
 } from './wire.ts'
 
-export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
+export const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
 
 export const newAppKey = (): string => randomBytes(12).toString('hex')
 
@@ -58,14 +58,14 @@ export const createMicroApp = operation(
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
     const first = secret === null ? null : newSecret(deps.keys, secret, now)
-    return deps.db.tx(async (db) => {
+    return inTransaction(deps, async (inside, db) => {
       const created = await store.insertMicroApp(db, app, first, now)
       if (!created) throw appKeyTaken()
       const { status, hosts, redirect_uris, scopes } = created
       const detail = { status, hosts, redirect_uris, scopes }
-      await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
+      await recordChange(inside, app.app_key, 'app_created', detail)
       if (created.webhook_url === null) return { ...created, app_secret: secret }
-      const webhook_secret = await makeWebhookSecret({ ...deps, db }, app.app_key)
+      const webhook_secret = await makeWebhookSecret(inside, app.app_key)
       return { ...created, app_secret: secret, webhook_secret }
     })
   },
@@ -150,7 +150,7 @@ export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
     changed: await store.setValidFrom(db, appKey, now),
   }))
 
-const noWebhook = (): RescodeError => invalidRequest('that app has no webhook', { status: 404 })
+const noWebhook = (): RescodeError => invalidRequest(localized('no-app-webhook'), { status: 404 })
 
 /** A new secret for the app's webhook, shown this once; for `overlap_s` seconds more each call has both signatures. */
 export async function rotateAppWebhookSecret(
@@ -181,11 +181,11 @@ const changeMicroApp = (
   event: `app_${string}`,
   work: (db: Db, now: Date) => Promise<Change>,
 ): Promise<MicroApp> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
     const { changed, detail = {} } = await work(db, deps.clock.now())
     if (!changed) throw noSuchMicroApp()
-    await recordChange({ ...deps, db }, appKey, event, detail)
+    await recordChange(inside, appKey, event, detail)
     return changed
   })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
@@ -96,7 +96,7 @@ export const APP_REQUESTS = {
 export const oneRequest = z.strictObject({ request_id: z.string() })
 type OneRequest = z.output<typeof oneRequest>
 
-const noSuchRequest = () => invalidRequest('no such request', { status: 404 })
+const noSuchRequest = () => invalidRequest(localized('no-request'), { status: 404 })
 
 export const listRequests = operation(requestFilter, async ({ db }: Deps, filter: RequestFilter) => {
   const { rows, next } = await store.listRequests(db, filter)
@@ -123,8 +123,7 @@ async function decide(
   decision: { readonly state: 'approved' | 'refused' | 'returned'; readonly remark: string | null },
   work: (inside: Deps, request: store.AppRequest) => Promise<unknown>,
 ): Promise<{ request_id: string; app_key: string; state: string }> {
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside, db) => {
     const found = await store.findRequest(db, requestId)
     if (!found) throw noSuchRequest()
     const { state, remark: said } = decision

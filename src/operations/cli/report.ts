@@ -33,7 +33,7 @@ export function reportFailure({ stderr }: Terminal, error: unknown, json: boolea
 // PostgreSQL, appendix A: undefined_table, undefined_column.
 const OLD_SCHEMA = new Set(['42P01', '42703'])
 
-const whatIsWrong = ({ failure, message }: FailureAnswer): string => failure.what ?? message
+const whatIsWrong = ({ failure, message }: FailureAnswer): string => String(failure.what ?? message)
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -12,6 +12,7 @@ import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { formPage, localPath } from '../../platform/lib/web/return-to.ts'
+import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
@@ -148,7 +149,7 @@ export async function sendConsoleError(
   const status = Math.min(error.status(true), 500) // 503 reads the same
   return sendConsolePage(request, reply, 'console/error', {
     status,
-    message: error.message,
+    message: trafficTexts(localeOfRequest(request)).reason(error.text),
     wait,
     requestId: request.id,
   })

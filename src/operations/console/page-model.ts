@@ -156,8 +156,8 @@ export interface FormPage extends Place {
   readonly button?: string
   /** It ends something that cannot be brought back: the button is red. */
   readonly isDangerous?: true
-  /** Fields whose text counts to the last space: passwords. */
-  readonly exactly?: readonly string[]
+  /** Fields whose text counts to the last space: passwords. Asked with the first form sent, not at every start. */
+  readonly exactly?: () => readonly string[]
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
   /** Its form takes a file, and has no other fields. */

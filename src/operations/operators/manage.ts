@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { nameTaken, noSuchOperator } from './errors.ts'
 import { refuseWithoutAdmin } from './last-admin.ts'
@@ -34,8 +34,7 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
 export const createOperator = operation(
   newOperator,
   (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & IssuedOperatorToken> =>
-    deps.db.tx(async (db) => {
-      const inside = { ...deps, db }
+    inTransaction(deps, async (inside, db) => {
       const operator_id = randomUUID()
       if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
       await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
@@ -82,11 +82,11 @@ export async function issueOperatorToken(
 export const newOperatorToken = operation(
   newToken,
   (deps: Deps, { name, role, ...wanted }: NewToken): Promise<IssuedOperatorToken> =>
-    deps.db.tx(async (db) => {
+    inTransaction(deps, async (inside, db) => {
       const operator = await lockOperator(db, name)
       if (!operator) throw noSuchOperator()
       if (role && !allows(operator.role, role)) throw roleAboveOperator(operator.role)
-      return issueOperatorToken({ ...deps, db }, operator, { ...wanted, role: role ?? operator.role })
+      return issueOperatorToken(inside, operator, { ...wanted, role: role ?? operator.role })
     }),
 )
 

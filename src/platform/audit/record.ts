@@ -40,16 +40,16 @@ export function recordAudit({ db, clock, actor: acting }: Recording, event: Audi
     at: clock.now(),
     event: event.event,
     actor: kind,
-    actor_name: name,
+    actor_name: name ?? null,
     target: event.target ?? targetOf(event),
-    app_key: event.appKey,
-    partner_id: event.partnerId?.toString(),
-    cid: event.cid,
-    user_id: event.userId,
-    address,
-    request_id: requestId,
+    app_key: event.appKey ?? null,
+    partner_id: event.partnerId?.toString() ?? null,
+    cid: event.cid ?? null,
+    user_id: event.userId ?? null,
+    address: address ?? null,
+    request_id: requestId ?? null,
     outcome: event.outcome ?? 'done',
-    detail: event.detail ?? {},
+    detail: { ...event.detail },
   })
 }
 
@@ -61,8 +61,8 @@ export async function recordIfOperator(deps: Recording, event: AuditEvent): Prom
   if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)
 }
 
-function targetOf({ appKey, partnerId, cid, userId }: AuditEvent): string | undefined {
+function targetOf({ appKey, partnerId, cid, userId }: AuditEvent): string | null {
   if (userId !== undefined) return `user:${cid}/${userId}`
   if (partnerId !== undefined) return `partner:${partnerId}`
-  return appKey === undefined ? undefined : `app:${appKey}`
+  return appKey === undefined ? null : `app:${appKey}`
 }

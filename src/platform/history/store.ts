@@ -44,16 +44,14 @@ export const historyOfProduct = (
   )
 
 /** How often an order has reached the state `to`, not counting the times when it came from `notFrom`. */
-export const countOrderMoves = async (
+export const countOrderMoves = (
   db: Db,
   orderId: bigint,
   { to, notFrom }: { to: string; notFrom: string },
 ): Promise<number> =>
-  (
-    await db.one(
-      z.object({ times: z.number() }),
-      sql`select count(*)::int as times from record_change
+  db.value(
+    z.number(),
+    sql`select count(*)::int as times from record_change
           where order_id = ${orderId} and record = 'order' and change -> 'state' ->> 1 = ${to}
             and change -> 'state' ->> 0 <> ${notFrom}`,
-    )
-  ).times
+  )

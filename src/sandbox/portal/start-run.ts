@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { hasPassedSignatureTool } from '../../ticketing/mws/index.ts'
 import { lockPartner, updatePartner } from '../../ticketing/partners/index.ts'
@@ -39,8 +40,7 @@ export const startRunFromForm = (
   deps: Deps,
   { partnerId, requested, contacts, replaces }: RunStart,
 ): Promise<RunStartResult> =>
-  deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  inTransaction(deps, async (inside) => {
     const stage = await lockPartner(inside, partnerId)
     const present = await findCurrentRun(inside, partnerId)
     if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
@@ -65,8 +65,7 @@ export async function startRunFromApi(
   partnerId: bigint,
   { body: choice, overwrite }: NewRun,
 ): Promise<Run> {
-  return deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  return inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
     if (!overwrite) await refuseOverwriting(inside, partnerId)
     return startRun(inside, partnerId, choice)
@@ -80,7 +79,6 @@ async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
   if (await isUntouched(deps, present)) return
   const standing = progressOfRun(await showRun(deps, partnerId, present.run_id))
   if (standing.state === 'accepted') return
-  throw invalidRequest(
-    `run ${present.run_id} is in progress: ${standing.passed} of ${standing.steps} steps passed; send "overwrite": true to replace it`,
-  )
+  const { passed, steps } = standing
+  throw invalidRequest(localized('run-in-progress', { run: present.run_id, passed, steps }))
 }

@@ -108,14 +108,12 @@ export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
 
 /** The problems that were not reported yet; marks them as reported. */
 export const takeUnreportedProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
-  db
-    .many(
-      z.object({ problem: z.string() }),
-      sql`with told as (
-            update pull_due set told = true
-            where partner_id = ${partnerId} and problem is not null and not told
-            returning partner_deal_id, problem
-          )
-          select problem from told order by partner_deal_id limit 6`,
-    )
-    .then((rows) => rows.map(({ problem }) => problem))
+  db.values(
+    z.string(),
+    sql`with told as (
+          update pull_due set told = true
+          where partner_id = ${partnerId} and problem is not null and not told
+          returning partner_deal_id, problem
+        )
+        select problem from told order by partner_deal_id limit 6`,
+  )

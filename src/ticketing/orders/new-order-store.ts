@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { type Entry, exactEntry } from '../catalogue/index.ts'
@@ -44,10 +43,5 @@ export const insertOrder = async (
   )) === 1
 
 /** The stored body of order create, with its ids exact. */
-export const requestOf = async (db: Db, orderId: bigint): Promise<Entry> => {
-  const row = await db.one(
-    z.object({ request: exactEntry }),
-    sql`select request::text as request from ticket_order where order_id = ${orderId}`,
-  )
-  return row.request
-}
+export const requestOf = (db: Db, orderId: bigint): Promise<Entry> =>
+  db.value(exactEntry, sql`select request::text as request from ticket_order where order_id = ${orderId}`)

@@ -1,5 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import * as store from './breaker-store.ts'
@@ -56,10 +56,10 @@ export async function breakerOf(
 /** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
 export async function resetBreaker(deps: Deps, partner_id: bigint) {
   await showPartner(deps, partner_id)
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     const processes = await store.deleteOpenBreakersOf(db, partner_id, deps.clock.now())
     const detail = { processes }
-    await recordAudit({ ...deps, db }, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
+    await recordAudit(inside, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
     return { partner_id, processes }
   })
 }

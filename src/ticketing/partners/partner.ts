@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
@@ -8,10 +8,9 @@ import { operation, type UnchangedSince, unchangedSince } from '../../platform/l
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
-import { listPartners as partnersOf } from './list-store.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
 import * as store from './store.ts'
-import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './store.ts'
+import { openAesKey, openSecret, type PartnerSecret, listPartners as partnersOf, sealSecret } from './store.ts'
 import {
   CONTACT_ROLES,
   type ContactRole,
@@ -54,7 +53,7 @@ export const createPartner = operation(
     secret: string = generateSecret('ghcs'),
   ): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> => {
     const now = deps.clock.now()
-    return deps.db.tx(async (db) => {
+    return inTransaction(deps, async (inside, db) => {
       await store.lockForCreation(db)
       const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
       if (taken.length > 0) throw partnerTaken(taken)
@@ -66,12 +65,12 @@ export const createPartner = operation(
       const webhook_secrets: WebhookSecrets = {}
       for (const role of CONTACT_ROLES) {
         const contact = input.contacts[role]
-        const made = contact && (await storeContact({ ...deps, db }, partner_id, role, contact))
+        const made = contact && (await storeContact(inside, partner_id, role, contact))
         if (made) webhook_secrets[role] = made
       }
       const detail = { client_id, secret_id: first.secret_id }
-      await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
-      const created = shownPartner(await requirePartner({ ...deps, db }, partner_id))
+      await recordAudit(inside, { event: 'partner_created', partnerId: partner_id, detail })
+      const created = shownPartner(await requirePartner(inside, partner_id))
       const some = Object.keys(webhook_secrets).length > 0
       return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
     })

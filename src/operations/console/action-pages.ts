@@ -133,7 +133,12 @@ function besideOf(places: Places, list: Placed, context: PageContext): ActionLin
   )
   return [
     ...(above
-      ? [{ ...pageLink(above, keys, context), text: `${context.t(titleOf(above))}: ${Object.values(keys).join('/')}` }]
+      ? [
+          {
+            ...pageLink(above, keys, context),
+            text: context.t('layout.pair', { label: context.t(titleOf(above)), value: Object.values(keys).join('/') }),
+          },
+        ]
       : []),
     ...others.map((other) => pageLink(other, {}, context)),
   ].map((shown) => ({ ...shown, isSecond: true }))
@@ -181,7 +186,10 @@ async function readRecord(
     .map(({ text: name, href }) => link(name, href))
   const { facts, tables, texts } = partsWithChanges(places, detail, { ...record, ...beside }, context)
   return {
-    title: `${t(titleOf(detail))}: ${String(nameIn(record) ?? Object.values(keys).join('/'))}`,
+    title: t('layout.pair', {
+      label: t(titleOf(detail)),
+      value: String(nameIn(record) ?? Object.values(keys).join('/')),
+    }),
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [...facts, ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : [])],
     tables: [...tables, ...(await moreTables(context, record))],

@@ -154,7 +154,10 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
   ) => {
     const { about, says, facts = [], fields = [], back, others = [] } = await form.confirm(context)
     const shown = {
-      title: about === undefined ? context.t(form.title) : `${context.t(form.title)}: ${about}`,
+      title:
+        about === undefined
+          ? context.t(form.title)
+          : context.t('layout.pair', { label: context.t(form.title), value: about }),
       button: context.t(form.button ?? form.title),
       isDangerous: form.isDangerous === true,
       says,

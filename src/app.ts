@@ -29,6 +29,7 @@ import { httpServer } from './platform/lib/web/http-server.ts'
 import { enforceHttps } from './platform/lib/web/https-only.ts'
 import { refuseForLoad } from './platform/lib/web/load-refusal.ts'
 import { collectRoutes, headAsGet, noSuchRoute } from './platform/lib/web/methods.ts'
+import { NO_SCHEMAS } from './platform/lib/web/no-schemas.ts'
 import { observeRequests } from './platform/lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './platform/lib/web/page.ts'
 import { boundBodyMemory, ignoreContentType } from './platform/lib/web/read-body.ts'
@@ -55,11 +56,6 @@ export interface AppParts {
 const hasOwnLoopbackPort = ({ ADMIN_PORT, ADMIN_HOST }: Config): boolean =>
   ADMIN_PORT !== undefined && ['127.0.0.1', '::1', 'localhost'].includes(ADMIN_HOST)
 
-/** Zod reads what comes in, so no route has a schema: without this, every start would load compilers for them. */
-const noSchemas = () => {
-  throw new Error('a route has no schema here: zod reads what comes in')
-}
-
 /** The one Fastify app: what is global first, then the rooms in order. */
 export async function buildApp({
   deps,
@@ -74,7 +70,7 @@ export async function buildApp({
   const app = Fastify({
     ...requestLogging(log),
     serverFactory: (handle) => limit.guard(httpServer(readiness), config.MAX_CONNECTIONS, handle),
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: NO_SCHEMAS,
     exposeHeadRoutes: false, // headAsGet does what is needed, with one meter, one permission and one guard for both
     rewriteUrl: headAsGet,
     forceCloseConnections: 'idle',

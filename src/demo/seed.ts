@@ -1,6 +1,6 @@
 import { createUser, DEMO_USERS } from '../authorization/account/index.ts'
 import { createMicroApp, DEMO_APPS } from '../authorization/registry/index.ts'
-import type { Deps } from '../platform/deps.ts'
+import { type Deps, inTransaction } from '../platform/deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../ticketing/partners/index.ts'
 import { lockSeeding } from './store.ts'
 
@@ -49,6 +49,7 @@ const APPS = [
 
 const avatar = (name: string): string => `/assets/avatar-${name}.svg`
 
+/** Each has the password `<passport>-password`. To hash three at a start would take a tenth of it. */
 const USERS = [
   {
     passport: 'alice',
@@ -56,6 +57,7 @@ const USERS = [
     name: '爱丽丝 Alice',
     gender: '2',
     phone_number: '13800000001',
+    hash: '$argon2id$v=19$m=19456,t=2,p=1$U4DGQMadivrjqts0rE48+Q$GWLnYs/Kx8h3yyGAcNf3cgt/l0bFmo0wfdu9wpHoRro',
     status: 'active',
   },
   {
@@ -64,6 +66,7 @@ const USERS = [
     name: '鲍勃 Bob',
     gender: '1',
     phone_number: '13800000002',
+    hash: '$argon2id$v=19$m=19456,t=2,p=1$TXWZuB2MZMkeEmIXE/Gfwg$l5k4OLVNyz6TFBmGUA610c/kwwNBiRjuPCd34aID5S0',
     status: 'active',
   },
   {
@@ -72,6 +75,7 @@ const USERS = [
     name: 'Mallory',
     gender: '0',
     phone_number: '13800000003',
+    hash: '$argon2id$v=19$m=19456,t=2,p=1$mjQL1cdR6eUZD0ko0cXo6w$9pW7wK10EMWZaeD1IDDMN5fm0Nn2t+CtVtSZdMinjOs',
     status: 'blocked',
   },
 ] as const
@@ -104,9 +108,8 @@ export const isDemoPartnerUrl = (url: string | null): boolean => /^http:\/\/127\
  * leaves any other alone. Safe with several processes.
  */
 export async function seedDemo(deps: Deps): Promise<void> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     await lockSeeding(db)
-    const inside: Deps = { ...deps, db }
     if (!(await DEMO_APPS.hasRows(db)) && !(await DEMO_USERS.hasRows(db))) await seedPeople(inside)
     await seedOidcApp(inside)
     if (!(await DEMO_PARTNERS.hasRows(db)) && (await DEMO_APPS.hasRows(db, DEMO_APP.appKey))) await seedPartner(inside)
@@ -117,14 +120,10 @@ async function seedPeople(deps: Deps): Promise<void> {
   for (const { secret, ...app } of APPS) {
     await createMicroApp(deps, createMicroApp.input.parse({ ...app, hosts }), { secret })
   }
-  for (const user of USERS) {
+  for (const { hash, ...user } of USERS) {
     const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
-    await createUser(deps, {
-      ...user,
-      cid: DEMO_NAMES.cid,
-      big_avatar_url,
-      password: `${user.passport}-password`,
-    })
+    const password = `${user.passport}-password`
+    await createUser(deps, { ...user, cid: DEMO_NAMES.cid, big_avatar_url, password }, hash)
   }
   await DEMO_APPS.mark(
     deps.db,

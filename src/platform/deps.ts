@@ -46,3 +46,16 @@ export interface Deps {
    */
   readonly assertLeaseHeld?: () => void
 }
+
+/** Does the work in one transaction, which is the database of what it is given. */
+export const inTransaction = <Given extends { readonly db: Db }, Done>(
+  given: Given,
+  work: (inside: Given, db: Db) => Promise<Done>,
+): Promise<Done> => given.db.tx((db) => work({ ...given, db }, db))
+
+/** As above, for work about the person of this routing key. */
+export const inTransactionOf = <Given extends { readonly db: Db }, Done>(
+  given: Given,
+  routingKey: number,
+  work: (inside: Given, db: Db) => Promise<Done>,
+): Promise<Done> => given.db.of(routingKey).tx((db) => work({ ...given, db }, db))

@@ -240,6 +240,26 @@ describe('POST /admin/v1/users/import', () => {
     expect(await count('e%')).toBe(20)
     expect((await send()).outcomes).toEqual(users.map(() => 'identical'))
   })
+
+  it('names the field that is wrong', async () => {
+    const user = { cid: 3, user_id: 'f1', passport: 'passport-f1', name: 'N', big_avatar_url: URL_OF_PICTURE }
+    const refused = async (body: object) =>
+      (
+        await world.app.inject({
+          method: 'POST',
+          url: '/admin/v1/users/import',
+          headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+          payload: body,
+        })
+      )
+        .json<{ data: { problems: { field: string }[] } }>()
+        .data.problems.map(({ field }) => field)
+    expect(await refused({ dry_run: false, users: [{ ...user, password_hash: '$2b$12$x' }] })).toEqual([
+      'users[0].password_hash',
+    ])
+    expect(await refused({ dry_run: true, users: [{ ...user, cid: -1 }] })).toEqual(['users[0].cid'])
+    expect(await refused({ users: [user] })).toEqual(['dry_run'])
+  })
 })
 
 const HASH = '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'

@@ -208,11 +208,13 @@ describe('signing in', () => {
         name: `guess-${index}`,
         address: `2001:db8:9:${index.toString(16)}::1`,
       } as const
-      return (await signInLimits(world.deps, attempt)).failed()
+      return (
+        await (await signInLimits(world.deps, attempt, (until) => new Error(until ? 'limited' : 'wrong'))).failed()
+      ).message
     }
     const all: unknown[] = []
     for (let index = 0; index <= 16 * 8; index++) all.push(await failed(index))
-    expect(all.filter((until) => until !== undefined)).toHaveLength(1)
+    expect(all.filter((refused) => refused === 'limited')).toHaveLength(1)
     expect(await outcome({ ...RIGHT, address: '2001:db8:9:ffff::1' })).toBe('limited')
     expect(await outcome({ ...RIGHT, address: '2001:db8:a:1::1' })).toBe('in')
   })

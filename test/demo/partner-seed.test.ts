@@ -3,6 +3,7 @@ import { createMicroApp } from '../../src/authorization/registry/micro-app.ts'
 import { newMicroApp } from '../../src/authorization/registry/wire.ts'
 import { startDemo } from '../../src/demo/index.ts'
 import { DEMO_PARTNER, seedDemo } from '../../src/demo/seed.ts'
+import { verifyPassword } from '../../src/platform/lib/crypto/password.ts'
 import { findPartner, listPartners, updatePartner } from '../../src/ticketing/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
@@ -19,6 +20,15 @@ const partners = async () =>
     client_id,
   }))
 const ONE = [{ partner_id: 7001n, client_id: 'demo-partner' }]
+
+it('seeds people whose hashes are of their passwords', async () => {
+  await seedDemo(world.deps)
+  const { rows } = await world.pool.query('select passport, password_hash from user_credential order by passport')
+  expect(rows.map(({ passport }) => passport)).toEqual(['alice', 'bob', 'mallory'])
+  for (const { passport, password_hash } of rows) {
+    expect([passport, await verifyPassword(password_hash, `${passport}-password`)]).toEqual([passport, true])
+  }
+})
 
 describe('seeding the demo partner', () => {
   it('happens once, also by several processes at a time', async () => {

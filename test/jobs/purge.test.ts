@@ -193,7 +193,7 @@ describe('the purge of the sandbox', () => {
   it("takes a partner's session an hour after its end", async () => {
     const { deps, clock } = world
     const { client_id, client_secret } = await newSandboxPartner(world)
-    await signInPartner(deps, { clientId: client_id, clientSecret: client_secret, address: '127.0.0.1' })
+    await signInPartner(deps, { clientId: client_id, password: client_secret, address: '127.0.0.1' })
     clock.advance(12 * HOUR + HOUR)
     expect(await purged()).toEqual({})
     clock.advance(1)

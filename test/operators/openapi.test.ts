@@ -35,7 +35,7 @@ it('says of each field what it may be and what it is for', async () => {
   const { paths } = await documentIn('en')
   const { properties, required } = paths['/apps'].post.requestBody.content['application/json'].schema
   expect(properties.refresh_days).toEqual({
-    type: 'number',
+    type: 'integer',
     enum: [7, 30, 60, 90],
     default: 30,
     description: 'days that a refresh token lives',
@@ -47,6 +47,89 @@ it('says of each field what it may be and what it is for', async () => {
   })
   const limit = paths['/apps'].get.parameters.find((one: { name: string }) => one.name === 'limit')
   expect(limit).toMatchObject({ in: 'query', required: false, schema: { maximum: 1000 } })
+})
+
+/** Every schema in a part of the document, with where it stands. */
+function schemasIn(part: unknown, path = ''): [path: string, schema: Record<string, unknown>][] {
+  if (typeof part !== 'object' || part === null) return []
+  const inside = Object.entries(part).flatMap(([name, one]) => schemasIn(one, `${path}/${name}`))
+  const isSchema = /\/(schema|items|anyOf\/\d+|properties\/\w+)$/.test(path) && !Array.isArray(part)
+  return isSchema ? [[path, part as Record<string, unknown>], ...inside] : inside
+}
+
+it('has only schemas of which generators of clients make programs that compile', async () => {
+  const { paths } = await documentIn('en')
+  const faulty = schemasIn(paths).filter(
+    ([, { type, anyOf, oneOf, enum: values, default: initially, wire, flag, minimum, maximum, pattern, ...rest }]) =>
+      /\\p\{/.test(String(pattern)) ||
+      (!type && !anyOf && !oneOf && !('const' in rest)) ||
+      (anyOf as unknown[] | undefined)?.some((one) => Object.keys(one as object).length === 0) ||
+      initially === null ||
+      (typeof initially === 'object' && Object.keys(initially as object).length === 0) ||
+      wire !== undefined ||
+      flag !== undefined ||
+      (type === 'number' && (values as unknown[] | undefined)?.every(Number.isInteger)) ||
+      [minimum, maximum].some((bound) => Math.abs(Number(bound ?? 0)) === Number.MAX_SAFE_INTEGER),
+  )
+  expect(faulty.map(([path]) => path)).toEqual([])
+})
+
+it('has one type for each parameter, as an address holds texts', async () => {
+  const { paths } = await documentIn('en')
+  const parameters = Object.values<Record<string, { parameters: { name: string; schema: { type?: string } }[] }>>(
+    paths,
+  ).flatMap((methods) => Object.values(methods).flatMap((operation) => operation.parameters))
+  expect(parameters.filter(({ schema }) => typeof schema.type !== 'string').map(({ name }) => name)).toEqual([])
+  const [id] = paths['/orders/{order_id}'].get.parameters
+  expect(id.schema).toMatchObject({ type: 'string', pattern: '^\\d+$' })
+})
+
+it('takes ids of 64 bits as integer or text, and prices as number or text', async () => {
+  const { paths } = await documentIn('en')
+  const { properties } = paths['/orders'].post.requestBody.content['application/json'].schema
+  expect(properties.order_id.anyOf).toEqual([
+    { type: 'integer', format: 'int64' },
+    { type: 'string', pattern: '^\\d+$' },
+  ])
+  expect(properties.unit_price.anyOf).toEqual([{ type: 'number' }, { type: 'string' }])
+  const partner = paths['/partners'].post.requestBody.content['application/json'].schema.properties
+  expect(partner.base_url).toMatchObject({ type: ['string', 'null'], maxLength: 2048 })
+})
+
+it('has what every operation takes: the users of an import, and of whom a preview is', async () => {
+  const { paths } = await documentIn('en')
+  const [dry, real] = paths['/users/import'].post.requestBody.content['application/json'].schema.oneOf
+  expect(dry).toMatchObject({ type: 'object', required: ['dry_run', 'users'] })
+  expect(dry.properties.users.items.properties).not.toHaveProperty('password_hash')
+  expect(real.properties.users.items.properties).toHaveProperty('password_hash')
+  const named = ({ name, required }: { name: string; required: boolean }) => [name, required]
+  for (const path of ['/users/erase', '/users/end-sessions'])
+    expect(paths[path].get.parameters.map(named)).toEqual([
+      ['cid', true],
+      ['user_id', true],
+    ])
+  expect(paths['/apps/{app_key}/end-tokens'].get.parameters.map(named)).toEqual([['app_key', true]])
+})
+
+it('says where the rows of a list are, and the way to its next page', async () => {
+  const { paths } = await documentIn('en')
+  const dataOf = (path: string) => paths[path].get.responses[200].content['application/json'].schema.properties.data
+  expect(dataOf('/orders')).toEqual({
+    type: 'object',
+    required: ['orders', 'next'],
+    properties: { orders: { type: 'array', items: { type: 'object' } }, next: { type: ['string', 'null'] } },
+  })
+  expect(dataOf('/operators').required).toEqual(['operators'])
+})
+
+it('says of an id only what holds in this operation', async () => {
+  const { paths } = await documentIn('en')
+  const [partner] = paths['/partners/{partner_id}'].get.parameters
+  expect(partner.schema.description).toBe('PartnerId')
+  const { properties } = paths['/orders'].post.requestBody.content['application/json'].schema
+  expect(properties.partner_id.description).toBe('PartnerId')
+  const created = paths['/partners'].post.requestBody.content['application/json'].schema.properties
+  expect(created.partner_id.description).toMatch(/next free one/)
 })
 
 it('describes files as files, and failures of theirs as envelopes', async () => {

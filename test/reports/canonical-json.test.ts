@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../src/sandbox/reports/report.ts'
+import { canonicalJson } from '../../src/sandbox/reports/report-key.ts'
 
 describe('canonical JSON', () => {
   it('is that of RFC 8785, section 3.2.2', () => {

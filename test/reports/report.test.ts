@@ -6,12 +6,12 @@ import { reportUrl } from '../../src/sandbox/portal/notify/notifications.ts'
 import {
   findReport,
   type ReportFacts,
-  reportKey,
   reportOfRun,
   storeReport,
   storeReportKeys,
   verifyReport,
 } from '../../src/sandbox/reports/report.ts'
+import { reportKey } from '../../src/sandbox/reports/report-key.ts'
 import type { StoredReport } from '../../src/sandbox/reports/store.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { get, newSandboxPartner, post } from '../sandbox/partners.ts'

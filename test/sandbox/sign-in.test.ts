@@ -130,7 +130,9 @@ describe('signing in to the sandbox', () => {
     expect((await signIn(world, owner)).statusCode).toBe(429)
     expect((await signIn(world, owner, { cookie })).statusCode).toBe(303)
     const { client_id: clientId, client_secret: clientSecret } = owner
-    expect(await signInPartner(world.deps, { clientId, clientSecret, address: '198.51.100.7' })).toMatch(/^ghss_/)
+    expect(await signInPartner(world.deps, { clientId, password: clientSecret, address: '198.51.100.7' })).toMatch(
+      /^ghss_/,
+    )
   })
 
   it('makes a network wait after too many failures with whatever clientIds', async () => {

@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
@@ -53,7 +53,7 @@ const asked = z.discriminatedUnion('kind', [
 /** Sends a code, in place of one of before. Returns the end of the window where too many were asked for. */
 export const askForContact = operation(
   asked,
-  async (deps: Deps, { kind, value }: z.output<typeof asked>, session: SignedIn, address: string) => {
+  async (deps: Deps, { kind, value }, session: SignedIn, address: string) => {
     const person = `${session.cid}:${session.userId}`
     const until =
       (await countWithin(deps, HOUR_S, [
@@ -65,8 +65,8 @@ export const askForContact = operation(
       (await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET }]))
     if (until) return until
     const changeId = randomUUID()
-    await deps.db.of(session.routingKey).tx(async (db) => {
-      if (!(await lockSignedIn({ ...deps, db }, session))) return
+    await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+      if (!(await lockSignedIn(inside, session))) return
       const askedAt = deps.clock.now()
       await store.setChange(db, session, kind, { changeId, value, askedAt, expiresAt: addSeconds(askedAt, CODE_S) })
       await enqueue(db, 'send-contact-code', { changeId, kind, cid: session.cid, userId: session.userId })
@@ -83,9 +83,8 @@ type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
 /** Exactly one of simultaneous calls with a right code succeeds; no more than five wrong ones are answered. */
 export const confirmContact = operation(
   typed,
-  (deps: Deps, { kind, code }: z.output<typeof typed>, session: SignedIn): Promise<Confirmed> =>
-    deps.db.of(session.routingKey).tx(async (db) => {
-      const inside = { ...deps, db }
+  (deps: Deps, { kind, code }, session: SignedIn): Promise<Confirmed> =>
+    inTransactionOf(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return 'ended'
       const found = await store.findChange(db, session, kind)
       if (!found || found.expiresAt <= deps.clock.now() || found.tries >= TRIES) return 'ended'
@@ -121,7 +120,7 @@ export async function changePassport(
   const before = await passportOf(db, key)
   const known = before === undefined ? undefined : await findCredential(db, before)
   if (!known) return 'ended'
-  if ((await isPassportTaken(db, value)).taken) return 'taken'
+  if (await isPassportTaken(db, value)) return 'taken'
   await tell()
   await store.deleteChange(db, key, 'mail') // of another address
   await endLinks(db, key, clock.now())
@@ -145,7 +144,7 @@ export async function pendingContacts({ db, clock }: Deps, session: SignedIn): P
 const queued = z.object({ changeId: z.uuid(), kind: z.enum(['phone', 'mail']), cid: z.number(), userId: z.string() })
 
 /** What the job sends; undefined where something newer was asked for, or it is over. */
-export const contactCode = operation(queued, async (deps: Deps, job: z.output<typeof queued>) => {
+export const contactCode = operation(queued, async (deps: Deps, job) => {
   const { changeId: id, kind, cid, userId } = job
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const found = await store.findChange(deps.db, key, kind)

@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
 
 /** The SQL of second factors: the authenticator of a person, and recovery codes. */
-
-const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
-  sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
 
 /** An authenticator for a person without one, in place of one that was not confirmed. 0 if one is in force. */
 export const setTotp = (db: Db, key: UserRowKey, sealed: Buffer, now: Date): Promise<number> =>
@@ -23,20 +20,20 @@ export type StoredTotp = z.output<typeof totpRow>
 export const findTotp = (db: Db, key: UserRowKey): Promise<StoredTotp | undefined> =>
   db
     .of(key.routingKey)
-    .maybe(totpRow, sql`select sealed, confirmed_at as "confirmedAt" from user_totp where ${whose(key)}`)
+    .maybe(totpRow, sql`select sealed, confirmed_at as "confirmedAt" from user_totp where ${ofPerson(key)}`)
 
 /** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */
 export const spendStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`update user_totp set last_step = ${step}
-        where ${whose(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is not null`,
+        where ${ofPerson(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is not null`,
   )
 
 /** Counts the first code of an authenticator, which puts it in force; 0 too where it is in force already. */
 export const confirmStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, step: number, now: Date) =>
   db.of(key.routingKey).exec(
     sql`update user_totp set last_step = ${step}, confirmed_at = ${now}
-        where ${whose(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is null`,
+        where ${ofPerson(key)} and sealed = ${sealed} and last_step < ${step} and confirmed_at is null`,
   )
 
 /** A code was typed in this session, which had a password alone. */
@@ -51,7 +48,7 @@ export const setSecondFactorOfSession = (
   )
 
 export const deleteTotp = (db: Db, key: UserRowKey): Promise<number> =>
-  db.of(key.routingKey).exec(sql`delete from user_totp where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`delete from user_totp where ${ofPerson(key)}`)
 
 export async function replaceRecoveryCodes(db: Db, key: UserRowKey, hashes: readonly Buffer[], now: Date) {
   await deleteRecoveryCodes(db, key)
@@ -63,14 +60,14 @@ export async function replaceRecoveryCodes(db: Db, key: UserRowKey, hashes: read
 }
 
 export const deleteRecoveryCodes = (db: Db, key: UserRowKey): Promise<number> =>
-  db.of(key.routingKey).exec(sql`delete from recovery_code where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`delete from recovery_code where ${ofPerson(key)}`)
 
 /** 1 for exactly one of any number of simultaneous callers; codes count only beside an authenticator in force. */
 export const spendRecoveryCode = (db: Db, key: UserRowKey, hash: Buffer, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(
     sql`update recovery_code set used_at = ${now}
-        where ${whose(key)} and code_hash = ${hash} and used_at is null
-          and exists (select 1 from user_totp where ${whose(key)} and confirmed_at is not null)`,
+        where ${ofPerson(key)} and code_hash = ${hash} and used_at is null
+          and exists (select 1 from user_totp where ${ofPerson(key)} and confirmed_at is not null)`,
   )
 
 const factorsRow = z.object({ totpSince: z.date().nullable(), recoveryCodes: z.number(), passkeys: z.number() })
@@ -79,7 +76,7 @@ const factorsRow = z.object({ totpSince: z.date().nullable(), recoveryCodes: z.n
 export const findFactors = (db: Db, key: UserRowKey): Promise<z.output<typeof factorsRow>> =>
   db.of(key.routingKey).one(
     factorsRow,
-    sql`select (select confirmed_at from user_totp where ${whose(key)}) as "totpSince",
-          (select count(*)::int from recovery_code where ${whose(key)} and used_at is null) as "recoveryCodes",
-          (select count(*)::int from passkey where ${whose(key)}) as passkeys`,
+    sql`select (select confirmed_at from user_totp where ${ofPerson(key)}) as "totpSince",
+          (select count(*)::int from recovery_code where ${ofPerson(key)} and used_at is null) as "recoveryCodes",
+          (select count(*)::int from passkey where ${ofPerson(key)}) as passkeys`,
   )

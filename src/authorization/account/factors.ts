@@ -1,14 +1,13 @@
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
-import { AMR } from './amr.ts'
 import * as store from './factor-store.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import { recordChange } from './person-mail.ts'
-import { lockSignedIn, type SignedIn } from './session.ts'
+import { AMR, lockSignedIn, type SignedIn } from './session.ts'
 
 /** The second factor of a person: an authenticator (TOTP), and ten recovery codes for whoever loses it. */
 
@@ -42,9 +41,9 @@ const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: 
  * codes, which no later call can show again; undefined for a wrong code.
  */
 export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
-  deps.db.of(session.routingKey).tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, session))) return undefined
-    const codes = await confirmTotp({ ...deps, db }, session, code, session.sessionHash)
+  inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    if (!(await lockSignedIn(inside, session))) return undefined
+    const codes = await confirmTotp(inside, session, code, session.sessionHash)
     if (codes) await store.setSecondFactorOfSession(db, session, AMR.totp)
     return codes
   })
@@ -89,19 +88,19 @@ async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonl
 
 /** The person asks for other recovery codes; undefined without an authenticator in force. */
 export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonly string[] | undefined> =>
-  deps.db.of(key.routingKey).tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, key))) return undefined
+  inTransactionOf(deps, key.routingKey, async (inside, db) => {
+    if (!(await lockSignedIn(inside, key))) return undefined
     const { totpSince } = await store.findFactors(db, key)
     if (totpSince === null) return undefined
-    await recordChange({ ...deps, db }, key, 'recovery_codes_made')
-    return setNewRecoveryCodes({ ...deps, db }, key)
+    await recordChange(inside, key, 'recovery_codes_made')
+    return setNewRecoveryCodes(inside, key)
   })
 
 /** The person removes the authenticator. */
 export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
-  deps.db.of(key.routingKey).tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, key))) return
-    if ((await deleteFactor(db, key)) > 0) await recordChange({ ...deps, db }, key, 'totp_removed')
+  inTransactionOf(deps, key.routingKey, async (inside, db) => {
+    if (!(await lockSignedIn(inside, key))) return
+    if ((await deleteFactor(db, key)) > 0) await recordChange(inside, key, 'totp_removed')
   })
 
 /** The authenticator and its recovery codes. */

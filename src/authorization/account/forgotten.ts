@@ -4,13 +4,20 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { countWithin, knownDevice, networkOf, siteOf, subnetOf } from '../../platform/throttle/index.ts'
+import {
+  countWithin,
+  knownDevice,
+  networkOf,
+  type SignInBrowser,
+  siteOf,
+  subnetOf,
+} from '../../platform/throttle/index.ts'
 import { findCredential } from './passport-store.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findLink, insertLink, passportOf } from './password-store.ts'
@@ -34,20 +41,15 @@ const MORE_PER_PERSON = 12
 const PER_NETWORK = 30
 const SITE_FACTOR = 16
 
-interface Asking {
-  readonly passport: string
-  /** Where the request came from. */
-  readonly address: string
-  /** The browser's device cookie. */
-  readonly device: string | undefined
-}
-
 /**
  * Returns the end of the window when too many have asked: for this person from one network, from anywhere, in a day, or from
  * this network for anybody. A browser in which the person has signed in before keeps a share of its own, and each network
  * gets one a day beyond what others have used up, so that strangers who ask without end do not lock them out of this too.
  */
-export async function askForPassword(deps: Deps, { passport, address, device }: Asking): Promise<Date | undefined> {
+export async function askForPassword(
+  deps: Deps,
+  { passport, address, device }: SignInBrowser & { readonly passport: string },
+): Promise<Date | undefined> {
   const account = accountOf(passport)
   const own = knownDevice(deps, account, device)
   const of = (what: string) => `person\n${what}\n${account.name}`
@@ -106,12 +108,12 @@ async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<Fo
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const random = hmacSha256(keys.derive, `password link\n${linkId}`)
   const link = issueToken(keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt, random })
-  return deps.db.of(key.routingKey).tx(async (db) => {
+  return inTransactionOf(deps, key.routingKey, async (inside, db) => {
     if (!(await lockUser(db, key))) return undefined
     const address = addressOf(await passportOf(db, key))
     if (config.PASSWORD_RESET === 'mail' && address === undefined) return undefined
     if ((await insertLink(db, key, link, at)) > 0) {
-      await recordAudit({ ...deps, db }, { event: 'user_password_link_asked', ...key })
+      await recordAudit(inside, { event: 'user_password_link_asked', ...key })
     } else if ((await findLink(db, key.routingKey, link.hash))?.usedAt) return undefined
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, config.PUBLIC_URL)
     return { id: linkId, cid, userId, address, url: url.href, at, expiresAt }

@@ -49,14 +49,12 @@ export async function existingUsers(db: Db, users: readonly Keyed[]): Promise<z.
 }
 
 /** Spellings that somebody has. */
-export const takenPassports = async (db: Db, passports: readonly string[]): Promise<ReadonlySet<string>> => {
-  const found = await db.many(
-    z.object({ passport: z.string() }),
+export const takenPassports = (db: Db, passports: readonly string[]): Promise<string[]> =>
+  db.values(
+    z.string(),
     sql`select c.passport from unnest(${passports}::text[]) as asked (passport)
         cross join lateral (select passport from user_credential where passport = asked.passport offset 0) c`,
   )
-  return new Set(found.map(({ passport }) => passport))
-}
 
 type NewRow = Keyed & Omit<z.output<typeof existing>, 'cid' | 'user_id'> & { readonly password_hash: string }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
@@ -35,14 +35,14 @@ export const fileUser = profile
   })
 
 /** Users to import: a dry run takes them without passwords, an import with the hashes of their passwords. */
-const userImport = z.union([
+const userImport = z.discriminatedUnion('dry_run', [
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
     dry_run: z.literal(false),
     users: listOf('users', profile.extend({ password_hash: passwordHash })).min(1),
   }),
 ])
-export type UserImport = z.output<typeof userImport>
+type UserImport = z.output<typeof userImport>
 
 /**
  * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which of its fields
@@ -55,27 +55,22 @@ class ConcurrentImport extends Error {}
 const MAX_ATTEMPTS = 5
 
 /** Creates those that are new, all in one transaction, and says of each what was done or would be. */
-export const importUsers = operation(
-  userImport,
-  async (deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await importOnce(deps, given)
-      } catch (error) {
-        if (!(error instanceof ConcurrentImport) || attempt === MAX_ATTEMPTS) throw error
-      }
+export const importUsers = operation(userImport, async (deps: Deps, given): Promise<{ outcomes: ImportOutcome[] }> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await importOnce(deps, given)
+    } catch (error) {
+      if (!(error instanceof ConcurrentImport) || attempt === MAX_ATTEMPTS) throw error
     }
-  },
-)
+  }
+})
 
 function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
   const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
-    const taken = await takenPassports(
-      db,
-      users.map(({ passport }) => normalName(passport)),
-    )
+    const passports = users.map(({ passport }) => normalName(passport))
+    const taken = new Set(await takenPassports(db, passports))
     const seen = { keys: new Set<string>(), passports: new Set<string>() }
     const isTaken = (passport: string): boolean =>
       seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
@@ -98,7 +93,7 @@ function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOu
     if (created.length > 0) {
       if (!(await insertUsers(db, created, deps.clock.now()))) throw new ConcurrentImport()
       const detail = { count: created.length, users: created.map(({ cid, user_id }) => `${cid}/${user_id}`) }
-      await recordAudit({ ...deps, db }, { event: 'users_imported', detail })
+      await recordAudit(inside, { event: 'users_imported', detail })
     }
     return { outcomes: outcomes.map((outcome) => (outcome === 'new' ? 'created' : outcome)) }
   })

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
-import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
+import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession } from './errors.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import type { SignedIn } from './session.ts'
-import { type SignIn, sessionsOfUser, signInsOfUser } from './session-list-store.ts'
+import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
 import { deleteSession } from './session-store.ts'
 
 /** A session as its owner sees it. */
@@ -46,39 +46,29 @@ export async function findNamedSession({ db, keys, clock }: Deps, person: UserRo
 
 /** The person ends one of their sessions. Throws 20007 (404) for any other id, another person's too. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
-  deps.db.of(person.routingKey).tx(async (db) => {
-    const found = await findNamedSession({ ...deps, db }, person, id)
+  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+    const found = await findNamedSession(inside, person, id)
     if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
-    await recordEnd({ ...deps, db }, person, 1)
+    await recordEnd(inside, person, 1)
     return { isThis: found.sessionHash.equals(person.sessionHash) }
   })
 
 /** The person ends all sessions but this one; says how many there were. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
-  deps.db.of(person.routingKey).tx(async (db) => {
+  inTransactionOf(deps, person.routingKey, async (inside, db) => {
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
-    if (ended > 0) await recordEnd({ ...deps, db }, person, ended)
+    if (ended > 0) await recordEnd(inside, person, ended)
     return ended
   })
 
-function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: number): Promise<number> {
-  const actor = asPerson(deps.actor, { cid, userId })
-  return recordAudit(deps, { event: 'user_sessions_ended', actor, routingKey, cid, userId, detail: { sessions } })
-}
+const recordEnd = (deps: Deps, person: SignedIn, sessions: number): Promise<number> =>
+  recordByPerson(deps, person, 'user_sessions_ended', { sessions })
 
 const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and of what was tried, newest first. */
-const signInsOf = operation(
-  signInFilter,
-  async (
-    { db }: Deps,
-    page: z.output<typeof signInFilter>,
-    person: SignedIn,
-  ): Promise<{ signIns: SignIn[]; next: string | null }> => {
-    const { rows, next } = await signInsOfUser(db, person, page)
-    return { signIns: rows, next }
-  },
+const signInsOf = operation(signInFilter, ({ db }: Deps, page, person: SignedIn) =>
+  pageNamed('signIns', signInsOfUser(db, person, page)),
 )
 
 export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: signInsOf }

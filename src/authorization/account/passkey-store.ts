@@ -1,9 +1,6 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
-
-const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
-  sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
 
 const listed = z.object({
   passkeyId: z.string(),
@@ -21,7 +18,7 @@ export const passkeysOf = (db: Db, key: UserRowKey): Promise<ListedPasskey[]> =>
     listed,
     sql`select passkey_id as "passkeyId", credential_id as "credentialId", transports, name, created_at as "createdAt",
           last_used_at as "lastUsedAt"
-        from passkey where ${whose(key)} order by created_at, passkey_id`,
+        from passkey where ${ofPerson(key)} order by created_at, passkey_id`,
   )
 
 export interface NewPasskey {
@@ -65,13 +62,15 @@ export const countUse = (db: Db, routingKey: number, credentialId: Buffer, count
   )
 
 export const renamePasskey = (db: Db, key: UserRowKey, passkeyId: string, name: string): Promise<number> =>
-  db.of(key.routingKey).exec(sql`update passkey set name = ${name} where ${whose(key)} and passkey_id = ${passkeyId}`)
+  db
+    .of(key.routingKey)
+    .exec(sql`update passkey set name = ${name} where ${ofPerson(key)} and passkey_id = ${passkeyId}`)
 
 export const deletePasskey = (db: Db, key: UserRowKey, passkeyId: string): Promise<number> =>
-  db.of(key.routingKey).exec(sql`delete from passkey where ${whose(key)} and passkey_id = ${passkeyId}`)
+  db.of(key.routingKey).exec(sql`delete from passkey where ${ofPerson(key)} and passkey_id = ${passkeyId}`)
 
 export const deletePasskeys = (db: Db, key: UserRowKey): Promise<number> =>
-  db.of(key.routingKey).exec(sql`delete from passkey where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`delete from passkey where ${ofPerson(key)}`)
 
 /** 1 for exactly one of any number of simultaneous callers. */
 export const spendChallenge = (db: Db, hash: Buffer, expiresAt: Date): Promise<number> =>

@@ -1,17 +1,16 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
-import { countWithin } from '../../platform/throttle/index.ts'
-import { AMR } from './amr.ts'
+import { countWithin, type SignInBrowser } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './passkey-store.ts'
 import { ownPassport } from './password.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import { recordChange } from './person-mail.ts'
-import { endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
+import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
 import { lockUserSignedInSince } from './store.ts'
 import type { SignInOrigin } from './wire.ts'
@@ -122,23 +121,19 @@ export async function addPasskey(
     transports: (credential.transports ?? []).slice(0, 8),
     name,
   }
-  return deps.db.of(session.routingKey).tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, session))) return false
+  return inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    if (!(await lockSignedIn(inside, session))) return false
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
     if ((await store.passkeysOf(db, session)).length >= MOST) return false
     if ((await store.insertPasskey(db, session, made, deps.clock.now())) === 0) return false
-    await recordChange({ ...deps, db }, session, 'passkey_added')
+    await recordChange(inside, session, 'passkey_added')
     return true
   })
 }
 
-interface PasskeySignIn {
+interface PasskeySignIn extends Omit<SignInBrowser, 'address'> {
   readonly response: AuthenticationResponseJSON
   readonly from: SignInOrigin
-  /** The browser's device cookie. */
-  readonly device?: string | undefined
-  /** The id of the session that this sign-in replaces. */
-  readonly formerSession?: string | undefined
 }
 
 /** Opens a session for a passkey and returns its id, and whose it is; throws SignInRefused. */
@@ -165,12 +160,11 @@ export async function signInWithPasskey(
   if (!proved) return refuse('not in order')
   const key = { routingKey, cid, userId }
   const now = deps.clock.now()
-  const opened = await deps.db.of(routingKey).tx(async (db) => {
+  const opened = await inTransactionOf(deps, routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
     const { challenge, counter } = proved
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
     if ((await store.countUse(db, routingKey, credentialId, counter, now)) === 0) return undefined
-    const inside = { ...deps, db }
     const told = { from, method: 'passkey', detail: { amr: AMR.passkey } } as const
     const signInId = await recordSignIn(inside, found, 'succeeded', told)
     const session = await startSession(inside, key, from, AMR.passkey)
@@ -204,9 +198,9 @@ export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: strin
 
 /** The person removes one of their passkeys. All other sessions end: whoever has the device may have opened one with it. */
 export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: string): Promise<void> =>
-  deps.db.of(session.routingKey).tx(async (db) => {
-    if (!(await lockSignedIn({ ...deps, db }, session))) return
+  inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    if (!(await lockSignedIn(inside, session))) return
     if ((await store.deletePasskey(db, session, passkeyId)) === 0) return
     await deleteOtherSessions(db, session, session.sessionHash)
-    await recordChange({ ...deps, db }, session, 'passkey_removed')
+    await recordChange(inside, session, 'passkey_removed')
   })

@@ -33,9 +33,9 @@ export const findCredential = (db: Db, typed: string): Promise<Credential | unde
         from user_credential where passport = ${normalName(typed)}`,
   )
 
-export const isPassportTaken = (db: Db, typed: string) =>
-  db.one(
-    z.object({ taken: z.boolean() }),
+export const isPassportTaken = (db: Db, typed: string): Promise<boolean> =>
+  db.value(
+    z.boolean(),
     sql`select exists (select 1 from user_credential where passport = ${normalName(typed)}) as taken`,
   )
 

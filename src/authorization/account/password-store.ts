@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
 
@@ -7,18 +7,10 @@ import { SHOWN_PASSPORT } from './passport-store.ts'
  * Ends the person's links that work, for good: their rows stay, so that the job that made one does not make it again.
  */
 export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
-  db.of(key.routingKey).exec(
-    sql`update password_link set used_at = ${now}
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
-  )
+  db.of(key.routingKey).exec(sql`update password_link set used_at = ${now} where ${ofPerson(key)} and used_at is null`)
 
 /** Keeps earlier links: whoever asks for another one does not take them away. 0 for a link that was made before. */
-export const insertLink = (
-  db: Db,
-  key: UserRowKey,
-  link: { hash: Buffer; expiresAt: Date },
-  now: Date,
-): Promise<number> =>
+export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expiresAt: Date }, now: Date) =>
   db.of(key.routingKey).exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
         values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})
@@ -48,33 +40,17 @@ export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: D
   )) === 1
 
 export const setPassword = (db: Db, key: UserRowKey, passwordHash: string): Promise<number> =>
-  db.exec(
-    sql`update user_credential set password_hash = ${passwordHash}
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
-  )
+  db.exec(sql`update user_credential set password_hash = ${passwordHash} where ${ofPerson(key)}`)
 
-export const passwordHashOf = async (db: Db, key: UserRowKey): Promise<string | undefined> =>
-  (
-    await db.maybe(
-      z.object({ passwordHash: z.string() }),
-      sql`select password_hash as "passwordHash" from user_credential
-          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
-    )
-  )?.passwordHash
+export const passwordHashOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
+  db.maybeValue(z.string(), sql`select password_hash as "passwordHash" from user_credential where ${ofPerson(key)}`)
 
-export const passportOf = async (db: Db, key: UserRowKey): Promise<string | undefined> =>
-  (
-    await db.maybe(
-      z.object({ passport: z.string() }),
-      sql`select ${SHOWN_PASSPORT} as passport from user_credential
-          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
-    )
-  )?.passport
+export const passportOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
+  db.maybeValue(z.string(), sql`select ${SHOWN_PASSPORT} as passport from user_credential where ${ofPerson(key)}`)
 
 /** All of the person's but this one. */
 export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
   db.of(key.routingKey).exec(
-    sql`delete from browser_session
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+    sql`delete from browser_session where ${ofPerson(key)}
           and session_hash is distinct from ${kept}::bytea`,
   )

@@ -1,20 +1,19 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
 import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
-import { signInLimits } from '../../platform/throttle/index.ts'
 import { forgetCodeGuesses } from './code-guesses.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import { passkeysOf } from './passkey-store.ts'
 import * as store from './password-store.ts'
 import { recordChange } from './person-mail.ts'
 import { forgetSessionCount, lockSignedIn, type SignedIn } from './session.ts'
-import { accountOf } from './sign-in.ts'
+import { personLimits } from './sign-in.ts'
 import { lockUser } from './store.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
 
@@ -27,7 +26,7 @@ const LINK_LIFETIME_S = 86_400
  * account. Throws 20007 (404).
  */
 export const resetPassword = (deps: Deps, user: UserKey) =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     const { cid, user_id } = user
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     if (!(await lockUser(db, key))) throw noSuchUser()
@@ -37,7 +36,7 @@ export const resetPassword = (deps: Deps, user: UserKey) =>
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })
     await store.endLinks(db, key, now)
     await store.insertLink(db, key, link, now)
-    await recordAudit({ ...deps, db }, { event: 'user_password_link_made', ...key })
+    await recordAudit(inside, { event: 'user_password_link_made', ...key })
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, deps.config.PUBLIC_URL)
     return { cid, user_id, url: url.href, expires_at: link.expiresAt }
   })
@@ -68,13 +67,13 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
   await refuseWeakPassword(password, passport)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  return deps.db.of(routingKey).tx(async (db) => {
-    const link = await openPasswordLink({ ...deps, db }, token)
+  return inTransactionOf(deps, routingKey, async (inside, db) => {
+    const link = await openPasswordLink(inside, token)
     if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
       throw new PasswordRefused('link_used')
-    await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, kind: 'password_reset' })
-    await forgetSessionCount({ ...deps, db }, link)
+    await replacePassword(inside, link, passwordHash, { kept: null, kind: 'password_reset' })
+    await forgetSessionCount(inside, link)
     return (await passkeysOf(db, link)).map(({ name }) => name)
   })
 }
@@ -100,18 +99,17 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     const passport = await store.passportOf(deps.db, session)
     if (passport === undefined) throw new SignInRefused()
     await refuseWeakPassword(password, passport)
-    const limits = await signInLimits(deps, { ...accountOf(passport), address, session: session.sessionHash })
-    const until = await limits.exhausted()
-    if (until) throw new SignInRefused(until)
+    const limits = await personLimits(deps, passport, { address, session: session.sessionHash })
+    await limits.refuseExhausted()
     const known = await store.passwordHashOf(deps.db, session)
-    if (!(await verifyPassword(known, current))) throw new SignInRefused(await limits.failed())
+    if (!(await verifyPassword(known, current))) throw await limits.failed()
     await limits.forget()
     const passwordHash = await hashPassword(password)
-    await deps.db.of(session.routingKey).tx(async (db) => {
-      if (!(await lockSignedIn({ ...deps, db }, session))) throw new SignInRefused()
+    await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+      if (!(await lockSignedIn(inside, session))) throw new SignInRefused()
       if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
       const ends = { kept: session.sessionHash, kind: 'password_changed' } as const
-      await replacePassword({ ...deps, db }, session, passwordHash, ends)
+      await replacePassword(inside, session, passwordHash, ends)
     })
   })
 

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { type Db, sql } from '../../platform/db/sql.ts'
 import { user } from './wire.ts'
-
-const whose = ({ routingKey, cid, userId }: UserRowKey): Fragment =>
-  sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
 
 const edited = user.pick({ name: true, gender: true, big_avatar_url: true })
 export type EditedProfile = z.output<typeof edited>
@@ -12,22 +9,21 @@ export type EditedProfile = z.output<typeof edited>
 export const updateProfile = (db: Db, key: UserRowKey, { name, gender, big_avatar_url }: EditedProfile, now: Date) =>
   db.of(key.routingKey).exec(
     sql`update user_profile set name = ${name}, gender = ${gender}, big_avatar_url = ${big_avatar_url},
-                                updated_at = ${now}
-        where ${whose(key)}`,
+                                updated_at = ${now} where ${ofPerson(key)}`,
   )
 
 export const setPhone = (db: Db, key: UserRowKey, phone: string | null, now: Date): Promise<number> =>
   db
     .of(key.routingKey)
-    .exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${whose(key)}`)
+    .exec(sql`update user_profile set phone_number = ${phone}, updated_at = ${now} where ${ofPerson(key)}`)
 
 /** Something of the person changed that the profile itself does not hold. */
 export const setUpdated = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
-  db.of(key.routingKey).exec(sql`update user_profile set updated_at = ${now} where ${whose(key)}`)
+  db.of(key.routingKey).exec(sql`update user_profile set updated_at = ${now} where ${ofPerson(key)}`)
 
 /** The credential of the person goes, to come again under another passport, which may lie on another shard. */
 export const deleteCredential = (db: Db, key: UserRowKey): Promise<number> =>
-  db.exec(sql`delete from user_credential where ${whose(key)}`)
+  db.exec(sql`delete from user_credential where ${ofPerson(key)}`)
 
 const change = z.object({
   changeId: z.string(),
@@ -54,11 +50,43 @@ export const findChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<
   db.of(key.routingKey).maybe(
     change,
     sql`select change_id as "changeId", value, tries, asked_at as "askedAt", expires_at as "expiresAt"
-        from contact_change where ${whose(key)} and kind = ${kind}`,
+        from contact_change where ${ofPerson(key)} and kind = ${kind}`,
   )
 
 export const countTry = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
-  db.of(key.routingKey).exec(sql`update contact_change set tries = tries + 1 where ${whose(key)} and kind = ${kind}`)
+  db.of(key.routingKey).exec(sql`update contact_change set tries = tries + 1 where ${ofPerson(key)} and kind = ${kind}`)
 
 export const deleteChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
-  db.of(key.routingKey).exec(sql`delete from contact_change where ${whose(key)} and kind = ${kind}`)
+  db.of(key.routingKey).exec(sql`delete from contact_change where ${ofPerson(key)} and kind = ${kind}`)
+
+interface NewPicture {
+  readonly id: string
+  readonly bytes: Buffer
+  readonly url: string
+}
+
+/** In place of one of before; `url` becomes a part of the profile. */
+export async function setPicture(db: Db, key: UserRowKey, { id, bytes, url }: NewPicture, now: Date): Promise<void> {
+  const { routingKey, cid, userId } = key
+  await db.of(key.routingKey).exec(
+    sql`insert into profile_picture (routing_key, cid, user_id, picture_id, bytes, made_at)
+        values (${routingKey}, ${cid}, ${userId}, ${id}, ${bytes}, ${now})
+        on conflict (routing_key, cid, user_id) do update
+        set picture_id = excluded.picture_id, bytes = excluded.bytes, made_at = excluded.made_at`,
+  )
+  await db.of(key.routingKey).exec(
+    sql`update user_profile set big_avatar_url = ${url}, updated_at = ${now}
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`,
+  )
+}
+
+export const deletePicture = (db: Db, person: UserRowKey): Promise<number> =>
+  db.of(person.routingKey).exec(sql`delete from profile_picture where ${ofPerson(person)}`)
+
+export const findPicture = (db: Db, routingKey: number, id: string): Promise<Buffer | undefined> =>
+  db
+    .of(routingKey)
+    .maybeValue(
+      z.instanceof(Buffer),
+      sql`select bytes from profile_picture where routing_key = ${routingKey} and picture_id = ${id}`,
+    )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import {
@@ -14,14 +14,15 @@ import {
 } from '../../platform/lib/crypto/keys.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import type { TotpEnrolment } from '../../platform/lib/crypto/totp.ts'
-import { AMR } from './amr.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
+import type { SignInBrowser } from '../../platform/throttle/index.ts'
 import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { type Credential, findCredential } from './passport-store.ts'
-import { endSession } from './session.ts'
-import { limitedAttempt, openSession } from './sign-in.ts'
+import { AMR, endSession } from './session.ts'
+import { openSession, personLimits, recordSignIn } from './sign-in.ts'
 import { lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
@@ -62,13 +63,8 @@ export interface SecondStep extends UserRowKey {
   readonly isPassword: (passwordHash: string | undefined) => boolean
 }
 
-function opened(keys: Keys, text: string) {
-  try {
-    return kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS)))
-  } catch {
-    return undefined
-  }
-}
+const opened = (keys: Keys, text: string) =>
+  readOr(() => kept.parse(JSON.parse(decryptSecret(keys, Buffer.from(text, 'base64url'), SEALED_AS))), undefined)
 
 /** Undefined for what is forged or too old; costs no statement. */
 export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {
@@ -82,19 +78,18 @@ export function openSecondStep({ keys, clock }: Deps, text: string | undefined):
   return { routingKey: routingKeyOf(cid, userId), cid, userId, passport, at: began, isPassword }
 }
 
-export interface SecondStepInput {
+export interface SecondStepInput extends Omit<SignInBrowser, 'address'> {
   readonly step: SecondStep
   readonly code: string
   readonly from: SignInOrigin
-  /** The browser's device cookie. */
-  readonly device?: string | undefined
-  /** The id of the session that this sign-in replaces. */
-  readonly formerSession?: string | undefined
 }
 
 /** Whether the person has an authenticator in force; without one the second step adds one. */
 export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> =>
   (await findFactors(db, step)).totpSince !== null
+
+const limitsOf = (deps: Deps, { step, from: { address }, device }: SecondStepInput) =>
+  personLimits(deps, step.passport, { address, device })
 
 /**
  * Opens a session for a code of the authenticator, or a recovery code, and returns its id; throws SignInRefused. Wrong
@@ -103,31 +98,32 @@ export const hasTotp = async ({ db }: Deps, step: SecondStep): Promise<boolean> 
  */
 export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<string> {
   const { step, from, device, code } = input
-  const attempt = await limitedAttempt(deps, step.passport, from, device)
+  const limits = await limitsOf(deps, input)
   const guesses = isRecoveryCode(code) ? undefined : codeGuesses(deps, step, device)
   const refuseExhausted = async () => {
-    await attempt.refuseExhausted()
+    await limits.refuseExhausted()
     await guesses?.refuseExhausted()
   }
   await refuseExhausted()
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
-    const refused = await attempt.failed(step, { from, method: 'code', detail: { by: 'code' } })
+    const told = { from, method: 'code', detail: { by: 'code' } } as const
+    const refused = await limits.failed((locked) => recordSignIn(deps, step, locked ? 'locked' : 'failed', told))
     throw (await guesses?.failed()) ?? refused
   }
   await refuseExhausted()
   const session = await open(deps, input, amr)
-  await attempt.forget()
+  await limits.forget()
   return session
 }
 
 /** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
 export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
-  deps.db.of(step.routingKey).tx(async (db) => {
+  inTransactionOf(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
     const current = await findCredential(db, step.passport)
     if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
-    return enrolTotp({ ...deps, db }, step, step.passport)
+    return enrolTotp(inside, step, step.passport)
   })
 
 /**
@@ -138,15 +134,13 @@ export async function confirmInSignIn(
   deps: Deps,
   input: SecondStepInput,
 ): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
-  const { step, from, device, code } = input
-  const acting = { ...deps, actor: asPerson(deps.actor, step) }
-  const confirmed = await deps.db.of(step.routingKey).tx(async (db) => {
-    const inside = { ...acting, db }
+  const { step, code } = input
+  const confirmed = await inTransactionOf(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUser(db, step))) throw new SignInRefused()
-    const codes = await confirmTotp(inside, step, code, null)
-    return codes && { session: await open({ ...deps, db }, input, AMR.totp), codes }
+    const codes = await confirmTotp({ ...inside, actor: asPerson(deps.actor, step) }, step, code, null)
+    return codes && { session: await open(inside, input, AMR.totp), codes }
   })
-  if (confirmed) await (await limitedAttempt(deps, step.passport, from, device)).forget()
+  if (confirmed) await (await limitsOf(deps, input)).forget()
   return confirmed
 }
 
@@ -158,8 +152,8 @@ async function open(
 ): Promise<string> {
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
-  return deps.db.of(step.routingKey).tx(async (db) => {
+  return inTransactionOf(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
-    return openSession({ ...deps, db }, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
+    return openSession(inside, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
   })
 }

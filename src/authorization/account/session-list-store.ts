@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { lockedUserByKey } from './store.ts'
 import { keptUserAgent, type SignInOrigin } from './wire.ts'
@@ -38,31 +38,26 @@ const signIn = z.object({
 })
 export type SignIn = z.output<typeof signIn>
 
-const insertedSignIn = z.object({ signInId: z.string() })
-
 /** Its id; none for somebody who was erased meanwhile. */
-export const insertSignIn = async (
+export const insertSignIn = (
   db: Db,
   key: UserRowKey,
   made: Pick<SignIn, 'at' | 'outcome' | 'method'> & { readonly from: SignInOrigin },
 ): Promise<string | undefined> =>
-  (
-    await db.of(key.routingKey).maybe(
-      insertedSignIn,
-      sql`insert into sign_in (routing_key, cid, user_id, at, outcome, method, address, user_agent)
+  db.of(key.routingKey).maybeValue(
+    z.string(),
+    sql`insert into sign_in (routing_key, cid, user_id, at, outcome, method, address, user_agent)
         select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${made.at}::timestamptz, ${made.outcome}::text,
           ${made.method}::text, ${made.from.address}::text, ${keptUserAgent(made.from)}::text
         from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
         returning sign_in_id as "signInId"`,
-    )
-  )?.signInId
+  )
 
 /** From where somebody signed in; undefined once it is not kept any more. */
 export const originOfSignIn = (db: Db, key: UserRowKey, signInId: string) =>
   db.of(key.routingKey).maybe(
     signIn.pick({ address: true, userAgent: true }),
-    sql`select address, user_agent as "userAgent" from sign_in
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+    sql`select address, user_agent as "userAgent" from sign_in where ${ofPerson(key)}
           and sign_in_id = ${signInId}`,
   )
 
@@ -77,7 +72,7 @@ export async function signInsOfUser(db: Db, key: UserRowKey, { limit, after }: S
   const found = await db.of(key.routingKey).listWithCustomPlan(
     withCursor(signIn),
     sql`select at, outcome, method, address, user_agent as "userAgent", ${cursorOf(sql.part`at, sign_in_id`)} from sign_in
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+        where ${ofPerson(key)}
           and (${at}::timestamptz is null or (at, sign_in_id) < (${at}::timestamptz, ${signInId}::uuid))
         order by at desc, sign_in_id desc limit ${limit + 1}`,
   )

@@ -78,10 +78,8 @@ export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =
 
 /** Sealed; null in a session that began here, and for one that there is no more. */
 export const idTokenOfSession = async (db: Db, routingKey: number, sessionHash: Buffer): Promise<Buffer | null> =>
-  (
-    await db.of(routingKey).maybe(
-      z.object({ idToken: z.instanceof(Buffer).nullable() }),
-      sql`select id_token as "idToken" from browser_session
+  (await db.of(routingKey).maybeValue(
+    z.instanceof(Buffer).nullable(),
+    sql`select id_token as "idToken" from browser_session
           where routing_key = ${routingKey} and session_hash = ${sessionHash}`,
-    )
-  )?.idToken ?? null
+  )) ?? null

@@ -1,14 +1,14 @@
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { clearFailures, countWithin, throttleKey } from '../../platform/throttle/index.ts'
-import { AMR } from './amr.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './session-store.ts'
 import { lockUser } from './store.ts'
@@ -120,27 +120,29 @@ export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Prom
 export async function endOwnSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
-  const { routingKey, sessionHash, cid, userId, fromUpstream } = session
-  return deps.db.of(routingKey).tx(async (db) => {
+  const { routingKey, sessionHash, fromUpstream } = session
+  return inTransactionOf(deps, routingKey, async (inside, db) => {
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
-    const actor = asPerson(deps.actor, session)
-    await recordAudit({ ...deps, db }, { event: 'user_signed_out', actor, routingKey, cid, userId })
+    await recordByPerson(inside, session, 'user_signed_out')
     return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
   })
 }
 
-function openedIdToken({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string {
-  try {
-    return sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''
-  } catch {
-    return ''
-  }
-}
+const openedIdToken = ({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string =>
+  readOr(() => (sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''), '')
 
-/** Ends the session of this cookie, if there is one. */
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
   const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read) return
   await store.deleteSession(deps.db, read.routingKey, read.hash)
 }
+
+/** Values of `amr` (RFC 8176; `pop` is of the Extended Authentication Profile). A recovery code has none of its own: it is a factor more, and no code of an authenticator. */
+export const AMR = {
+  password: ['pwd'],
+  totp: ['pwd', 'otp', 'mfa'],
+  recoveryCode: ['pwd', 'mfa'],
+  /** A key of an authenticator, in hardware or not, that has itself found out who uses it. */
+  passkey: ['pop', 'mfa'],
+} as const

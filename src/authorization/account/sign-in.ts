@@ -3,7 +3,13 @@ import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import { countWithin, knownDevice, signInLimits } from '../../platform/throttle/index.ts'
+import {
+  countWithin,
+  knownDevice,
+  type SignInAttempt,
+  type SignInBrowser,
+  signInLimits,
+} from '../../platform/throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { findTotp } from './factor-store.ts'
 import { type Credential, findCredential } from './passport-store.ts'
@@ -12,17 +18,11 @@ import { endSession, startSession } from './session.ts'
 import { insertSignIn } from './session-list-store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
-export interface SignInInput {
+export interface SignInInput extends SignInBrowser {
   readonly passport: string
   readonly password: string
-  /** Where the request came from. */
-  readonly address: string
   /** What the browser says that it is. */
   readonly userAgent?: string | undefined
-  /** The browser's device cookie. */
-  readonly device?: string | undefined
-  /** The id of the session that this sign-in replaces. */
-  readonly formerSession?: string | undefined
 }
 
 /**
@@ -53,40 +53,22 @@ async function recordCodeAsked(deps: Deps, { cid, userId }: Credential, { addres
 /** What failures and known browsers are counted by: spellings of one passport share it. */
 export const accountOf = (passport: string) => ({ kind: 'passport', name: normalName(passport) }) as const
 
-/** An attempt to sign in, by password or code, within the limits of this account and address. */
-export async function limitedAttempt(
-  deps: Deps,
-  passport: string,
-  { address }: SignInOrigin,
-  device: string | undefined,
-) {
-  const limits = await signInLimits(deps, { ...accountOf(passport), address, device })
-  return {
-    async refuseExhausted(): Promise<void> {
-      const until = await limits.exhausted()
-      if (until) throw new SignInRefused(until)
-    },
-    /** Counts and records a failure; returns what to throw. */
-    async failed(user: Omit<UserRowKey, 'routingKey'> | undefined, told: Told): Promise<SignInRefused> {
-      const until = await limits.failed()
-      await recordSignIn(deps, user, (until ?? (await limits.exhausted())) ? 'locked' : 'failed', told)
-      return new SignInRefused(until)
-    },
-    forget: () => limits.forget(),
-  }
-}
+/** How often a person may fail, by password or code. */
+export const personLimits = (deps: Deps, passport: string, browser: Omit<SignInAttempt, 'kind' | 'name'>) =>
+  signInLimits(deps, { ...accountOf(passport), ...browser }, (until) => new SignInRefused(until))
 
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device, userAgent } = input
   const from = { address, userAgent }
-  const attempt = await limitedAttempt(deps, passport, from, device)
-  await attempt.refuseExhausted()
+  const limits = await personLimits(deps, passport, { address, device })
+  await limits.refuseExhausted()
   const credential = await findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
-    throw await attempt.failed(credential, { from, method: 'password' })
+    const told = { from, method: 'password' } as const
+    throw await limits.failed((locked) => recordSignIn(deps, credential, locked ? 'locked' : 'failed', told))
   }
-  await attempt.refuseExhausted()
+  await limits.refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (await needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
@@ -94,7 +76,7 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const session = await deps.db
     .of(credential.routingKey)
     .tx((db) => openSession({ ...deps, db }, passport, credential, opening))
-  await attempt.forget()
+  await limits.forget()
   await endSession(deps, input.formerSession)
   return session
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { SHOWN_PASSPORT } from './passport-store.ts'
 import { type User, user } from './wire.ts'
@@ -30,48 +30,38 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
  */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.of(key.routingKey).exec(
-    sql`select from user_profile
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+    sql`select from user_profile where ${ofPerson(key)}
           and (valid_from is null or valid_from < ${signedInAt})
         for share`,
   )) === 1
 
 /** Sessions that work; undefined when there is no such user. */
-export async function countSessions(db: Db, key: UserRowKey, now: Date): Promise<number | undefined> {
-  const found = await db.of(key.routingKey).maybe(
-    z.object({ sessions: z.number() }),
+export const countSessions = (db: Db, key: UserRowKey, now: Date): Promise<number | undefined> =>
+  db.of(key.routingKey).maybeValue(
+    z.number(),
     sql`select (select count(*)::int from browser_session s
                 where s.routing_key = ${key.routingKey} and s.cid = u.cid and s.user_id = u.user_id
                   and s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)) as sessions
-        from user_profile u
-        where u.routing_key = ${key.routingKey} and u.cid = ${key.cid} and u.user_id = ${key.userId}`,
+        from user_profile u where ${ofPerson(key, 'u')}`,
   )
-  return found?.sessions
-}
 
 /** Until the end of the transaction; false when there is no such user. */
 export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
-  (await db.of(key.routingKey).exec(
-    sql`select from user_profile
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} for update`,
-  )) === 1
+  (await db.of(key.routingKey).exec(sql`select from user_profile where ${ofPerson(key)} for update`)) === 1
 
 /** Never earlier than it is: the clock of the process that set it may have been ahead. */
-export const setUserValidFrom = async (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
-  (
-    await db.of(key.routingKey).maybe(
-      z.object({ valid_from: z.date() }),
-      sql`update user_profile set valid_from = greatest(valid_from, ${at})
-          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} returning valid_from`,
-    )
-  )?.valid_from
+export const setUserValidFrom = (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
+  db.of(key.routingKey).maybeValue(
+    z.date(),
+    sql`update user_profile set valid_from = greatest(valid_from, ${at})
+          where ${ofPerson(key)} returning valid_from`,
+  )
 
-/** Undefined when there is no such user. */
 export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
   const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),
     sql`select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+        where ${ofPerson(key)}`,
   )
   return profile && withPassport(db, key, profile)
 }
@@ -79,18 +69,15 @@ export async function findUser(db: Db, key: UserRowKey): Promise<User | undefine
 async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passport'>): Promise<User | undefined> {
   const credential = await db.maybe(
     z.object({ passport: z.string() }),
-    sql`select ${SHOWN_PASSPORT} as passport from user_credential
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+    sql`select ${SHOWN_PASSPORT} as passport from user_credential where ${ofPerson(key)}`,
   )
   return credential && { ...profile, ...credential }
 }
 
-/** Undefined when there is no such user. */
 export async function setStatus(db: Db, key: UserRowKey, status: User['status']): Promise<User | undefined> {
   const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),
-    sql`update user_profile set status = ${status}
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+    sql`update user_profile set status = ${status} where ${ofPerson(key)}
         returning cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`,
   )
   return profile && withPassport(db, key, profile)

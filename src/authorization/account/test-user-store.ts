@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { credentialsOf, keysOf } from './list-store.ts'
@@ -13,11 +13,8 @@ const testUser = z.object({
 })
 export type TestUser = z.output<typeof testUser>
 
-export const setTestOf = (db: Db, { routingKey, cid, userId }: UserRowKey, appKey: string): Promise<number> =>
-  db.of(routingKey).exec(
-    sql`update user_profile set test_of = ${appKey}
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`,
-  )
+export const setTestOf = (db: Db, person: UserRowKey, appKey: string): Promise<number> =>
+  db.of(person.routingKey).exec(sql`update user_profile set test_of = ${appKey} where ${ofPerson(person)}`)
 
 const profile = testUser.omit({ passport: true }).extend({ routing_key: z.number() })
 

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
 import { NO_PASSWORD } from '../../platform/lib/crypto/password.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import {
@@ -39,8 +39,7 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
   const { from, formerSession, hash, expiresAt } = arrival
   const { person, amr, acr } = proven
   const key = { routingKey: routingKeyOf(person.cid, person.user_id), cid: person.cid, userId: person.user_id }
-  const session = await deps.db.of(key.routingKey).tx(async (db) => {
-    const inside = { ...deps, db }
+  const session = await inTransactionOf(deps, key.routingKey, async (inside, db) => {
     if ((await spendChallenge(db, hash, expiresAt)) === 0) {
       throw new UpstreamFailure('not_begun', 'this sign-in was answered before')
     }
@@ -94,14 +93,14 @@ export async function endSessionThere(
  * succeeds; the others throw UpstreamFailure. Returns how many there were.
  */
 export const endFromUpstream = (deps: Deps, { sub, sid, hash, expiresAt }: EndedThere): Promise<number> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     if ((await spendChallenge(db, hash, expiresAt)) === 0) throw new UpstreamFailure('untrusted', 'it was used before')
     const ended = await deleteUpstreamSessions(db, { sub, sid })
     const people = new Map(ended.map((session) => [`${session.cid}/${session.userId}`, session]))
     for (const person of people.values()) {
       const sessions = ended.filter(({ cid, userId }) => cid === person.cid && userId === person.userId).length
       const detail = { by: 'provider', sessions }
-      await recordAudit({ ...deps, db }, { event: 'user_sessions_ended', ...person, detail })
+      await recordAudit(inside, { event: 'user_sessions_ended', ...person, detail })
     }
     return ended.length
   })

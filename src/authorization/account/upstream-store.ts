@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { UpstreamPerson } from '../upstream/index.ts'
@@ -13,7 +13,7 @@ export const updateProfile = (db: Db, key: UserRowKey, said: UpstreamPerson['pro
             phone_number = coalesce(said.phone, u.phone_number), updated_at = ${now}
         from (values (${said.name ?? null}::text, ${said.gender ?? null}::text, ${said.big_avatar_url ?? null}::text,
                       ${said.phone_number ?? null}::text)) as said (name, gender, avatar, phone)
-        where u.routing_key = ${key.routingKey} and u.cid = ${key.cid} and u.user_id = ${key.userId}
+        where ${ofPerson(key, 'u')}
           and (u.name, u.gender, u.big_avatar_url, coalesce(u.phone_number, ''))
               is distinct from (coalesce(said.name, u.name), coalesce(said.gender, u.gender),
                 coalesce(said.avatar, u.big_avatar_url), coalesce(said.phone, u.phone_number, ''))`,

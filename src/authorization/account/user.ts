@@ -1,7 +1,8 @@
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -10,40 +11,41 @@ import { alreadyTaken, noSuchUser } from './errors.ts'
 import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
 import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
-import { deletePicture } from './picture-store.ts'
-import { deleteChange, setPhone, updateProfile } from './profile-store.ts'
+import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import {
   maskedUser,
-  type NewUser,
   newUser,
   rowKeyOf,
-  type ShowUserInput,
   showUserInput,
   type User,
-  type UserChanges,
-  type UserFilter,
   type UserKey,
   userChanges,
   userFilter,
 } from './wire.ts'
 
-/** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
-export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
-  const user = { ...input, created_at: deps.clock.now() }
-  const key = rowKeyOf(user)
-  await refuseWeakInput(password, user.passport)
-  const passwordHash = await hashPassword(password)
-  await deps.db.of(key.routingKey).tx(async (db) => {
-    const { taken } = await isPassportTaken(db, user.passport)
-    const isNew = (await store.insertProfile(db, key, user)) > 0
-    if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
-    const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
-    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
-    await recordChange({ ...deps, db }, key, 'user_created')
-  })
-  return user
-})
+/**
+ * Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. A
+ * `knownHash` is of this password, which nobody looks at then.
+ */
+export const createUser = operation(
+  newUser,
+  async (deps: Deps, { password, ...input }, knownHash?: string): Promise<User> => {
+    const user = { ...input, created_at: deps.clock.now() }
+    const key = rowKeyOf(user)
+    if (knownHash === undefined) await refuseWeakInput(password, user.passport)
+    const passwordHash = knownHash ?? (await hashPassword(password))
+    await inTransactionOf(deps, key.routingKey, async (inside, db) => {
+      const taken = await isPassportTaken(db, user.passport)
+      const isNew = (await store.insertProfile(db, key, user)) > 0
+      if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
+      const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
+      if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+      await recordChange(inside, key, 'user_created')
+    })
+    return user
+  },
+)
 
 /**
  * Changes what is given of a user, and returns the user, masked. A passport in use is bad input (20007). Whoever signed in with
@@ -51,9 +53,8 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
  */
 export const updateUser = operation(
   userChanges,
-  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }: UserChanges): Promise<User> =>
-    deps.db.tx(async (db) => {
-      const inside = { ...deps, db }
+  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }): Promise<User> =>
+    inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       await lockExistingUser(db, key)
       const before = await store.findUser(db, key)
@@ -78,24 +79,18 @@ export const updateUser = operation(
 )
 
 /** A page of the users that the filter asks for, oldest first. */
-export const listUsers = operation(
-  userFilter,
-  async (deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> => {
-    const { rows, next } = await usersOf(deps.db, filter)
-    return { users: rows, next }
-  },
-)
+export const listUsers = operation(userFilter, (deps: Deps, filter) => pageNamed('users', usersOf(deps.db, filter)))
 
 /** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
 export const showUser = operation(
   showUserInput,
-  (deps: Deps, { cid, user_id, reason }: ShowUserInput): Promise<User> =>
-    deps.db.tx(async (db) => {
+  (deps: Deps, { cid, user_id, reason }): Promise<User> =>
+    inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       const found = await store.findUser(db, key)
       if (!found) throw noSuchUser()
       if (reason === undefined) return maskedUser(found)
-      await recordAudit({ ...deps, db }, { event: 'personal_data_read', ...key, detail: { reason } })
+      await recordAudit(inside, { event: 'personal_data_read', ...key, detail: { reason } })
       return found
     }),
 )
@@ -110,12 +105,12 @@ export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatu
  * Whoever reads one of them compares; nothing is gone through. Throws 20007 (404).
  */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
     await lockExistingUser(db, key)
     const now = deps.clock.now() // after whatever the lock has waited for
     const valid_from = (await store.setUserValidFrom(db, key, now)) ?? now
-    await recordChange({ ...deps, db }, key, 'user_sessions_ended')
+    await recordChange(inside, key, 'user_sessions_ended')
     return { cid: user.cid, user_id: user.user_id, valid_from }
   })
 
@@ -132,11 +127,11 @@ export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): P
 }
 
 const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<User> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
     const changed = await store.setStatus(db, key, status)
     if (!changed) throw noSuchUser()
-    await recordChange({ ...deps, db }, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')
+    await recordChange(inside, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')
     return changed
   })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { isException } from '../../platform/config/allowed-address.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
@@ -38,8 +38,7 @@ type OneEvent = z.output<typeof oneEvent>
 export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_key: string }> {
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [TESTS, TESTS_A_DAY])
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside) => {
     await tellApp(inside, { appKey: app_key, type: 'webhook.test', detail: {} })
     await recordAudit(inside, { event: 'app_webhook_tested', appKey: app_key })
     return { app_key }
@@ -47,12 +46,11 @@ export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_ke
 }
 
 /** Sends one event again, at once and with the same id, whatever has become of it. Throws 20003 as above. */
-export const retryAppEvent = operation(oneEvent, async (deps: Deps, given: OneEvent): Promise<OneEvent> => {
+export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Promise<OneEvent> => {
   const { app_key, event_id } = given
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [RETRIES])
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside, db) => {
     if (!(await store.sendAgain(db, app_key, event_id))) throw invalidRequest(localized('no-event'), { status: 404 })
     await queueSending(db, app_key)
     await recordAudit(inside, { event: 'app_event_retried', appKey: app_key, detail: { event_id } })

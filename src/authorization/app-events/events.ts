@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -112,11 +112,11 @@ const TOLD_AT_ONCE = 100
 export async function tellOfEndingSecrets(deps: Deps, signal: AbortSignal): Promise<void> {
   for (let taken = TOLD_AT_ONCE; taken === TOLD_AT_ONCE && !signal.aborted; ) {
     const now = deps.clock.now()
-    taken = await deps.db.tx(async (db) => {
+    taken = await inTransaction(deps, async (inside, db) => {
       const found = await takeEndingSecrets(db, { now, until: addSeconds(now, SOON_S), limit: TOLD_AT_ONCE })
       for (const { app_key, created_at, ends_at } of found) {
         const detail = { created_at: created_at.toISOString(), ends_at: ends_at.toISOString() }
-        await tellApp({ ...deps, db }, { appKey: app_key, type: 'secret.expiring', detail })
+        await tellApp(inside, { appKey: app_key, type: 'secret.expiring', detail })
       }
       return found.length
     })

@@ -1,5 +1,5 @@
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -33,12 +33,7 @@ export const insertEnded = async (db: Db, eventId: string, ended: EndedAccess, n
   )) === 1
 
 /** As above. It is about nobody, so its routing key is 0. */
-export const insertNews = async (
-  db: Db,
-  eventId: string,
-  { appKey, type, detail }: AppNews,
-  now: Date,
-): Promise<boolean> =>
+export const insertNews = async (db: Db, eventId: string, { appKey, type, detail }: AppNews, now: Date) =>
   (await db.exec(
     sql`insert into app_event (routing_key, event_id, app_key, type, detail, state, created_at)
         select 0, ${eventId}::uuid, a.app_key, ${type}::text, ${JSON.stringify(detail)}::jsonb, 'waiting',
@@ -58,23 +53,17 @@ export const waitingEvents = (db: Db, appKey: string, limit: number): Promise<Ap
   )
 
 /** The apps that have yet to be told something of the person. */
-export const appsToTell = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<string[]> =>
+export const appsToTell = async (db: Db, person: UserRowKey): Promise<string[]> =>
   (
     await db.listWithCustomPlan(
       appEvent.pick({ app_key: true }),
-      sql`select distinct app_key from app_event
-          where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and state = 'waiting'`,
+      sql`select distinct app_key from app_event where ${ofPerson(person)} and state = 'waiting'`,
     )
   ).map(({ app_key }) => app_key)
 
 type EventKey = Pick<AppEvent, 'routing_key' | 'event_id'>
 
-export const markSent = (
-  db: Db,
-  { routing_key, event_id }: EventKey,
-  status: number | null,
-  now: Date,
-): Promise<number> =>
+export const markSent = (db: Db, { routing_key, event_id }: EventKey, status: number | null, now: Date) =>
   db.exec(
     sql`update app_event
         set state = 'sent', sent_at = ${now}, attempts = attempts + 1, last_status = ${status}, last_error = null

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
@@ -111,10 +110,3 @@ export async function sensitive(deps: Deps, given: AppRequest, { path, show, wor
   }
   return orRefused(given, work, show)
 }
-
-const HOUR_S = 3_600
-/** For how long the secret before goes on working; anything unusable counts as the usual day. */
-export const overlap = z.coerce
-  .number()
-  .pipe(z.literal([0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S]))
-  .catch(24 * HOUR_S)

@@ -1,19 +1,20 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { offeredOverlap } from '../../platform/lib/crypto/generated-secret.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { STEP_UP } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_SECRET } from '../teams/index.ts'
-import { type AppRequest, developerGuard, HOME, overlap, sensitive, translatorOf } from './guard.ts'
+import { type AppRequest, developerGuard, HOME, sensitive, translatorOf } from './guard.ts'
 
 const SECRET = `${HOME}/apps/:app_key/secret`
 
 /** Anything unusable counts as the usual day, or as a page that was never seen. */
 const rotateForm = z.object({
-  overlap_s: overlap,
+  overlap_s: offeredOverlap,
   replaces: z.string().max(40).catch('?'),
 })
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { offeredOverlap } from '../../platform/lib/crypto/generated-secret.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
@@ -8,7 +9,7 @@ import { type OutboundDeps, WEBHOOK_PROBLEMS } from '../../platform/outbound/ind
 import { STEP_UP } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { APP_WEBHOOK } from '../teams/index.ts'
-import { type AppRequest, developerGuard, HOME, overlap, sensitive, translatorOf } from './guard.ts'
+import { type AppRequest, developerGuard, HOME, sensitive, translatorOf } from './guard.ts'
 
 const WEBHOOK = `${HOME}/apps/:app_key/webhook`
 const ON_A_PAGE = 25
@@ -22,7 +23,7 @@ const DONE = {
 const doneQuery = doneQueryOf(DONE)
 
 const urlForm = z.object({ webhook_url: z.string().trim().catch('') })
-const rotateForm = z.object({ overlap_s: overlap })
+const rotateForm = z.object({ overlap_s: offeredOverlap })
 const anyQuery = z.record(z.string(), z.unknown()).catch({})
 
 interface Shown {

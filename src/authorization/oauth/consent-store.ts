@@ -20,29 +20,20 @@ interface FirstDecision {
 }
 
 /** True for the first decision; later ones wait for its transaction to end. */
-export const decideFirst = async (
-  db: Db,
-  { routingKey, formId, decision, expiresAt }: FirstDecision,
-): Promise<boolean> =>
+export const decideFirst = async (db: Db, { routingKey, formId, decision, expiresAt }: FirstDecision) =>
   (await db.of(routingKey).exec(
     sql`insert into consent_decision (routing_key, form_id, decision, expires_at)
         values (${routingKey}, ${formId}, ${decision}, ${expiresAt})
         on conflict (routing_key, form_id) do nothing`,
   )) === 1
 
-export const findDecision = async (
-  db: Db,
-  routingKey: number,
-  formId: string,
-): Promise<ConsentDecision | undefined> => {
-  const found = await db
+export const findDecision = (db: Db, routingKey: number, formId: string): Promise<ConsentDecision | undefined> =>
+  db
     .of(routingKey)
-    .maybe(
-      z.object({ decision: z.enum(['approve', 'refuse']) }),
+    .maybeValue(
+      z.enum(['approve', 'refuse']),
       sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,
     )
-  return found?.decision
-}
 
 /** One consent that is remembered: of one person to one app. */
 export interface ConsentKey extends UserRowKey {
@@ -89,13 +80,14 @@ export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: Conse
 /** The scopes that this person need not be asked for. */
 export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<readonly string[]> => {
   const { routingKey, cid, userId, appKey } = consent
-  const known = await db.of(routingKey).maybe(
-    z.object({ scopes: z.array(z.string()) }),
-    sql`select scopes from remembered_consent
+  return (
+    (await db.of(routingKey).maybeValue(
+      z.array(z.string()),
+      sql`select scopes from remembered_consent
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
           and allowed_at > ${consentsRevokedAt(consent)}`,
+    )) ?? []
   )
-  return known?.scopes ?? []
 }
 
 const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
@@ -179,41 +171,31 @@ export interface NewCode {
 
 /** False when this very code exists and is not usable any more. */
 export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<boolean> {
-  const usable = await db.of(code.routingKey).maybe(
-    z.object({ usable: z.boolean() }),
-    sql`insert into authorization_code
+  return (
+    (await db.of(code.routingKey).maybeValue(
+      z.boolean(),
+      sql`insert into authorization_code
           (routing_key, code_hash, grant_id, app_key, redirect_uri, state, code_challenge, expires_at)
         values (${code.routingKey}, ${code.codeHash}, ${code.grantId}, ${code.appKey}, ${code.redirectUri},
                 ${code.state}, ${code.codeChallenge}, ${code.expiresAt})
         on conflict (routing_key, code_hash) do update set expires_at = excluded.expires_at
         returning used_at is null and expires_at > ${now} as usable`,
+    )) ?? false
   )
-  return usable?.usable ?? false
 }
 
 /** Which of these codes there is. */
-export const findIssued = async (
-  db: Db,
-  routingKey: number,
-  hashes: readonly Buffer[],
-): Promise<Buffer | undefined> => {
-  const found = await db.of(routingKey).maybe(
-    z.object({ code_hash: z.instanceof(Buffer) }),
+export const findIssued = (db: Db, routingKey: number, hashes: readonly Buffer[]): Promise<Buffer | undefined> =>
+  db.of(routingKey).maybeValue(
+    z.instanceof(Buffer),
     sql`select code_hash from authorization_code
         where routing_key = ${routingKey} and code_hash = any (${hashes}::bytea[])`,
   )
-  return found?.code_hash
-}
 
 const revoked = z.object({ app_key: z.string() })
 
 /** Whose it was; undefined when it was revoked already, or is another user's. */
-export const revokeGrant = (
-  db: Db,
-  routingKey: number,
-  grantId: string,
-  now: Date,
-): Promise<z.output<typeof revoked> | undefined> =>
+export const revokeGrant = (db: Db, routingKey: number, grantId: string, now: Date) =>
   db.of(routingKey).maybe(
     revoked,
     sql`update user_grant set revoked_at = ${now}

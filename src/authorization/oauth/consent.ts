@@ -1,5 +1,5 @@
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
@@ -97,14 +97,14 @@ async function approveForm<Request extends AuthorizationRequest>(
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
   let isNew = false
-  const code = await deps.db.of(session.routingKey).tx(async (db) => {
-    const first = await firstDecision({ ...deps, db }, session, form, 'approve')
+  const code = await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    const first = await firstDecision(inside, session, form, 'approve')
     isNew = first.isNew
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
-    const code = await issueCode({ ...deps, db }, session, request, form.formId)
+    const code = await issueCode(inside, session, request, form.formId)
     // After the person was locked, as whoever withdraws does: neither waits for one that waits for it.
     if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
-    if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
+    if (first.isNew) await recordConsent(inside, session, request, form.formId)
     return code
   })
   if (isNew) deps.metrics.usage.count(request.app.app_key, 'authorization')
@@ -116,10 +116,10 @@ async function refuseForm<Request extends AuthorizationRequest>(
   { session, verified: form, check, appParameter }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const appKey = form.parameters.get(appParameter) ?? ''
-  const wasApproved = await deps.db.of(session.routingKey).tx(async (db) => {
-    const first = await firstDecision({ ...deps, db }, session, form, 'refuse')
-    if (first.decision === 'approve') await revokeApproved({ ...deps, db }, session, form, appKey)
-    else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
+  const wasApproved = await inTransactionOf(deps, session.routingKey, async (inside) => {
+    const first = await firstDecision(inside, session, form, 'refuse')
+    if (first.decision === 'approve') await revokeApproved(inside, session, form, appKey)
+    else if (first.isNew) await recordRefusal(inside, session, form, appKey)
     return first.decision === 'approve'
   })
   if (wasApproved) throw oauthFailure('form_approved_before')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
 import { cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
@@ -60,16 +60,12 @@ interface GrantPage {
 }
 
 /** Newest first. */
-export async function grantsOfUser(
-  db: Db,
-  { routingKey, cid, userId }: UserRowKey,
-  { limit, after }: GrantPage,
-): Promise<Page<Grant>> {
+export async function grantsOfUser(db: Db, person: UserRowKey, { limit, after }: GrantPage): Promise<Page<Grant>> {
   const [createdAt, grantId] = after ?? []
-  const found = await db.of(routingKey).listWithCustomPlan(
+  const found = await db.of(person.routingKey).listWithCustomPlan(
     withCursor(Grant),
-    sql`select ${grantColumns(sql.part`${routingKey}::int`)} from user_grant g
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
+    sql`select ${grantColumns(sql.part`${person.routingKey}::int`)} from user_grant g
+        where ${ofPerson(person)}
           and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
         order by created_at desc, grant_id desc limit ${limit + 1}`,
   )
@@ -162,13 +158,12 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
   return found
 }
 
-/** Whether the app still has a grant of the person. */
-export const hasLiveGrant = async (db: Db, { routingKey, cid, userId }: UserRowKey, appKey: string): Promise<boolean> =>
+export const hasLiveGrant = async (db: Db, person: UserRowKey, appKey: string): Promise<boolean> =>
   (
-    await db.of(routingKey).listWithCustomPlan(
+    await db.of(person.routingKey).listWithCustomPlan(
       z.object({}),
-      sql`select from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and g.app_key = ${appKey}
+      sql`select from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
+          where ${ofPerson(person, 'g')} and g.app_key = ${appKey}
             and ${GRANT_REVOKED_AT} is null limit 1`,
     )
   ).length > 0
@@ -204,12 +199,12 @@ export async function countGrantsOfApp(db: Db, appKey: string): Promise<LiveGran
 const sumOf = <Row>(rows: readonly Row[], count: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + count(row), 0)
 
-export const countGrantsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<LiveGrants> =>
-  db.of(routingKey).one(
+export const countGrantsOfUser = (db: Db, person: UserRowKey): Promise<LiveGrants> =>
+  db.of(person.routingKey).one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select g.cid, g.user_id from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-              where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
+        from (select g.cid, g.user_id from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
+              where ${ofPerson(person, 'g')} and ${GRANT_REVOKED_AT} is null
               limit ${MAX_COUNTED}) g`,
   )
 
@@ -231,14 +226,14 @@ const allowedApp = z.object({
 export type AllowedApp = z.output<typeof allowedApp>
 
 /** Each app that the person has allowed something, also in the past; in which the person allowed something last comes first. */
-export const allowedAppsOf = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<AllowedApp[]> =>
-  db.of(routingKey).listWithCustomPlan(
+export const allowedAppsOf = (db: Db, person: UserRowKey): Promise<AllowedApp[]> =>
+  db.of(person.routingKey).listWithCustomPlan(
     allowedApp,
     sql`select app_key, string_agg(array_to_string(scopes, ' '), ' ') filter (where revoked_at is null) as scopes,
           min(created_at) filter (where revoked_at is null) as since, max(revoked_at) as withdrawn_at
         from (select g.app_key, g.scopes, g.created_at, ${GRANT_REVOKED_AT} as revoked_at
-              from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-              where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId}
+              from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
+              where ${ofPerson(person, 'g')}
               order by g.created_at desc limit ${MOST}) g
         group by app_key order by max(created_at) desc, app_key`,
   )
@@ -252,20 +247,16 @@ const liveTokens = (now: Date) => sql.part`(
 const ofUser = z.object({ tokens: z.number(), apps: z.number() })
 
 /** Reads what the index has of the user's grants, and the tokens of their routing key. */
-export const countTokensOfUser = (
-  db: Db,
-  { routingKey, cid, userId }: UserRowKey,
-  now: Date,
-): Promise<z.output<typeof ofUser>> =>
-  db.of(routingKey).one(
+export const countTokensOfUser = (db: Db, person: UserRowKey, now: Date): Promise<z.output<typeof ofUser>> =>
+  db.of(person.routingKey).one(
     ofUser,
     sql`with live as (
           select g.grant_id, g.app_key from user_grant g
-          ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_REVOKED_AT} is null
+          ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
+          where ${ofPerson(person, 'g')} and ${GRANT_REVOKED_AT} is null
         )
         select count(*)::int as tokens, count(distinct live.app_key)::int as apps
-        from live join ${liveTokens(now)} t on t.routing_key = ${routingKey} and t.grant_id = live.grant_id`,
+        from live join ${liveTokens(now)} t on t.routing_key = ${person.routingKey} and t.grant_id = live.grant_id`,
   )
 
 const ofApp = z.object({ tokens: z.number(), people: z.number() })

@@ -170,27 +170,16 @@ export async function rotateRefresh(db: Db, rotation: RefreshRotation): Promise<
 }
 
 /** Scopes of an access token, even if another process has written it a moment ago. */
-export const accessTokenScopes = async (
-  db: Db,
-  routingKey: number,
-  accessHash: Buffer,
-): Promise<readonly string[] | undefined> => {
-  const row = await db
+export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer) =>
+  db
     .of(routingKey)
-    .maybe(
-      z.object({ scopes: z.array(z.string()) }),
+    .maybeValue(
+      z.array(z.string()),
       sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
     )
-  return row?.scopes
-}
 
 /** Reads the row without a change. */
-export const findRefresh = (
-  db: Db,
-  routingKey: number,
-  refreshHash: Buffer,
-  appScopes: readonly string[],
-): Promise<FoundRefresh | undefined> =>
+export const findRefresh = (db: Db, routingKey: number, refreshHash: Buffer, appScopes: readonly string[]) =>
   db.of(routingKey).maybe(
     FoundRefresh,
     sql`select r.grant_id, r.rotated_at, ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)} as revoked_at,

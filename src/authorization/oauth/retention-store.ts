@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -61,9 +61,9 @@ export const OAUTH_RETENTION: readonly Retention[] = [
 
 const ofGrants =
   (column: string) =>
-  ({ routingKey, cid, userId }: UserRowKey): Fragment =>
+  (person: UserRowKey): Fragment =>
     sql.part`${sql.identifier(column)} in (
-      select grant_id from user_grant where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId})`
+      select grant_id from user_grant where ${ofPerson(person)})`
 const TOKEN_COLUMNS = ['grant_id', 'expires_at']
 
 /** Codes first: an exchange that has spent one is done before its tokens are looked for. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
@@ -63,11 +63,11 @@ export async function nextAuthorizationStep(
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
-  const code = await deps.db.of(session.routingKey).tx(async (db) => {
+  const code = await inTransactionOf(deps, session.routingKey, async (inside, db) => {
     // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
     const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
-    if (isSignedIn && (await mustAsk({ ...deps, db }, request, session))) return undefined
-    return issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID(), true)
+    if (isSignedIn && (await mustAsk(inside, request, session))) return undefined
+    return issueCode(inside, session, withSignIn(deps, request, session), randomUUID(), true)
   })
   if (code !== undefined) {
     deps.metrics.usage.count(request.app.app_key, 'authorization')

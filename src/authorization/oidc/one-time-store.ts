@@ -22,20 +22,18 @@ export const insertPushedRequest = (db: Db, { hash, appKey, parameters, expiresA
   )
 
 /** The parameters, for the browser that asks first, as often as it asks; undefined for everybody else. */
-export const openPushedRequest = async (
+export const openPushedRequest = (
   db: Db,
   { hash, appKey, openedBy }: Pick<PushedRequest, 'hash' | 'appKey'> & { readonly openedBy: Buffer },
   now: Date,
-): Promise<string | undefined> => {
-  const opened = await db.maybe(
-    z.object({ parameters: z.string() }),
+): Promise<string | undefined> =>
+  db.maybeValue(
+    z.string(),
     sql`update pushed_request set opened_by = ${openedBy}
         where request_hash = ${hash} and app_key = ${appKey} and expires_at > ${now}
           and (opened_by is null or opened_by = ${openedBy})
         returning parameters`,
   )
-  return opened?.parameters
-}
 
 /** It was answered. */
 export const deletePushedRequest = (db: Db, hash: Buffer): Promise<number> =>

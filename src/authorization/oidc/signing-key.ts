@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { oidcFailure } from './failures.ts'
@@ -45,12 +45,12 @@ export const listSigningKeys = async (deps: Deps): Promise<SigningKey[]> =>
 
 /** A key that signs now, made if there is none. Safe with several processes. */
 export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     await lockSigningKeys(db)
     const now = deps.clock.now()
     const known = await findSigningKeys(db, now)
     if (known.some((key) => key.alg === alg && signsAt(key, now))) return
-    await addKey({ ...deps, db }, alg, now)
+    await addKey(inside, alg, now)
   })
 }
 
@@ -59,7 +59,7 @@ export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
  * signs until then, and stays published until its last id_token has expired.
  */
 export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rotationInput>): Promise<SigningKey[]> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     await lockSigningKeys(db)
     const now = deps.clock.now()
     const from = addSeconds(now, deps.config.SIGNING_KEY_LEAD_S)
@@ -68,7 +68,7 @@ export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rot
       const before = known.filter((key) => key.alg === one && (key.signs_until === null || key.signs_until > from))
       // Without a key that signs until then, there is nothing to wait for.
       const signing = known.some((key) => key.alg === one && signsAt(key, now))
-      await addKey({ ...deps, db }, one, signing ? from : now)
+      await addKey(inside, one, signing ? from : now)
       await endKeys(db, before, from)
     }
   })
@@ -83,20 +83,17 @@ export async function retireSigningKey(
   deps: Deps,
   { kid, at_once }: z.output<typeof retirementInput>,
 ): Promise<SigningKey[]> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     await lockSigningKeys(db)
     const now = deps.clock.now()
-    const known = await findVerifyingKeys({ ...deps, db })
+    const known = await findVerifyingKeys(inside)
     const key = known.find((one) => one.kid === kid)
     if (!key) throw oidcFailure('signing_key_unknown')
     if (at_once) await deleteSigningKey(db, kid)
     else await endKeys(db, [key], now)
-    await recordAudit(
-      { ...deps, db },
-      { event: 'signing_key_retired', target: `signing-key:${kid}`, detail: { at_once } },
-    )
+    await recordAudit(inside, { event: 'signing_key_retired', target: `signing-key:${kid}`, detail: { at_once } })
     const others = known.filter((one) => one.kid !== kid && one.alg === key.alg)
-    if (!others.some((one) => signsAt(one, now))) await addKey({ ...deps, db }, key.alg, now)
+    if (!others.some((one) => signsAt(one, now))) await addKey(inside, key.alg, now)
   })
   return listSigningKeys(deps)
 }

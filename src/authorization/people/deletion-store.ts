@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 export const DELETION_OF_PERSON: readonly PersonalRows[] = [
@@ -24,14 +24,13 @@ export const insertRequest = (db: Db, key: UserRowKey, now: Date, dueAt: Date | 
         on conflict do nothing`,
   )
 
-export const deleteRequest = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<number> =>
-  db.exec(sql`delete from deletion_request where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`)
+export const deleteRequest = (db: Db, person: UserRowKey): Promise<number> =>
+  db.exec(sql`delete from deletion_request where ${ofPerson(person)}`)
 
-export const requestOf = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<DeletionRequest | undefined> =>
+export const requestOf = (db: Db, person: UserRowKey): Promise<DeletionRequest | undefined> =>
   db.maybe(
     deletionRequest,
-    sql`select cid, user_id, requested_at, due_at from deletion_request
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`,
+    sql`select cid, user_id, requested_at, due_at from deletion_request where ${ofPerson(person)}`,
   )
 
 interface RequestPage {

@@ -34,15 +34,13 @@ function whose({ of }: PersonalRows, person: UserRowKey): Fragment {
   return sql.part`routing_key = ${routingKey} and ${theirs}`
 }
 
-export const countRows = async (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
-  (
-    await db
-      .of(person.routingKey)
-      .one(
-        z.object({ count: z.number() }),
-        sql`select count(1)::int as count from ${sql.identifier(rows.table)} where ${whose(rows, person)}`,
-      )
-  ).count
+export const countRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
+  db
+    .of(person.routingKey)
+    .value(
+      z.number(),
+      sql`select count(1)::int as count from ${sql.identifier(rows.table)} where ${whose(rows, person)}`,
+    )
 
 export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Promise<number> =>
   db.of(person.routingKey).exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)

@@ -2,6 +2,7 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { readBasic } from '../../platform/lib/web/basic-credentials.ts'
 import type { ReportedRefusal } from '../../platform/lib/web/observe.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
@@ -186,13 +187,8 @@ export function namedApps(values: ReadonlyMap<string, string>, authorization: st
   return names.filter((name) => name !== undefined)
 }
 
-function claimsOf(jwt: string | undefined): JWTPayload {
-  try {
-    return jwt === undefined ? {} : decodeJwt(jwt)
-  } catch {
-    return {} // it is refused for that
-  }
-}
+/** One that cannot be read is refused for that. */
+const claimsOf = (jwt = ''): JWTPayload => readOr(() => decodeJwt(jwt), {})
 
 type Presenting = Pick<ReportedRefusal, 'url' | 'body' | 'authorization'>
 

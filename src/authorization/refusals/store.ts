@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -109,8 +109,8 @@ const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =
 export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
   newest(db, sql.part`app_key = ${appKey}`, limit)
 
-export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey, limit: number): Promise<RefusedRow[]> =>
-  newest(db, sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`, limit)
+export const refusedOfUser = (db: Db, person: UserRowKey, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`${ofPerson(person)}`, limit)
 
 /** `token`: its first characters, as many as are kept. */
 export const refusedWithToken = (db: Db, token: string, limit: number): Promise<RefusedRow[]> =>

@@ -29,17 +29,13 @@ const findActive = (db: Db, appKeys?: readonly string[]): Promise<z.output<typeo
             where app_key = any(${appKeys}) and status <> 'suspended' order by app_key`,
   )
 
-const demoAppKeys = async (db: Db): Promise<string[]> =>
-  (await db.many(z.object({ app_key: z.string() }), sql`select app_key from micro_app where demo`)).map(
-    (row) => row.app_key,
-  )
+const demoAppKeys = (db: Db): Promise<string[]> => db.values(z.string(), sql`select app_key from micro_app where demo`)
 
 /** With their secrets. */
 const deleteDemoApps = (db: Db): Promise<number> => db.exec(sql`delete from micro_app where demo`)
 
 /** What the demo does with its micro-apps. */
 export const DEMO_APPS = {
-  /** Whether there are micro-apps at all, or this one. */
   hasRows: hasMicroApp,
   mark: markDemoApps,
   findActive,

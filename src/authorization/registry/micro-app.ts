@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import {
@@ -24,7 +25,6 @@ import {
   givenMicroApp,
   type MicroApp,
   type MicroAppChanges,
-  type MicroAppFilter,
   microAppChanges,
   microAppFilter,
   type NewMicroApp,
@@ -32,6 +32,8 @@ import {
 } from './wire.ts'
 
 export const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
+
+export const newAppKey = (): string => randomBytes(12).toString('hex')
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
@@ -52,30 +54,26 @@ export const createMicroApp = operation(
     input: NewMicroApp,
     { secret: given = generateSecret('ghas'), stage = 'live' }: Origin = {},
   ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
-    const app = { ...input, stage, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const app = { ...input, stage, app_key: input.app_key ?? newAppKey() }
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
     const first = secret === null ? null : newSecret(deps.keys, secret, now)
-    return deps.db.tx(async (db) => {
+    return inTransaction(deps, async (inside, db) => {
       const created = await store.insertMicroApp(db, app, first, now)
       if (!created) throw appKeyTaken()
       const { status, hosts, redirect_uris, scopes } = created
       const detail = { status, hosts, redirect_uris, scopes }
-      await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
+      await recordChange(inside, app.app_key, 'app_created', detail)
       if (created.webhook_url === null) return { ...created, app_secret: secret }
-      const webhook_secret = await makeWebhookSecret({ ...deps, db }, app.app_key)
+      const webhook_secret = await makeWebhookSecret(inside, app.app_key)
       return { ...created, app_secret: secret, webhook_secret }
     })
   },
 )
 
 /** A page of the apps that the filter asks for, oldest first. */
-export const listMicroApps = operation(
-  microAppFilter,
-  async (deps: Deps, filter: MicroAppFilter): Promise<{ apps: MicroApp[]; next: string | null }> => {
-    const { rows, next } = await appsOf(deps.db, filter)
-    return { apps: rows, next }
-  },
+export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
+  pageNamed('apps', appsOf(deps.db, filter)),
 )
 
 /** Origins that apps have registered for calls of browsers. */
@@ -179,11 +177,11 @@ const changeMicroApp = (
   event: `app_${string}`,
   work: (db: Db, now: Date) => Promise<Change>,
 ): Promise<MicroApp> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
     const { changed, detail = {} } = await work(db, deps.clock.now())
     if (!changed) throw noSuchMicroApp()
-    await recordChange({ ...deps, db }, appKey, event, detail)
+    await recordChange(inside, appKey, event, detail)
     return changed
   })
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
@@ -33,12 +33,12 @@ export async function rotateSecret(
 ): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
   const secret = generateSecret('ghas')
   const now = deps.clock.now()
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     const app = APP_KEY.test(appKey) && (await lockMicroApp(db, appKey)) && (await findMicroApp(db, appKey, now))
     if (!app) throw noSuchMicroApp()
     if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
     await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), addSeconds(now, overlap_s))
-    await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
+    await recordChange(inside, appKey, 'app_secret_rotated', { overlap_s })
   })
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { lockedUserByKey } from '../account/index.ts'
@@ -73,16 +73,12 @@ interface AccessPage {
 }
 
 /** Newest hour first. */
-export async function accessesOfUser(
-  db: Db,
-  { routingKey, cid, userId }: UserRowKey,
-  { limit, after }: AccessPage,
-): Promise<Page<Access>> {
+export async function accessesOfUser(db: Db, person: UserRowKey, { limit, after }: AccessPage): Promise<Page<Access>> {
   const [hour, appKey, ofKind] = after ?? []
-  const found = await db.of(routingKey).listWithCustomPlan(
+  const found = await db.of(person.routingKey).listWithCustomPlan(
     withCursor(access),
     sql`select app_key, kind, hour, reads, last_at, ${cursorOf(sql.part`hour, app_key, kind`)} from data_access
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
+        where ${ofPerson(person)}
           and (${hour}::timestamptz is null
             or (hour, app_key, kind) < (${hour}::timestamptz, ${appKey}::text, ${ofKind}::text))
         order by hour desc, app_key desc, kind desc limit ${limit + 1}`,
@@ -118,25 +114,24 @@ const MOST_DAYS = 1_300
  */
 export async function readsByDay(
   db: Db,
-  { routingKey, cid, userId }: UserRowKey,
+  person: UserRowKey,
   starts: readonly [Date, ...Date[]],
 ): Promise<{ days: z.output<typeof dayOfReads>[]; more: boolean }> {
-  const ofPerson = sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`
   const begin = starts[0]
-  const days = await db.of(routingKey).listWithCustomPlan(
+  const days = await db.of(person.routingKey).listWithCustomPlan(
     dayOfReads,
     sql`select width_bucket(last_at, ${starts}::timestamptz[]) - 1 as place, app_key, kind, sum(reads)::int as reads,
           max(last_at) as last_at
         from data_access
-        where ${ofPerson} and hour > ${begin}::timestamptz - interval '1 hour' and hour < ${starts.at(-1)}
+        where ${ofPerson(person)} and hour > ${begin}::timestamptz - interval '1 hour' and hour < ${starts.at(-1)}
           and last_at >= ${begin} and last_at < ${starts.at(-1)}
         group by 1, app_key, kind order by place desc, last_at desc, app_key, kind limit ${MOST_DAYS}`,
   )
   const before = await db
-    .of(routingKey)
+    .of(person.routingKey)
     .listWithCustomPlan(
       z.object({}),
-      sql`select from data_access where ${ofPerson} and hour < ${begin} and last_at < ${begin} limit 1`,
+      sql`select from data_access where ${ofPerson(person)} and hour < ${begin} and last_at < ${begin} limit 1`,
     )
   return { days, more: before.length > 0 }
 }
@@ -145,12 +140,11 @@ export async function readsByDay(
 const MAX_HOURS = 10_000
 
 /** By app and kind, what was read last first. */
-export const totalsOfUser = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<TotalReads[]> =>
-  db.of(routingKey).listWithCustomPlan(
+export const totalsOfUser = (db: Db, person: UserRowKey): Promise<TotalReads[]> =>
+  db.of(person.routingKey).listWithCustomPlan(
     total,
     sql`select r.app_key, max(a.name) as app_name, r.kind, sum(r.reads)::int as reads, max(r.last_at) as last_at
-        from (select app_key, kind, reads, last_at from data_access
-              where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
+        from (select app_key, kind, reads, last_at from data_access where ${ofPerson(person)}
               order by hour desc, app_key desc, kind desc limit ${MAX_HOURS}) r
         left join ${joinedMicroApp(sql.part`r.app_key`)}
         group by r.app_key, r.kind order by last_at desc, r.app_key, r.kind`,

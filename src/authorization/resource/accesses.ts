@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { momentKey, pageInput } from '../../platform/db/page.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { routingKeyOf, showUser, userKey } from '../account/index.ts'
 import { type Access, accessesOfUser } from './access-store.ts'
 
@@ -19,8 +19,7 @@ export const listAccesses = (
   deps: Deps,
   { cid, user_id, ...page }: AccessFilter,
 ): Promise<{ accesses: Access[]; next: string | null }> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside, db) => {
     await showUser(inside, { cid, user_id })
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     const { rows, next } = await accessesOfUser(db, key, page)

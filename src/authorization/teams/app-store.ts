@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { memberRole } from '../../platform/lib/member.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
@@ -37,12 +37,12 @@ const ownApp = z.object({
 export type OwnApp = z.output<typeof ownApp>
 
 /** Those of all their teams, the newest last. */
-export const appsOfPerson = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<OwnApp[]> =>
+export const appsOfPerson = (db: Db, person: UserRowKey): Promise<OwnApp[]> =>
   db.many(
     ownApp,
     sql`select a.app_key, a.name, t.kind, a.redirect_uris, a.hosts, a.scopes
         from team_member m join team_app t using (team_id) join ${joinedMicroApp(sql.part`t.app_key`)}
-        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        where ${ofPerson(person, 'm')}
         order by t.given_at, t.app_key`,
   )
 
@@ -73,23 +73,14 @@ const appAccess = z.object({
 export type AppAccess = z.output<typeof appAccess>
 
 /** The app, as a member of its team has it; undefined for everybody else, and for text that is no app_key. */
-export const findAppAccess = (
-  db: Db,
-  { routingKey, cid, userId }: UserRowKey,
-  appKey: string,
-): Promise<AppAccess | undefined> =>
+export const findAppAccess = (db: Db, person: UserRowKey, appKey: string): Promise<AppAccess | undefined> =>
   db.maybe(
     appAccess,
     sql`select a.app_key, a.team_id, t.name as team_name, m.role, a.kind, a.reasons
         from team_app a join team t using (team_id) join team_member m using (team_id)
         where a.app_key = ${appKey}
-          and m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}`,
+          and ${ofPerson(person, 'm')}`,
   )
 
-export const countApps = async (db: Db, teamId: string): Promise<number> =>
-  (
-    await db.one(
-      z.object({ apps: z.number() }),
-      sql`select count(*)::int as apps from team_app where team_id = ${teamId}`,
-    )
-  ).apps
+export const countApps = (db: Db, teamId: string): Promise<number> =>
+  db.value(z.number(), sql`select count(*)::int as apps from team_app where team_id = ${teamId}`)

@@ -54,13 +54,11 @@ export const findInvitation = (db: Db, teamId: string, invitationId: string): Pr
         where team_id = ${teamId} and invitation_id::text = ${invitationId}`,
   )
 
-export const countOpen = async (db: Db, teamId: string, now: Date): Promise<number> =>
-  (
-    await db.one(
-      z.object({ open: z.number() }),
-      sql`select count(*)::int as open from team_invitation where team_id = ${teamId} and expires_at > ${now}`,
-    )
-  ).open
+export const countOpen = (db: Db, teamId: string, now: Date): Promise<number> =>
+  db.value(
+    z.number(),
+    sql`select count(*)::int as open from team_invitation where team_id = ${teamId} and expires_at > ${now}`,
+  )
 
 /** True for exactly one of any number of simultaneous callers. */
 export const deleteInvitation = async (db: Db, invitationId: string): Promise<boolean> =>
@@ -97,10 +95,5 @@ export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<
         where i.link_id = ${linkId} and i.mail_state <> 'sent' and i.expires_at > ${now}`,
   )
 
-export const setMailState = (
-  db: Db,
-  linkId: string,
-  state: (typeof MAIL_STATES)[number],
-  error: string | null,
-): Promise<number> =>
+export const setMailState = (db: Db, linkId: string, state: (typeof MAIL_STATES)[number], error: string | null) =>
   db.exec(sql`update team_invitation set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

@@ -1,33 +1,29 @@
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { action, type Shown } from '../../platform/lib/action.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { oneApp, showMicroApp } from '../registry/index.ts'
 import { sendInvitation } from './invite.ts'
-import * as operators from './operator-store.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import { withdrawOpen } from './request-store.ts'
-import { lockTeam } from './store.ts'
+import * as store from './store.ts'
 import { createEmptyTeam } from './team.ts'
 import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 
 /** The team by its id, or by its name where no other has it. */
 const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 
-async function listTeams({ db }: Deps, filter: TeamFilter) {
-  const { rows, next } = await operators.listTeams(db, filter)
-  return { teams: rows, next }
-}
+const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store.listTeams(db, filter))
 
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside) => {
     const team_id = await createEmptyTeam(inside, name)
     await sendInvitation(inside, team_id, { mail, role: 'owner' })
     return { team_id }
@@ -38,11 +34,10 @@ const giveApp = (
   deps: Deps,
   { app_key, team_id: given }: z.output<typeof givenApp>,
 ): Promise<{ app_key: string; team_id: string }> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside, db) => {
     await showMicroApp(inside, app_key)
     const team_id = await teamOf(db, given)
-    await operators.giveApp(db, app_key, team_id, deps.clock.now())
+    await store.giveApp(db, app_key, team_id, deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id }
@@ -50,9 +45,9 @@ const giveApp = (
 
 /** The locked team. */
 async function teamOf(db: Db, given: string): Promise<string> {
-  const [team_id, another] = isUuid(given) ? [given] : await operators.teamsNamed(db, given)
+  const [team_id, another] = isUuid(given) ? [given] : await store.teamsNamed(db, given)
   if (another) throw new InvalidInput([{ field: 'team_id', problem: localized('several-teams') }])
-  if (team_id && (await lockTeam(db, team_id))) return team_id
+  if (team_id && (await store.lockTeam(db, team_id))) return team_id
   throw new InvalidInput([{ field: 'team_id', problem: localized('no-team') }])
 }
 

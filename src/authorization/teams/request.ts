@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
@@ -16,7 +17,7 @@ import * as apps from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
-import { type AppFields, appFields, keptTeamFields, type RequestFilter, remark, requestFilter } from './wire.ts'
+import { type AppFields, appFields, keptTeamFields, remark, requestFilter } from './wire.ts'
 
 /** What a team asks operators for. What is in force stays until they have decided. */
 
@@ -98,10 +99,9 @@ type OneRequest = z.output<typeof oneRequest>
 
 const noSuchRequest = () => invalidRequest(localized('no-request'), { status: 404 })
 
-export const listRequests = operation(requestFilter, async ({ db }: Deps, filter: RequestFilter) => {
-  const { rows, next } = await store.listRequests(db, filter)
-  return { requests: rows, next }
-})
+export const listRequests = operation(requestFilter, ({ db }: Deps, filter) =>
+  pageNamed('requests', store.listRequests(db, filter)),
+)
 
 /** A request with what is in force now: `changes` has each field that would become another. */
 export async function showRequest(deps: Deps, { request_id }: OneRequest) {
@@ -123,8 +123,7 @@ async function decide(
   decision: { readonly state: 'approved' | 'refused' | 'returned'; readonly remark: string | null },
   work: (inside: Deps, request: store.AppRequest) => Promise<unknown>,
 ): Promise<{ request_id: string; app_key: string; state: string }> {
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside, db) => {
     const found = await store.findRequest(db, requestId)
     if (!found) throw noSuchRequest()
     const { state, remark: said } = decision

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -7,6 +8,7 @@ import type { MemberRole } from '../../platform/lib/member.ts'
 import { userByKey } from '../account/index.ts'
 import { INVITATION_RETENTION } from './invitation-store.ts'
 import { REQUEST_RETENTION } from './request-store.ts'
+import type { TeamFilter } from './wire.ts'
 import { type Membership, membership, type TeamMember, teamMember } from './wire.ts'
 
 /** What is kept about a person who develops apps. The team stays, and so does what it has made. */
@@ -23,14 +25,8 @@ export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<num
         on conflict do nothing`,
   )
 
-export const isDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
-  (
-    await db.one(
-      z.object({ found: z.boolean() }),
-      sql`select exists (select 1 from developer
-            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}) as found`,
-    )
-  ).found
+export const isDeveloper = (db: Db, person: UserRowKey): Promise<boolean> =>
+  db.value(z.boolean(), sql`select exists (select 1 from developer where ${ofPerson(person)}) as found`)
 
 export const insertTeam = (db: Db, teamId: string, name: string, now: Date): Promise<number> =>
   db.exec(sql`insert into team (team_id, name, created_at) values (${teamId}, ${name}, ${now})`)
@@ -57,24 +53,20 @@ export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }
   )
 
 /** Their teams, by name. */
-export const teamsOfPerson = (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<Membership[]> =>
+export const teamsOfPerson = (db: Db, person: UserRowKey): Promise<Membership[]> =>
   db.many(
     membership,
     sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
-        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        where ${ofPerson(person, 'm')}
         order by lower(t.name), t.team_id`,
   )
 
 /** Undefined for whoever is no member, and for text that is not an id. */
-export const findMembership = (
-  db: Db,
-  { routingKey, cid, userId }: UserRowKey,
-  teamId: string,
-): Promise<Membership | undefined> =>
+export const findMembership = (db: Db, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
   db.maybe(
     membership,
     sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
-        where m.routing_key = ${routingKey} and m.cid = ${cid} and m.user_id = ${userId}
+        where ${ofPerson(person, 'm')}
           and m.team_id::text = ${teamId}`,
   )
 
@@ -161,9 +153,46 @@ export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
   )
 
 /** Until the end of the transaction; false for somebody who is no developer. */
-export const lockDeveloper = async (db: Db, { routingKey, cid, userId }: UserRowKey): Promise<boolean> =>
-  (await db.exec(
-    sql`select from developer where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} for update`,
-  )) === 1
+export const lockDeveloper = async (db: Db, person: UserRowKey): Promise<boolean> =>
+  (await db.exec(sql`select from developer where ${ofPerson(person)} for update`)) === 1
 
 export const TEAM_RETENTION: readonly Retention[] = [...INVITATION_RETENTION, ...REQUEST_RETENTION]
+
+const listedTeam = z.object({
+  team_id: z.string(),
+  name: z.string(),
+  members: z.number(),
+  owners: z.number(),
+  apps: z.number(),
+  created_at: z.date(),
+})
+export type ListedTeam = z.output<typeof listedTeam>
+
+/** Oldest first. */
+export async function listTeams(db: Db, { limit, after, name }: TeamFilter): Promise<Page<ListedTeam>> {
+  const [createdAt, teamId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(listedTeam),
+    sql`select t.team_id, t.name, t.created_at, ${cursorOf(sql.part`t.created_at, t.team_id`)},
+          (select count(*)::int from team_member m where m.team_id = t.team_id) as members,
+          (select count(*)::int from team_member m where m.team_id = t.team_id and m.role = 'owner') as owners,
+          (select count(*)::int from team_app a where a.team_id = t.team_id) as apps
+        from team t
+        where (${createdAt}::timestamptz is null
+            or (t.created_at, t.team_id) > (${createdAt}::timestamptz, ${teamId}::uuid))
+          and (${name}::text is null or lower(t.name) like lower(${beginsWith(name)}))
+        order by t.created_at, t.team_id limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
+
+/** Two at most. */
+export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
+  db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)
+
+/** The team that has the app; an app belongs to one at most. */
+export const giveApp = (db: Db, appKey: string, teamId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, 'server', ${now})
+        on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
+  )

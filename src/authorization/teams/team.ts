@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit, recordByPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
@@ -45,15 +45,11 @@ export const becomeDeveloper = <Done>(
   person: SignedIn,
   work: (inside: Deps) => Promise<Done>,
 ): Promise<Done> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     if (person.testOf !== null) throw new TeamRefusal('test_user')
-    const inside = { ...deps, db }
     if (!(await lockUser(db, person))) throw notFound()
-    if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0) {
-      const { routingKey, cid, userId } = person
-      const actor = asPerson(deps.actor, person)
-      await recordAudit(inside, { event: 'developer_terms_accepted', actor, routingKey, cid, userId })
-    }
+    if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0)
+      await recordByPerson(inside, person, 'developer_terms_accepted')
     return work(inside)
   })
 
@@ -69,9 +65,8 @@ async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<s
 /** A further team of a developer, who owns it. */
 export const createTeam = operation(
   newTeam,
-  (deps: Deps, { name }: { readonly name: string }, person: UserRowKey): Promise<string> =>
-    deps.db.tx(async (db) => {
-      const inside = { ...deps, db }
+  (deps: Deps, { name }, person: UserRowKey): Promise<string> =>
+    inTransaction(deps, async (inside, db) => {
       if (!(await lockUser(db, person))) throw notFound()
       // Two requests at once are counted one after the other.
       if (!(await store.lockDeveloper(db, person))) throw notFound()
@@ -119,12 +114,11 @@ export const changeTeam = <Done>(
   { person, role }: { readonly person: UserRowKey | undefined; readonly role: MemberRole },
   work: (inside: Work) => Promise<Done>,
 ): Promise<Done> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     if (!(await store.lockTeam(db, teamId))) throw notFound()
     const self = person && (await store.findMembership(db, person, teamId))
     if (person && !self) throw notFound()
     if (self && role === 'owner' && self.role !== 'owner') throw new TeamRefusal('not_owner')
-    const inside = { ...deps, db }
     const record: Work['record'] = (event, detail) => recordTeamEvent(inside, event, teamId, { by: person, ...detail })
     return work({ db, deps: inside, now: deps.clock.now(), self, record })
   })

@@ -4,6 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { hmacSha256, sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 
 /**
  * The way of one browser to the provider and back. What the browser takes along is `state`: the way itself, encrypted for
@@ -88,10 +89,5 @@ export function openFlow(
   return { flow: { ...flow, beganAt }, proof: proofOf(mark, state), hash: sha256(state), expiresAt }
 }
 
-function opened(keys: Keys, state: string, sealedAs: string): z.output<typeof carried> | undefined {
-  try {
-    return carried.parse(JSON.parse(decryptSecret(keys, Buffer.from(state, 'base64url'), sealedAs)))
-  } catch {
-    return undefined
-  }
-}
+const opened = (keys: Keys, state: string, sealedAs: string): z.output<typeof carried> | undefined =>
+  readOr(() => carried.parse(JSON.parse(decryptSecret(keys, Buffer.from(state, 'base64url'), sealedAs))), undefined)

@@ -8,6 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Log } from '../../platform/lib/log.ts'
+import { NO_SCHEMAS } from '../../platform/lib/web/no-schemas.ts'
 import { registerPages, sendPage } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread } from '../../platform/lib/web/read-body.ts'
 import { parseQuery, queryOf } from '../../platform/lib/web/request-target.ts'
@@ -27,6 +28,7 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
+    schemaController: NO_SCHEMAS,
   })
   const visits = new Map<string, Visit>()
   await app.register(cookie)

@@ -23,26 +23,27 @@ export interface Field {
   readonly off: string | undefined
 }
 
-interface Schema {
-  readonly type?: string | readonly string[]
-  readonly anyOf?: readonly Schema[]
-  readonly enum?: readonly unknown[]
-  readonly items?: Schema
-  readonly const?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: unknown
-  readonly default?: unknown
-  readonly maxLength?: number
-  readonly description?: string
+type Schema = Readonly<{
+  type?: string | readonly string[]
+  anyOf?: readonly Schema[]
+  oneOf?: readonly Schema[]
+  enum?: readonly unknown[]
+  items?: Schema
+  const?: unknown
+  properties?: Readonly<Record<string, Schema>>
+  required?: readonly string[]
+  additionalProperties?: unknown
+  default?: unknown
+  maxLength?: number
+  description?: string
   /** What `.meta()` may hold. */
-  readonly flag?: string
-  readonly off?: string
-  readonly wire?: string
-  readonly secret?: boolean
+  flag?: string
+  off?: string
+  wire?: string
+  secret?: boolean
   /** No form and no option has it. */
-  readonly apiOnly?: boolean
-}
+  apiOnly?: boolean
+}>
 
 /** Cache: reading a schema takes milliseconds, and it never changes. */
 const known = new WeakMap<z.ZodType, Schema>()

@@ -1,6 +1,7 @@
 import { type Action, namesIn, partsOf } from '../../platform/lib/action.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { fieldsOf, inputSchema } from './fields.ts'
+import { apiSchema, parameterSchema } from './api-schema.ts'
+import { fieldsOf, inputSchema, isPaged } from './fields.ts'
 import { hintOf, labelOf } from './texts.ts'
 
 type Part = Readonly<Record<string, unknown>>
@@ -50,9 +51,7 @@ const ref = (name: keyof typeof RESPONSES): Part => ({ $ref: `#/components/respo
 
 function operation(action: Action, t: Translate): Part {
   const { id, command, role, route, dangerous, respond } = action
-  const { method } = partsOf(route)
-  const { inPath, others, required } = parameters(action, t)
-  const body = { type: 'object', properties: Object.fromEntries(others), required, additionalProperties: false }
+  const readsQuery = partsOf(route).method === 'GET'
   return {
     operationId: id,
     tags: [route.split('/')[1]],
@@ -61,11 +60,9 @@ function operation(action: Action, t: Translate): Part {
     'x-role': role,
     ...(command ? { 'x-command': `gatehouse ${command}` } : {}),
     ...(dangerous ? { 'x-dangerous': true } : {}),
-    parameters: [...inPath, ...(method === 'GET' ? others.map(inQuery(required)) : [])],
-    ...(method === 'GET' || others.length === 0
-      ? {}
-      : { requestBody: { required: method === 'PATCH' || required.length > 0, content: json(body) } }),
-    responses: responses(respond ? fileContent(respond.types) : undefined),
+    parameters: parameters(action, t, readsQuery),
+    ...(readsQuery ? {} : requestBody(action, t)),
+    responses: responses(dataOf(action), respond && fileContent(respond.types)),
   }
 }
 
@@ -74,9 +71,17 @@ const preview = (action: Action, role: string, t: Translate): Part => ({
   tags: [action.route.split('/')[1]],
   summary: t('actions.api.preview', { action: t(`action.${action.id}`) }),
   'x-role': role,
-  parameters: parameters(action, t).inPath,
-  responses: responses(),
+  parameters: parameters(action, t, true),
+  responses: responses({ type: 'object' }),
 })
+
+/** Where the rows of a list are. */
+function dataOf(action: Action): Part {
+  if (!action.list) return { type: 'object' }
+  const rows = { [action.list.rows]: { type: 'array', items: { type: 'object' } } }
+  const properties = isPaged(action) ? { ...rows, next: { type: ['string', 'null'] } } : rows
+  return { type: 'object', required: Object.keys(properties), properties }
+}
 
 /** A file is no envelope; what failed is one all the same. */
 const fileContent = (types: readonly string[]): Part =>
@@ -87,35 +92,47 @@ const fileContent = (types: readonly string[]): Part =>
     ]),
   )
 
-const responses = (file?: Part): Part => ({
+const responses = (data: Part, file?: Part): Part => ({
   200: file
     ? { description: 'the file', content: file }
-    : { description: 'rescode 0', content: json(envelope({ const: 0 }, { type: 'object' })) },
+    : { description: 'rescode 0', content: json(envelope({ type: 'integer', const: 0 }, data)) },
   ...{ 400: ref('BadInput'), 401: ref('NoToken'), 403: ref('NoRole'), 404: ref('NotFound') },
 })
 
-const inQuery =
-  (required: readonly string[]) =>
-  ([name, schema]: readonly [string, Part]): Part => ({ name, in: 'query', required: required.includes(name), schema })
-
-/** Each field with its schema and what is to be known of it. */
-function parameters(action: Action, t: Translate) {
+/** Each field with what is to be known of it, and whether the path has it. */
+function describedFields(action: Action, t: Translate) {
   const { properties = {}, required = [] } = inputSchema(action.input)
-  const names = namesIn(partsOf(action.route).path)
-  const paging = Object.keys(properties).filter((name) => !fieldsOf(action).some((field) => field.name === name))
-  const described = Object.entries(properties).map(([name, schema]): [string, Part] => {
-    const { flag: _flag, wire: _wire, apiOnly: _only, secret, ...given } = schema
-    const rest = secret ? { ...given, format: 'password', writeOnly: true } : given
-    return [
+  const inPath = namesIn(partsOf(action.route).path)
+  const explained = new Set(fieldsOf(action).map(({ name }) => name))
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    isInPath: inPath.includes(name),
+    required: required.includes(name),
+    schema: explained.has(name)
+      ? { description: hintOf(t, action, name) ?? labelOf(t, action, name), ...schema }
+      : { ...schema },
+  }))
+}
+
+const parameters = (action: Action, t: Translate, readsQuery: boolean): Part[] =>
+  describedFields(action, t)
+    .filter(({ isInPath }) => isInPath || readsQuery)
+    .map(({ name, isInPath, required, schema }) => ({
       name,
-      paging.includes(name) ? rest : { description: hintOf(t, action, name) ?? labelOf(t, action, name), ...rest },
-    ]
-  })
-  return {
-    inPath: described
-      .filter(([name]) => names.includes(name))
-      .map(([name, schema]): Part => ({ name, in: 'path', required: true, schema })),
-    others: described.filter(([name]) => !names.includes(name)),
-    required: required.filter((name) => !names.includes(name)),
-  }
+      in: isInPath ? 'path' : 'query',
+      required: isInPath || required,
+      schema: parameterSchema(schema),
+    }))
+
+/** Of an input that is one of several objects, each of them. */
+function requestBody(action: Action, t: Translate): Part {
+  const { oneOf } = inputSchema(action.input)
+  if (oneOf) return { requestBody: { required: true, content: json({ oneOf: oneOf.map(apiSchema) }) } }
+  const fields = describedFields(action, t).filter(({ isInPath }) => !isInPath)
+  if (fields.length === 0) return {}
+  const needed = fields.filter(({ required }) => required).map(({ name }) => name)
+  const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, apiSchema(schema)]))
+  const schema = { type: 'object', properties, required: needed, additionalProperties: false }
+  const isNeeded = partsOf(action.route).method === 'PATCH' || needed.length > 0
+  return { requestBody: { required: isNeeded, content: json(schema) } }
 }

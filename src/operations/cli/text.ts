@@ -1,4 +1,5 @@
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 
 /** What a terminal would carry out, or would show in another order: control characters, and those that turn the direction of writing. */
 const COMMANDS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
@@ -44,13 +45,7 @@ export function readable(value: unknown): string {
 export { numberIfOne } from '../actions/index.ts'
 
 /** The value of an option that takes JSON, for the schema to check: anything that is not stays text. */
-export const jsonIfOne = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
+export const jsonIfOne = (text: string): unknown => readOr(() => JSON.parse(text), text)
 
 /** For an option that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...(Array.isArray(before) ? before : []), text]

@@ -57,7 +57,7 @@ export function formPage(places: Places, change: Placed): FormPage {
     title: titleOf(change),
     ...(change.dangerous ? { isDangerous: true } : {}),
     ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
-    exactly: fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
+    exactly: () => fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
     back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
       const record = await recordOf(context)

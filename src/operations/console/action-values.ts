@@ -1,6 +1,7 @@
 import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { columnsOn, type Field, labelOf, numberIfOne, pairsOf, sharedChoice, type Values } from '../actions/index.ts'
@@ -61,7 +62,6 @@ const changesIn = (before: Values, after: Values, t: Translate): string[] =>
     t('layout.pair', { label, value: `${inWords(before[label], t)} → ${inWords(after[label], t)}` }),
   )
 
-/** What a column shows of a row. */
 export const cellIn = (column: Column<object>, row: Values, t: Translate, now: Date): Cell => {
   const [tone, page] = [column.tone?.(row), column.page?.(row)]
   const cell = cellFor(column.name, cellOf(column, row, t, now), t)
@@ -126,17 +126,9 @@ function valueTyped({ kind }: Field, typed: string): unknown {
     case 'pairs':
       return pairsOf(lines(typed))
     case 'json':
-      return jsonOr(typed)
+      return readOr(() => JSON.parse(typed), typed)
     default:
       return typed
-  }
-}
-
-function jsonOr(typed: string): unknown {
-  try {
-    return JSON.parse(typed)
-  } catch {
-    return typed
   }
 }
 

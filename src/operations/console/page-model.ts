@@ -56,7 +56,6 @@ export interface Field {
   readonly label: string
   /** `hidden`: what the page showed comes back with the form. */
   readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'lines' | 'hidden'
-  /** What a `choice` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean
   readonly hint?: string
@@ -156,8 +155,8 @@ export interface FormPage extends Place {
   readonly button?: string
   /** It ends something that cannot be brought back: the button is red. */
   readonly isDangerous?: true
-  /** Fields whose text counts to the last space: passwords. */
-  readonly exactly?: readonly string[]
+  /** Fields whose text counts to the last space: passwords. Asked with the first form sent, not at every start. */
+  readonly exactly?: () => readonly string[]
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (context: PageContext) => string
   /** Its form takes a file, and has no other fields. */

@@ -6,6 +6,7 @@ import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { REQUIRED } from '../../platform/lib/json/field-problem.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import type { LocalizedText } from '../../platform/lib/localized-text.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
@@ -96,7 +97,10 @@ export async function uploadRoutes(
         problems: shownProblems(problems, t, (name) => (name === 'file' ? t('console.upload.file') : undefined)),
       })
     const { file, sealed } = sentForm.catch({}).parse(request.body)
-    const given = file ?? opened(sealed)
+    const opened = (text: string): Buffer =>
+      Buffer.from(decryptSecret(deps.keys, Buffer.from(text, 'base64'), contextOfSeal(request)))
+    // What cannot be opened is of another session, or not from our page.
+    const given = file ?? readOr(() => opened(sealed ?? ''), undefined)
     if (!given) return refuse([{ field: 'file', problem: REQUIRED }])
     try {
       const { counts, problems } = await upload.run(acting, given, { dryRun: file !== undefined })
@@ -115,14 +119,6 @@ export async function uploadRoutes(
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       return refuse(error.problems)
-    }
-
-    function opened(text = ''): Buffer | undefined {
-      try {
-        return Buffer.from(decryptSecret(deps.keys, Buffer.from(text, 'base64'), contextOfSeal(request)))
-      } catch {
-        return undefined // of another session, or not from our page
-      }
     }
   })
 }

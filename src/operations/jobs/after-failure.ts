@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../../platform/db/jobs-store.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds, fullJitter } from '../../platform/lib/clock.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
@@ -37,9 +37,9 @@ export async function afterFailure(
   }
   if (error instanceof GiveUp || error instanceof RescodeError) {
     const { message } = error
-    await deps.db.tx(async (db) => {
+    await inTransaction(deps, async (inside, db) => {
       await failJobForGood(db, job.job_id, message)
-      await recordGivenUp({ ...deps, db }, job, message)
+      await recordGivenUp(inside, job, message)
     })
     return 'failed'
   }

@@ -44,10 +44,8 @@ export async function deleteBatch(
 }
 
 /** Whether this database role may lock and delete rows of the table. */
-export const mayDelete = async (db: Db, table: string): Promise<boolean> =>
-  (
-    await db.one(
-      z.object({ may: z.boolean() }),
-      sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
-    )
-  ).may
+export const mayDelete = (db: Db, table: string): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
+  )

@@ -1,14 +1,15 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
-import { signInLimits } from '../../platform/throttle/index.ts'
-import * as store from './admin-token-session-store.ts'
-import { OperatorSignInRefused } from './errors.ts'
+import type { SignInBrowser } from '../../platform/throttle/index.ts'
 import { endOperatorSession, findOperatorSession } from './session.ts'
+import * as store from './session-store.ts'
+import { recordFailure } from './sign-in.ts'
+import { operatorLimits } from './totp.ts'
 import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 /** Sessions of the console for whoever holds ADMIN_TOKEN, so that a new installation can be entered. */
@@ -26,44 +27,27 @@ export interface ConsoleOperator extends Operator {
 
 const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
-interface AdminTokenSignIn {
-  readonly token: string
-  readonly address: string
-  /** The browser's device cookie. */
-  readonly device?: string | undefined
-}
-
 /** Opens a session for ADMIN_TOKEN and returns its id, the cookie's value. Throws OperatorSignInRefused, without ADMIN_TOKEN too. */
-export async function signInWithAdminToken(deps: Deps, { token, address, device }: AdminTokenSignIn): Promise<string> {
+export async function signInWithAdminToken(
+  deps: Deps,
+  { token, ...browser }: Omit<SignInBrowser, 'formerSession'> & { readonly token: string },
+): Promise<string> {
   const { ADMIN_TOKEN, OPERATOR_SESSION_S } = deps.config
-  const limits = await signInLimits(deps, { kind: 'operator', name: ADMIN_TOKEN_NAME, address, device })
-  const until = await limits.exhausted()
-  if (until) throw new OperatorSignInRefused(until)
-  const actor = { ...deps.actor, kind: 'operator', name: ADMIN_TOKEN_NAME } as const
+  const limits = await operatorLimits(deps, ADMIN_TOKEN_NAME, browser)
+  await limits.refuseExhausted()
   if (ADMIN_TOKEN === undefined || !equalSecrets(token, ADMIN_TOKEN)) {
-    const retryAt = await limits.failed()
-    const event = retryAt ? 'operator_sign_in_locked' : 'operator_sign_in_failed'
-    await recordAudit(deps, {
-      event,
-      actor: { ...actor, name: undefined },
-      outcome: 'refused',
-      detail: { by: 'token' },
-    })
-    throw new OperatorSignInRefused(retryAt)
+    throw await limits.failed((locked) => recordFailure(deps, { by: 'token', locked }))
   }
   await limits.forget()
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, OPERATOR_SESSION_S)
   const session = issueToken(deps.keys, { prefix: PREFIX.adminTokenSession, routingKey: 0, expiresAt })
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
+    const actor = { ...deps.actor, kind: 'operator', name: ADMIN_TOKEN_NAME } as const
     const target = `operator:${ADMIN_TOKEN_NAME}`
-    await recordAudit({ ...deps, db }, { event: 'operator_signed_in', actor, target, detail: { by: 'token' } })
-    await store.insertAdminTokenSession(
-      db,
-      { hash: session.hash, mark: markOf(deps.keys, ADMIN_TOKEN) },
-      now,
-      expiresAt,
-    )
+    await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { by: 'token' } })
+    const kept = { hash: session.hash, mark: markOf(deps.keys, ADMIN_TOKEN) }
+    await store.insertAdminTokenSession(db, kept, now, expiresAt)
   })
   return session.text
 }
@@ -84,12 +68,11 @@ async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Pr
   return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
 }
 
-/** Ends the session of this cookie, if there is one. */
 export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
   const session = await findAdminTokenSession(deps, cookie)
   if (!session) return endOperatorSession(deps, cookie)
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     if ((await store.deleteAdminTokenSession(db, session.sessionHash)) === 0) return
-    await recordAudit({ ...deps, db }, { event: 'operator_signed_out', target: `operator:${ADMIN_TOKEN_NAME}` })
+    await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${ADMIN_TOKEN_NAME}` })
   })
 }

@@ -1,5 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
@@ -52,13 +52,12 @@ export async function findOperatorSession(deps: Deps, cookie: string | undefined
   return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
 }
 
-/** Ends the session of this cookie, if there is one. */
 export async function endOperatorSession(deps: Deps, cookie: string | undefined): Promise<void> {
   const session = await findOperatorSession(deps, cookie)
   if (!session) return
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     if ((await store.deleteSession(db, session.sessionHash)) === 0) return
     const target = `operator:${session.name}`
-    await recordAudit({ ...deps, db }, { event: 'operator_signed_out', target })
+    await recordAudit(inside, { event: 'operator_signed_out', target })
   })
 }

@@ -1,27 +1,21 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { signInLimits } from '../../platform/throttle/index.ts'
-import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
+import type { SignInBrowser } from '../../platform/throttle/index.ts'
+import { noSuchOperator } from './errors.ts'
 import { endOperatorSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
-import { spendCode } from './totp.ts'
-import { type NewPassword, newPassword } from './wire.ts'
+import { operatorLimits, spendCode } from './totp.ts'
+import { newPassword } from './wire.ts'
 
-export interface OperatorSignIn {
+export interface OperatorSignIn extends SignInBrowser {
   readonly name: string
   readonly password: string
   /** Code of the authenticator, or a recovery code; empty for an operator who has no authenticator yet. */
   readonly code: string
-  /** Where the request came from. */
-  readonly address: string
-  /** The browser's device cookie. */
-  readonly device?: string | undefined
-  /** The id of the session that this sign-in replaces. */
-  readonly formerSession?: string | undefined
 }
 
 export interface OperatorSignedIn {
@@ -41,26 +35,19 @@ export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<Opera
 
 async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> {
   const { name, address, device } = input
-  const limits = await signInLimits(deps, { kind: 'operator', name: name.toLowerCase(), address, device })
-  const refuseExhausted = async () => {
-    const until = await limits.exhausted()
-    if (until) throw new OperatorSignInRefused(until)
-  }
-  await refuseExhausted()
+  const limits = await operatorLimits(deps, name.toLowerCase(), { address, device })
+  await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
   const credential = operator?.status === 'active' ? operator : undefined
   const right = await verifyPassword(credential?.password_hash ?? undefined, input.password)
   const pending = credential?.totp_confirmed_at === null
   if (!credential || !right || !(pending || (await spendCode(deps, credential, input.code)))) {
-    const until = await limits.failed()
-    await recordFailure(deps, operator?.name, (until ?? (await limits.exhausted())) !== undefined)
-    throw new OperatorSignInRefused(until)
+    throw await limits.failed((locked) => recordFailure(deps, { by: 'password', name: operator?.name, locked }))
   }
-  await refuseExhausted()
+  await limits.refuseExhausted()
   await limits.forget()
   await endOperatorSession(deps, input.formerSession)
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside) => {
     const actor = { ...deps.actor, kind: 'operator', name: credential.name } as const
     const target = `operator:${credential.name}`
     const by = pending || !isRecoveryCode(input.code) ? {} : { by: 'recovery code' }
@@ -70,26 +57,33 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
 }
 
 /** The limits of attempts also limit these rows. A name that no operator has is not kept: it may be a password. */
-const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
+export const recordFailure = (
+  deps: Deps,
+  {
+    by,
+    name,
+    locked,
+  }: { readonly by: 'password' | 'token'; readonly name?: string | undefined; readonly locked: boolean },
+) =>
   recordAudit(deps, {
     event: locked ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
     actor: { ...deps.actor, kind: 'operator', name },
     ...(name === undefined ? {} : { target: `operator:${name}` }),
     outcome: 'refused',
-    detail: { by: 'password' },
+    detail: { by },
   })
 
 /** Sets a password and ends the operator's sessions. */
 export const setOperatorPassword = operation(
   newPassword,
-  async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
+  async (deps: Deps, { name, password }): Promise<{ name: string }> => {
     await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-    return deps.db.tx(async (db) => {
+    return inTransaction(deps, async (inside, db) => {
       const operator = await store.lockOperator(db, name)
       if (!operator) throw noSuchOperator()
       await store.setPassword(db, operator.operator_id, passwordHash)
-      await recordAudit({ ...deps, db }, { event: 'operator_password_set', target: `operator:${operator.name}` })
+      await recordAudit(inside, { event: 'operator_password_set', target: `operator:${operator.name}` })
       return { name: operator.name }
     })
   },

@@ -41,18 +41,16 @@ export const lockAdmins = (db: Db): Promise<number> =>
   db.exec(sql`select from operator where role = 'admin' and status = 'active' order by operator_id for update`)
 
 /** Whether there is an active admin with a password, or with a token that is accepted as an admin's. */
-export const hasUsableAdmin = async (db: Db, now: Date): Promise<boolean> =>
-  (
-    await db.one(
-      z.object({ found: z.boolean() }),
-      sql`select exists (
+export const hasUsableAdmin = (db: Db, now: Date): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (
             select 1 from operator o where o.role = 'admin' and o.status = 'active'
               and (o.password_hash is not null
                    or exists (select 1 from operator_token t
                               where t.operator_id = o.operator_id and t.role = 'admin' and t.revoked_at is null
                                 and t.expires_at > ${now}))) as found`,
-    )
-  ).found
+  )
 
 export const setRole = (db: Db, operatorId: string, role: Role): Promise<number> =>
   db.exec(sql`update operator set role = ${role} where operator_id = ${operatorId}`)

@@ -1,16 +1,16 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { signInLimits } from '../../platform/throttle/index.ts'
+import { type SignInBrowser, signInLimits } from '../../platform/throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
-import { type OneOperator, oneOperator } from './wire.ts'
+import { oneOperator } from './wire.ts'
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
@@ -34,11 +34,7 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
   return made
 }
 
-interface TypedCode {
-  readonly code: string
-  /** Where the request came from. */
-  readonly address: string
-}
+type TypedCode = Pick<SignInBrowser, 'address'> & { readonly code: string }
 
 export interface ConfirmedTotp {
   /** The id of a full session, which replaces the present one. */
@@ -54,8 +50,7 @@ export interface ConfirmedTotp {
 export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
   if (!session.pending) throw new OperatorSignInRefused()
   const operator = await checkCode(deps, session, typed)
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside, db) => {
     await deleteSession(db, session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
@@ -70,9 +65,9 @@ export async function renewRecoveryCodes(
   typed: TypedCode,
 ): Promise<readonly string[]> {
   const operator = await checkCode(deps, session, typed)
-  return deps.db.tx(async (db) => {
-    await recordAudit({ ...deps, db }, { event: 'operator_recovery_codes_made', target: `operator:${operator.name}` })
-    return setRecoveryCodes({ ...deps, db }, operator)
+  return inTransaction(deps, async (inside) => {
+    await recordAudit(inside, { event: 'operator_recovery_codes_made', target: `operator:${operator.name}` })
+    return setRecoveryCodes(inside, operator)
   })
 }
 
@@ -82,17 +77,20 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
   return codes
 }
 
+/** How often an operator, or whoever holds ADMIN_TOKEN, may fail. */
+export const operatorLimits = (deps: Deps, name: string, browser: Omit<SignInBrowser, 'formerSession'>) =>
+  signInLimits(deps, { kind: 'operator', name, ...browser }, (until) => new OperatorSignInRefused(until))
+
 /** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */
 async function checkCode(
   deps: Deps,
   { name }: SignedInOperator,
   { code, address }: TypedCode,
 ): Promise<store.Credential> {
-  const limits = await signInLimits(deps, { kind: 'operator', name: name.toLowerCase(), address })
-  const until = await limits.exhausted()
-  if (until) throw new OperatorSignInRefused(until)
+  const limits = await operatorLimits(deps, name.toLowerCase(), { address })
+  await limits.refuseExhausted()
   const operator = await store.findCredential(deps.db, name)
-  if (!operator || !(await spendCode(deps, operator, code))) throw new OperatorSignInRefused(await limits.failed())
+  if (!operator || !(await spendCode(deps, operator, code))) throw await limits.failed()
   await limits.forget()
   return operator
 }
@@ -117,14 +115,14 @@ export async function spendCode({ db, keys, clock }: Deps, of: store.Credential,
 /** Removes the authenticator of an operator who has lost it: the next sign-in adds a new one. */
 export const resetTotp = operation(
   oneOperator,
-  (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
-    deps.db.tx(async (db) => {
+  (deps: Deps, { name }): Promise<{ name: string }> =>
+    inTransaction(deps, async (inside, db) => {
       const operator = await store.lockOperator(db, name)
       if (!operator) throw noSuchOperator()
       await store.removeTotp(db, operator.operator_id)
       await store.removeRecoveryCodes(db, operator.operator_id)
       await store.setStatus(db, operator.operator_id, operator.status) // ends their sessions
-      await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${operator.name}` })
+      await recordAudit(inside, { event: 'operator_totp_reset', target: `operator:${operator.name}` })
       return { name: operator.name }
     }),
 )

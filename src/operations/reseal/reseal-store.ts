@@ -37,8 +37,8 @@ export async function countSealed(db: Db, columns: readonly SealedColumn[]): Pro
   let total = 0
   for (const { table, column } of columns) {
     for (const place of await placesOf(db, table)) {
-      const { rows } = await place.one(
-        z.object({ rows: z.number() }),
+      const rows = await place.value(
+        z.number(),
         sql`select count(*)::int as rows from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`,
       )
       total += rows

@@ -11,6 +11,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { type Keys, reencryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { DEVICE_LIFETIME_S } from '../../platform/throttle/index.ts'
 import { storeReportKeys } from '../../sandbox/reports/index.ts'
@@ -116,13 +117,8 @@ const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly s
     return outcomes
   })
 
-function resealed(keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> {
-  try {
-    return reencryptSecret(keys, sealed, context) ?? 'sealed_before'
-  } catch {
-    return 'unreadable'
-  }
-}
+const resealed = (keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> =>
+  readOr(() => reencryptSecret(keys, sealed, context) ?? 'sealed_before', 'unreadable')
 
 /** What still needs an old key, and until when; `since`: when the current key replaced it. */
 async function whatIsLeft({ db, clock, keys, config }: Deps, since: Date) {

@@ -1,3 +1,4 @@
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Db } from '../db/sql.ts'
 import type { Actor } from '../deps.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -40,17 +41,23 @@ export function recordAudit({ db, clock, actor: acting }: Recording, event: Audi
     at: clock.now(),
     event: event.event,
     actor: kind,
-    actor_name: name,
+    actor_name: name ?? null,
     target: event.target ?? targetOf(event),
-    app_key: event.appKey,
-    partner_id: event.partnerId?.toString(),
-    cid: event.cid,
-    user_id: event.userId,
-    address,
-    request_id: requestId,
+    app_key: event.appKey ?? null,
+    partner_id: event.partnerId?.toString() ?? null,
+    cid: event.cid ?? null,
+    user_id: event.userId ?? null,
+    address: address ?? null,
+    request_id: requestId ?? null,
     outcome: event.outcome ?? 'done',
-    detail: event.detail ?? {},
+    detail: { ...event.detail },
   })
+}
+
+/** Records what a person did for themselves. */
+export function recordByPerson(deps: Recording, person: UserRowKey, event: string, detail: object = {}) {
+  const { routingKey, cid, userId } = person
+  return recordAudit(deps, { event, actor: asPerson(deps.actor, person), routingKey, cid, userId, detail })
 }
 
 /**
@@ -61,8 +68,8 @@ export async function recordIfOperator(deps: Recording, event: AuditEvent): Prom
   if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)
 }
 
-function targetOf({ appKey, partnerId, cid, userId }: AuditEvent): string | undefined {
+function targetOf({ appKey, partnerId, cid, userId }: AuditEvent): string | null {
   if (userId !== undefined) return `user:${cid}/${userId}`
   if (partnerId !== undefined) return `partner:${partnerId}`
-  return appKey === undefined ? undefined : `app:${appKey}`
+  return appKey === undefined ? null : `app:${appKey}`
 }

@@ -5,14 +5,14 @@ import { type Db, sql } from '../db/sql.ts'
 const SEALING = 7_001_004
 
 /** Whether this transaction may seal; only one at a time extends the chain. */
-export const lockChain = async (db: Db): Promise<boolean> =>
-  (await db.one(z.object({ locked: z.boolean() }), sql`select pg_try_advisory_xact_lock(${SEALING}) as locked`)).locked
+export const lockChain = (db: Db): Promise<boolean> =>
+  db.value(z.boolean(), sql`select pg_try_advisory_xact_lock(${SEALING}) as locked`)
 
 const waiting = z.object({ routing_key: z.number(), audit_id: z.string() })
 
 /** Whether any row waits for a seal; mostly none does. */
-export const hasUnsealed = async (db: Db): Promise<boolean> =>
-  (await db.one(z.object({ waits: z.boolean() }), sql`select exists (select 1 from audit_unsealed) as waits`)).waits
+export const hasUnsealed = (db: Db): Promise<boolean> =>
+  db.value(z.boolean(), sql`select exists (select 1 from audit_unsealed) as waits`)
 
 /** Takes rows from those that wait for a seal. */
 export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof waiting>[]> =>

@@ -26,25 +26,8 @@ const ACTOR_KINDS: readonly string[] = [
   'system',
 ] satisfies Actor['kind'][]
 
-export interface NewRow {
-  readonly routing_key: number
-  readonly at: Date
-  readonly event: string
-  readonly actor: string
-  readonly actor_name: string | undefined
-  readonly target: string | undefined
-  readonly app_key: string | undefined
-  readonly partner_id: string | undefined
-  readonly cid: number | undefined
-  readonly user_id: string | undefined
-  readonly address: string | undefined
-  readonly request_id: string | undefined
-  readonly outcome: string
-  readonly detail: object
-}
-
 /** Writes the row, and notes it as unsealed. */
-export const insertEvent = (db: Db, row: NewRow): Promise<number> =>
+export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<number> =>
   db.exec(
     sql`with written as (
           insert into audit_event (routing_key, at, event, actor, actor_name, target, app_key, partner_id, cid, user_id,
@@ -79,12 +62,7 @@ function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragme
 }
 
 /** Newest first. */
-export const findEvents = (
-  db: Db,
-  filter: AuditFilter,
-  after: AuditCursor | undefined,
-  limit: number,
-): Promise<EventRow[]> =>
+export const findEvents = (db: Db, filter: AuditFilter, after: AuditCursor | undefined, limit: number) =>
   db.listWithCustomPlan(
     eventRow,
     sql`select ${COLUMNS} from audit_event e where ${conditions(filter, after)}

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { parsedUrl } from '../lib/parsed-url.ts'
+import { jsonOf } from '../lib/read-or.ts'
 import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
@@ -83,18 +84,10 @@ export const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 )
 
-const parsedList = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Entries of SECRET_KEYS_OLD are secrets, so none is named. A key that holds a comma needs the JSON list. */
 export const oldKeys = z
   .string()
-  .transform((text) => (text.trimStart().startsWith('[') ? parsedList(text) : list.parse(text)))
+  .transform((text) => (text.trimStart().startsWith('[') ? jsonOf(text) : list.parse(text)))
   .pipe(
     z
       .array(z.string().min(32, 'must be keys of at least 32 characters each'), 'must be a list of keys')

@@ -8,15 +8,13 @@ import { type Db, sql } from './sql.ts'
 
 /** The state of the database as a whole: its SECRET_KEY, and whether it can be used. */
 
-const fact = z.object({ secret_key_fingerprint: z.instanceof(Buffer) })
-
 /**
  * Whether one of the keys is the one that the database calls current, which `keys` takes as the current one from then on;
  * undefined while it does not say.
  */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
-  const row = await db.maybe(fact, sql`select secret_key_fingerprint from installation`)
-  return row && adoptKey(keys, row.secret_key_fingerprint)
+  const fingerprint = await db.maybeValue(z.instanceof(Buffer), sql`select secret_key_fingerprint from installation`)
+  return fingerprint && adoptKey(keys, fingerprint)
 }
 
 /** Records that the database was created with this key, unless it has a record; of several at once the first one counts. */
@@ -28,8 +26,8 @@ export const keepPurged = (db: Db, now: Date): Promise<number> =>
   db.exec(sql`update installation set purged_at = ${now}`)
 
 /** When a purge of any process last completed; before the first one, when the database was created or migrated to this. */
-export const lastPurge = async (db: Db): Promise<Date | undefined> =>
-  (await db.maybe(z.object({ purged_at: z.date() }), sql`select purged_at from installation`))?.purged_at
+export const lastPurge = (db: Db): Promise<Date | undefined> =>
+  db.maybeValue(z.date(), sql`select purged_at from installation`)
 
 /** Seconds after which every process has adopted the current key of the database. */
 export const KEY_FOLLOWED_WITHIN_S = 5
@@ -44,11 +42,7 @@ export const replaceKey = async (db: Db, { newest }: Keys, now: Date): Promise<b
 /** Since when the current key is used, by this process too; null: since the database was created. */
 export async function currentKeySince(db: Db, keys: Keys): Promise<Date | null> {
   await isSecretKey(db, keys)
-  const { makes_since } = await db.one(
-    z.object({ makes_since: z.date().nullable() }),
-    sql`select makes_since from installation`,
-  )
-  return makes_since
+  return db.value(z.date().nullable(), sql`select makes_since from installation`)
 }
 
 export interface DatabaseState {

@@ -168,10 +168,7 @@ export const pendingMigrations = async (db: Db): Promise<string[]> =>
 /** Those that people lack, here or in a shard: all of them, once people were moved to other shards. */
 export const pendingForPeople = async (db: Db): Promise<string[]> => {
   // A node of Citus that is asked for the names knows no search_path.
-  const { found } = await db.one(
-    z.object({ found: z.boolean() }),
-    sql`select to_regclass('user_profile') is not null as found`,
-  )
+  const found = await db.value(z.boolean(), sql`select to_regclass('user_profile') is not null as found`)
   const applied = await db.many(migrationRow, sql`select name from migration`)
   return unapplied(found ? applied : [])
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { issue, problem } from '../lib/json/field-problem.ts'
+import { jsonOf } from '../lib/read-or.ts'
 import { DAY_S } from './retention.ts'
 import { ofAllShards } from './shards.ts'
 import type { Db } from './sql.ts'
@@ -29,19 +30,11 @@ const cursor = <Keys extends z.ZodType>(keys: Keys) =>
     .string()
     .max(1_024)
     .transform((text, context) => {
-      const parsed = keys.safeParse(jsonOrUndefined(Buffer.from(text, 'base64url').toString()))
+      const parsed = keys.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()))
       if (parsed.success && !holdsNul(parsed.data)) return parsed.data
       context.addIssue(issue('must-be-next-of-list'))
       return z.NEVER
     })
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Fields of a list's input. `keys`: what the list is ordered by, as cursorOf writes it. */
 export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, most = MAX_ROWS } = {}) => ({
@@ -79,6 +72,12 @@ export function pageOf<Row extends { readonly cursor: string }>(
     rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row),
     next: last ? Buffer.from(last.cursor).toString('base64url') : null,
   }
+}
+
+/** A page as an operation gives it: its rows under their name. */
+export const pageNamed = async <Name extends string, Row>(name: Name, page: Promise<Page<Row>>) => {
+  const { rows, next } = await page
+  return { [name]: rows, next } as { readonly [Rows in Name]: Row[] } & Pick<Page<Row>, 'next'>
 }
 
 /** The types of what a list is ordered by, as its cursor has them. */

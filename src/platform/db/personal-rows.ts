@@ -1,4 +1,4 @@
-import type { Fragment } from './statement.ts'
+import { type Fragment, sql } from './statement.ts'
 
 /** Rows about one person. Each room declares its own in the store that owns the table, in the order in which they may be deleted. */
 export interface PersonalRows {
@@ -18,4 +18,10 @@ export interface UserRowKey {
   readonly routingKey: number
   readonly cid: number
   readonly userId: string
+}
+
+/** Which rows are about this person; `alias`: of the table, where the statement has others. */
+export function ofPerson({ routingKey, cid, userId }: UserRowKey, alias?: 'g' | 'm' | 'u'): Fragment {
+  const of = alias ? sql.part`${sql.identifier(alias)}.` : sql.part``
+  return sql.part`${of}routing_key = ${routingKey} and ${of}cid = ${cid} and ${of}user_id = ${userId}`
 }

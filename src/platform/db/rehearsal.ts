@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import { type Deps, inTransaction } from '../deps.ts'
 import { openMetrics } from '../lib/metrics.ts'
 
 class Undone extends Error {
@@ -16,8 +16,8 @@ export async function rehearse<Given extends Deps, Done>(
   const done: Done[] = []
   const rateLimiter = { count: () => ({ uses: 0, exceeded: false, endsInMs: 0 }), close: async () => {} }
   try {
-    await deps.db.tx(async (db) => {
-      done.push(await work({ ...deps, db, rateLimiter, metrics: openMetrics() }))
+    await inTransaction(deps, async (inside) => {
+      done.push(await work({ ...inside, rateLimiter, metrics: openMetrics() }))
       throw new Undone()
     })
   } catch (error) {

@@ -27,6 +27,10 @@ export interface Db {
   one<T>(row: z.ZodType<T>, statement: Statement): Promise<T>
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
+  /** As above, of statements whose rows have one column: its values. */
+  value<T>(column: z.ZodType<T>, statement: Statement): Promise<T>
+  maybeValue<T>(column: z.ZodType<T>, statement: Statement): Promise<T | undefined>
+  values<T>(column: z.ZodType<T>, statement: Statement): Promise<T[]>
   /**
    * Like `many`, with a custom plan: planned anew for these values, with PostgreSQL's own settings (planning.ts). For
    * lists of large tables that are read now and then. Inside a transaction the settings stay until its end.
@@ -56,10 +60,7 @@ export interface Db {
 export async function placesOf(db: Db, table: string): Promise<readonly Db[]> {
   const shards = db.shards()
   if (shards.length === 1) return [db]
-  const { whole } = await db.one(
-    z.object({ whole: z.boolean() }),
-    sql`select to_regclass('public.' || ${table}) is not null as whole`,
-  )
+  const whole = await db.value(z.boolean(), sql`select to_regclass('public.' || ${table}) is not null as whole`)
   return whole ? [db] : shards
 }
 
@@ -75,7 +76,6 @@ const useCustomPlans = (): Statement =>
 const allowedToTake = (seconds: number): Statement =>
   sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
-/** What operations are given, with the share of connections of this group. */
 export const withShareOf = <Given extends { readonly db: Db }>(given: Given, group: ConnectionGroup): Given => ({
   ...given,
   db: given.db.withShareOf(group),
@@ -95,13 +95,21 @@ function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
     return found === undefined ? undefined : row.parse(found)
   }
   const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
+  const values: Db['values'] = async (column, statement) =>
+    (await run(statement)).rows.map((found) => column.parse(Object.values(found)[0]))
+  const maybeValue: Db['maybeValue'] = async (column, statement) => {
+    const found = (await run(statement)).rows[0]
+    return found === undefined ? undefined : column.parse(Object.values(found)[0])
+  }
+  const value: Db['value'] = async (column, statement) =>
+    column.parse(Object.values((await run(statement)).rows[0] ?? {})[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
   const listWithCustomPlan: Db['listWithCustomPlan'] = (row, statement) =>
     tx(async (inside) => {
       await inside.exec(useCustomPlans())
       return inside.many(row, statement)
     })
-  return { one, maybe, many, listWithCustomPlan, exec, ...batching, tx, ...views }
+  return { one, maybe, many, value, maybeValue, values, listWithCustomPlan, exec, ...batching, tx, ...views }
 }
 
 /** Each statement as a span, where traces are sent. Its text has no values in it. */

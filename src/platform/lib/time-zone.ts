@@ -1,4 +1,5 @@
 import { addSeconds, fromEpochMilliseconds, utcDate } from './clock.ts'
+import { readOr } from './read-or.ts'
 
 /** Offsets from GMT that places on earth have, in minutes. */
 const ZONES = [
@@ -43,11 +44,7 @@ export function addDays(date: string, days: number): string {
 /** Whether this names a time zone that we know, as `Asia/Shanghai`. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][\w/+-]{0,63}$/.test(name)) return false
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
+  return readOr(() => new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '', false)
 }
 
 /** `yyyy-MM-ddTHH:mm:ss` there. */

@@ -15,20 +15,29 @@ const WINDOW_S = 15 * 60
 /** How much more the /48 of an IPv6 address may do than one /64 of it. */
 const SITE_FACTOR = 16
 
-export interface SignInAttempt extends Account {
+/** The browser with which somebody signs in. */
+export interface SignInBrowser {
   /** Where the request came from. */
   readonly address: string
-  /** The browser's device cookie. */
+  /** Its device cookie. */
   readonly device?: string | undefined
+  /** The id of the session there that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+export interface SignInAttempt extends Account, Omit<SignInBrowser, 'formerSession'> {
   /** Somebody who is signed in shows once more that they know the password: a session has a budget of its own. */
   readonly session?: Buffer | undefined
 }
 
 export interface SignInLimits {
-  /** The end of the window, once a limit is used up. */
-  exhausted(): Promise<Date | undefined>
-  /** Counts a failure; as above, where it is one too many. */
-  failed(): Promise<Date | undefined>
+  /** Throws the refusal once a limit is used up. */
+  refuseExhausted(): Promise<void>
+  /**
+   * Counts a failure and returns the refusal, which is one of a limit where this failure was one too many. `record` is told
+   * whether a limit is used up by now.
+   */
+  failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
   /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */
   forget(): Promise<void>
 }
@@ -48,7 +57,12 @@ function untrustedLimits({ config, keys }: Deps, { kind, name, address }: SignIn
   ]
 }
 
-export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<SignInLimits> {
+/** `refusal`: what is thrown, with the end of the window where a limit is used up. */
+export async function signInLimits(
+  deps: Deps,
+  attempt: SignInAttempt,
+  refusal: (until?: Date) => Error,
+): Promise<SignInLimits> {
   const { config, db, clock, keys } = deps
   const exhaustedOf = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
   const device = attempt.session?.toString('hex') ?? knownDevice(deps, attempt, attempt.device)
@@ -58,10 +72,15 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<
   const isTrusted = own !== undefined && (attempt.session !== undefined || (await exhaustedOf([own])) === undefined)
   const limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
   return {
-    exhausted: () => exhaustedOf(limits),
-    failed: () => {
+    refuseExhausted: async () => {
+      const until = await exhaustedOf(limits)
+      if (until) throw refusal(until)
+    },
+    failed: async (record) => {
       deps.metrics.signInFailures.inc({ kind: attempt.kind })
-      return countFailureWithin(db, limits, clock.now(), WINDOW_S)
+      const until = await countFailureWithin(db, limits, clock.now(), WINDOW_S)
+      await record?.((until ?? (await exhaustedOf(limits))) !== undefined)
+      return refusal(until)
     },
     forget: async () => {
       await clearFailures(db, (limits[0] as Limit).subject)

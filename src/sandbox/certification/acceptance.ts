@@ -1,4 +1,4 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { outcomesOf } from '../../ticketing/orders/index.ts'
 import { CONTACT_ROLES, type ContactRole, showPartner } from '../../ticketing/partners/index.ts'
@@ -52,8 +52,7 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
  * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
-  return deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  return inTransaction(deps, async (inside, db) => {
     await lockRun(db, partnerId, runId)
     const view = await showRun(inside, partnerId, runId)
     const acceptance = await acceptanceOf(inside, view)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
@@ -38,19 +38,19 @@ export interface StepOfRun {
  * the partner starts too many.
  */
 export async function startStep(deps: RunDeps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
-  const begun = await deps.db.tx(async (db) => {
+  const begun = await inTransaction(deps, async (inside, db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
     if (run.superseded_at !== null) throw runIsOver()
     if (run.passed_at !== null) throw passedAlready()
     const step = run.current_step === stepId ? STEPS.find(({ id }) => id === stepId) : undefined
     if (!step) throw notTheCurrentStep()
-    await interruptStaleAttempt({ ...deps, db }, runId)
+    await interruptStaleAttempt(inside, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
     // Each attempt stores its requests and answers, up to a megabyte a call.
-    await countUse({ ...deps, db }, 'start', partnerId)
-    return begin({ ...deps, db }, run, step)
+    await countUse(inside, 'start', partnerId)
+    return begin(inside, run, step)
   })
   if ('step' in begun) runInBackground(deps, log, begun)
   return begun.attemptId

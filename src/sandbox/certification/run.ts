@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { findPartner, lockPartner } from '../../ticketing/partners/index.ts'
 import type { Choice, Conditions } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
@@ -50,11 +50,11 @@ export interface RunView {
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
   const steps = stepsFor(choice).map(({ id }) => id)
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     const now = deps.clock.now()
-    await lockPartner({ ...deps, db }, partnerId)
+    await lockPartner(inside, partnerId)
     const former = await store.supersedeCurrent(db, partnerId, now)
-    if (former) await interruptOpenAttempt({ ...deps, db }, former.run_id)
+    if (former) await interruptOpenAttempt(inside, former.run_id)
     await store.insertRun(db, { runId, partnerId, choice, steps }, now)
     return existing(await store.findRun(db, partnerId, runId))
   })
@@ -71,7 +71,6 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
   return { run, steps, current: steps.find(({ current }) => current) }
 }
 
-/** The run that the partner is at; undefined when it has none. */
 export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
   store.findCurrentRun(db, partnerId)
 
@@ -109,12 +108,12 @@ function progressOf(step: Step, run: Run, all: readonly AttemptWithWarnings[]): 
 
 /** Goes on from `stepId` to the next step; only when it is the current one and done, whoever asks. */
 export async function nextStep(deps: Deps, partnerId: bigint, runId: string, stepId: string): Promise<void> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     const run = existing(await store.lockRun(db, partnerId, runId))
     if (run.superseded_at !== null) throw runIsOver()
     if (run.passed_at !== null) throw passedAlready()
     if (run.current_step !== stepId) throw notTheCurrentStep()
-    const { steps, current } = await showRun({ ...deps, db }, partnerId, runId)
+    const { steps, current } = await showRun(inside, partnerId, runId)
     if (current?.running) throw stepRunning()
     if (!current?.done) throw stepNotPassed()
     const next = steps[steps.indexOf(current) + 1]

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
@@ -58,7 +58,6 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   }
 }
 
-/** Ends the session of this cookie, if there is one. */
 export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (read) await store.deleteSession(deps.db, read.hash)
@@ -66,8 +65,8 @@ export async function endPartnerSession(deps: Deps, cookie: string | undefined):
 
 /** The person ends this session. */
 export const signOutPartner = (deps: Deps, { partnerId, memberId, sessionHash }: SignedInPartner): Promise<void> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     if ((await store.deleteSession(db, sessionHash)) === 0) return
     const actor = { ...deps.actor, kind: 'partner', name: memberId ?? BY_CLIENT_SECRET } as const
-    await recordAudit({ ...deps, db }, { event: 'partner_signed_out', actor, partnerId })
+    await recordAudit(inside, { event: 'partner_signed_out', actor, partnerId })
   })

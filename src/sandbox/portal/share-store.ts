@@ -2,13 +2,8 @@ import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
 /** How often the links to a run were withdrawn. */
-export async function timesWithdrawn(db: Db, runId: string): Promise<number> {
-  const row = await db.maybe(
-    z.object({ times: z.number() }),
-    sql`select times from sandbox_withdrawn_link where run_id = ${runId}`,
-  )
-  return row?.times ?? 0
-}
+export const timesWithdrawn = async (db: Db, runId: string): Promise<number> =>
+  (await db.maybeValue(z.number(), sql`select times from sandbox_withdrawn_link where run_id = ${runId}`)) ?? 0
 
 export const withdrawOnce = (db: Db, runId: string): Promise<number> =>
   db.exec(

@@ -9,7 +9,7 @@ import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index
 import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
 import { findPartnerSession, sessionCookie, signOutPartner } from './session.ts'
-import { accountOf, signInMember, signInPartner } from './sign-in.ts'
+import { accountOf, signInPartner } from './sign-in.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
@@ -62,12 +62,8 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     try {
       const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
       const acting = { ...deps, actor: actorOf(request, 'partner') }
-      const attempt = { clientId, address: request.ip, device, formerSession }
-      const sessionId =
-        mail === undefined
-          ? await signInPartner(acting, { ...attempt, clientSecret: password.trim() })
-          : await signInMember(acting, { ...attempt, mail, password })
-      cookie.set(reply, sessionId)
+      const browser = { address: request.ip, device, formerSession }
+      cookie.set(reply, await signInPartner(acting, { ...browser, clientId, mail, password }))
       deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
       return seeOther(reply, returnTo)
     } catch (error) {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
-import { networkOf, signInLimits } from '../../platform/throttle/index.ts'
+import { networkOf, type SignInBrowser, signInLimits } from '../../platform/throttle/index.ts'
 import {
   BY_CLIENT_SECRET,
   hasJoinedMember,
@@ -21,22 +21,10 @@ import { endPartnerSession, startPartnerSession } from './session.ts'
 const MAX_SECRETS = 2
 const DUMMY_SECRET = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
-interface Attempt {
+export interface PartnerSignIn extends SignInBrowser {
   readonly clientId: string
-  /** Where the request came from. */
-  readonly address: string
-  /** The browser's device cookie. */
-  readonly device?: string | undefined
-  /** The id of the session that this sign-in replaces. */
-  readonly formerSession?: string | undefined
-}
-
-export interface PartnerSignIn extends Attempt {
-  readonly clientSecret: string
-}
-
-export interface MemberSignIn extends Attempt {
-  readonly mail: string
+  /** Without it, `password` is the clientSecret. */
+  readonly mail?: string | undefined
   readonly password: string
 }
 
@@ -47,53 +35,31 @@ export const accountOf = ({ clientId, mail }: { readonly clientId: string; reado
     : ({ kind: 'member', name: `${clientId}\n${mailKeyOf(mail)}` } as const)
 
 /**
- * Opens a session for clientId and clientSecret (REFERENCE "Credentials") and returns its id; throws PartnerSignInRefused,
- * once a member has joined in any case.
+ * Opens a session for a member, or for clientId and clientSecret (REFERENCE "Credentials"), and returns its id; throws
+ * PartnerSignInRefused, for the clientSecret once a member has joined in any case.
  * Failures are counted as in src/platform/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
  * so that a guess is never confirmed.
  */
 export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<string> {
-  const { clientId, address, device } = input
-  const limits = await signInLimits(deps, { ...accountOf({ clientId }), address, device })
+  const { clientId, mail, password, address, device } = input
+  const refusal = (until?: Date) => new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
+  const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device }, refusal)
+  // Comparing a password costs more than counting does.
+  if (mail !== undefined) await limits.refuseExhausted()
   const partner = await findPartnerByClientId(deps, clientId)
-  const secretId = liveSecret(partner, input.clientSecret)
-  if (!partner || secretId === undefined) {
-    const until = await limits.failed()
-    await recordFailure(deps, partner, address, BY_CLIENT_SECRET, (until ?? (await limits.exhausted())) !== undefined)
-    throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
+  const credential =
+    mail === undefined
+      ? liveSecret(partner, password.trim())
+      : await verifyMember(deps, partner?.partner_id, { mail, password })
+  if (!partner || !credential) {
+    const by = mail === undefined ? BY_CLIENT_SECRET : 'password'
+    throw await limits.failed((locked) => recordFailure(deps, partner, { address, by, locked }))
   }
   // Checked again after the comparison: of simultaneous guesses no more are answered than the limit allows.
-  const until = await limits.exhausted()
-  if (until) throw new PartnerSignInRefused('limited', until)
+  await limits.refuseExhausted()
   await limits.forget()
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
-  if (await hasJoinedMember(deps, partner.partner_id)) throw new PartnerSignInRefused('members')
-  await endPartnerSession(deps, input.formerSession)
-  return begin(deps, partner, { secretId })
-}
-
-/**
- * Opens a session for a member and returns its id; throws PartnerSignInRefused. Unlike above the limits are read before
- * the password too: comparing it costs more than counting does.
- */
-export async function signInMember(deps: Deps, input: MemberSignIn): Promise<string> {
-  const { clientId, mail, password, address, device } = input
-  const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device })
-  const refuseExhausted = async () => {
-    const until = await limits.exhausted()
-    if (until) throw new PartnerSignInRefused('limited', until)
-  }
-  await refuseExhausted()
-  const partner = await findPartnerByClientId(deps, clientId)
-  const credential = await verifyMember(deps, partner?.partner_id, { mail, password })
-  if (!partner || !credential) {
-    const until = await limits.failed()
-    await recordFailure(deps, partner, address, 'password', (until ?? (await limits.exhausted())) !== undefined)
-    throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
-  }
-  await refuseExhausted()
-  await limits.forget()
-  if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
+  if (mail === undefined && (await hasJoinedMember(deps, partner.partner_id))) throw new PartnerSignInRefused('members')
   await endPartnerSession(deps, input.formerSession)
   return begin(deps, partner, credential)
 }
@@ -111,21 +77,22 @@ export async function signInJoined(
   return begin(deps, partner, { memberId, version })
 }
 
-/** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
-function liveSecret(partner: PartnerWithSecrets | undefined, given: string): string | undefined {
+/** The live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
+function liveSecret(partner: PartnerWithSecrets | undefined, given: string): { secretId: string } | undefined {
   const live = partner?.secrets ?? []
   const compared = [...live, ...Array<typeof DUMMY_SECRET>(Math.max(0, MAX_SECRETS - live.length)).fill(DUMMY_SECRET)]
   const fits = compared.map(({ secret_id, secret }) => (equalSecrets(secret, given) ? secret_id : ''))
-  return fits.find((id) => id !== '')
+  const secretId = fits.find((id) => id !== '')
+  return secretId === undefined ? undefined : { secretId }
 }
 
 /** The session, and that somebody has signed in. */
 const begin = (deps: Deps, { partner_id }: PartnerWithSecrets, of: Parameters<typeof startPartnerSession>[2]) =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside) => {
     const name = 'memberId' in of ? of.memberId : BY_CLIENT_SECRET
     const actor = { ...deps.actor, kind: 'partner', name } as const
-    await recordAudit({ ...deps, db }, { event: 'partner_signed_in', actor, partnerId: partner_id })
-    return startPartnerSession({ ...deps, db }, partner_id, of)
+    await recordAudit(inside, { event: 'partner_signed_in', actor, partnerId: partner_id })
+    return startPartnerSession(inside, partner_id, of)
   })
 
 const MINUTE_S = 60
@@ -137,9 +104,7 @@ const ROWS_OF_ALL = { kind: 'partner sign-ins recorded', most: 100, windowS: MIN
 async function recordFailure(
   deps: Deps,
   partner: PartnerWithSecrets | undefined,
-  address: string,
-  by: 'password' | typeof BY_CLIENT_SECRET,
-  locked: boolean,
+  { address, by, locked }: { address: string; by: 'password' | typeof BY_CLIENT_SECRET; locked: boolean },
 ): Promise<void> {
   const { rateLimiter } = deps
   if (rateLimiter.count(ROWS_OF_NETWORK, networkOf(address)).exceeded || rateLimiter.count(ROWS_OF_ALL, '').exceeded)

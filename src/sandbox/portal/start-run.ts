@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { hasPassedSignatureTool } from '../../ticketing/mws/index.ts'
@@ -40,8 +40,7 @@ export const startRunFromForm = (
   deps: Deps,
   { partnerId, requested, contacts, replaces }: RunStart,
 ): Promise<RunStartResult> =>
-  deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  inTransaction(deps, async (inside) => {
     const stage = await lockPartner(inside, partnerId)
     const present = await findCurrentRun(inside, partnerId)
     if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
@@ -66,8 +65,7 @@ export async function startRunFromApi(
   partnerId: bigint,
   { body: choice, overwrite }: NewRun,
 ): Promise<Run> {
-  return deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  return inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
     if (!overwrite) await refuseOverwriting(inside, partnerId)
     return startRun(inside, partnerId, choice)

@@ -2,10 +2,10 @@ export {
   examineReport,
   findReport,
   type ReportFacts,
-  reportKey,
   reportOfRun,
   storeReport,
   storeReportKeys,
   type Verdict,
   verifyForm,
 } from './report.ts'
+export { reportKey } from './report-key.ts'

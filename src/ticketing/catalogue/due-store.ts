@@ -90,12 +90,7 @@ export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, not
   )
 
 /** Gives it up, unless a newer notice has arrived. */
-export const giveUpDue = (
-  db: Db,
-  partnerId: bigint,
-  { partner_deal_id, kind, notices }: DuePull,
-  problem: string,
-): Promise<number> =>
+export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull, problem: string) =>
   db.exec(
     sql`update pull_due set problem = ${problem}
         where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}
@@ -108,14 +103,12 @@ export const retryGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
 
 /** The problems that were not reported yet; marks them as reported. */
 export const takeUnreportedProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
-  db
-    .many(
-      z.object({ problem: z.string() }),
-      sql`with told as (
-            update pull_due set told = true
-            where partner_id = ${partnerId} and problem is not null and not told
-            returning partner_deal_id, problem
-          )
-          select problem from told order by partner_deal_id limit 6`,
-    )
-    .then((rows) => rows.map(({ problem }) => problem))
+  db.values(
+    z.string(),
+    sql`with told as (
+          update pull_due set told = true
+          where partner_id = ${partnerId} and problem is not null and not told
+          returning partner_deal_id, problem
+        )
+        select problem from told order by partner_deal_id limit 6`,
+  )

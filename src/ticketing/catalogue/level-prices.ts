@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { LIST_LIMITS, problemText } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -50,9 +50,9 @@ export async function applyLevelPrices(
     namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[index] ?? {}),
   )
   const { good: prices } = onlyRequested({ good, problems: [] }, partnerDealId, range)
-  await deps.db.tx(async (db) => {
-    await makeKnown({ ...deps, db }, key, cause)
-    await storePrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
+  await inTransaction(deps, async (inside, db) => {
+    await makeKnown(inside, key, cause)
+    await storePrices(inside, { ...key, ...range, level: true, prices, complete: false }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
       throw new RefusedRequest(localized('too-many-entries', { product: echo(partnerDealId), most }))

@@ -69,10 +69,7 @@ export const savePrices = (
   )
 
 /** How many stored entries are within the range, and how many of them the pulled calendar no longer has. */
-export const countGone = (
-  db: Db,
-  { partnerId, partnerDealId, from, to, level, prices }: PricesToSave,
-): Promise<{ days: number; entries: number; gone: number }> =>
+export const countGone = (db: Db, { partnerId, partnerDealId, from, to, level, prices }: PricesToSave) =>
   db.one(
     z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
     sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
@@ -86,14 +83,14 @@ export const countGone = (
   )
 
 /** Records that the partner has removed most of a calendar; returns when it first did so with the same content. */
-export const noteRemoval = async (
+export const noteRemoval = (
   db: Db,
   { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
   digest: Buffer,
   now: Date,
-): Promise<Date> => {
-  const { said_at } = await db.one(
-    z.object({ said_at: z.date() }),
+): Promise<Date> =>
+  db.value(
+    z.date(),
     sql`insert into price_removal as known (partner_id, partner_deal_id, level, digest, said_at)
         values (${partnerId}, ${partnerDealId}, ${level}, ${digest}, ${now})
         on conflict (partner_id, partner_deal_id, level) do update
@@ -101,8 +98,6 @@ export const noteRemoval = async (
             digest = excluded.digest
         returning said_at`,
   )
-  return said_at
-}
 
 export const forgetRemoval = (
   db: Db,
@@ -126,24 +121,20 @@ export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductK
 }
 
 /** Whether the product's prices come from the level price calendar. */
-export const hasLevels = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> => {
-  const row = await db.one(
-    z.object({ levels: z.boolean() }),
+export const hasLevels = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> =>
+  db.value(
+    z.boolean(),
     sql`select exists (select 1 from product_price where partner_id = ${partnerId}
           and partner_deal_id = ${partnerDealId} and partner_primary_key <> '') as levels`,
   )
-  return row.levels
-}
 
 /** How many entries the calendar has from that day on. */
-export const countPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> => {
-  const { entries } = await db.one(
-    z.object({ entries: z.number() }),
+export const countPrices = (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> =>
+  db.value(
+    z.number(),
     sql`select count(*)::int as entries from product_price
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date >= ${from}::date`,
   )
-  return entries
-}
 
 const shownPrice = z.object({
   price_date: z.string(),
@@ -168,12 +159,10 @@ export const pricesFrom = (db: Db, { partnerId, partnerDealId }: ProductKey, fro
   )
 
 /** Keys of the sessions and ticket kinds on sale on a day; an empty one where the calendar is plain. */
-export const keysOnSale = async (db: Db, { partnerId, partnerDealId }: ProductKey, day: string): Promise<string[]> => {
-  const rows = await db.many(
-    z.object({ partner_primary_key: z.string() }),
+export const keysOnSale = (db: Db, { partnerId, partnerDealId }: ProductKey, day: string): Promise<string[]> =>
+  db.values(
+    z.string(),
     sql`select partner_primary_key from product_price
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date = ${day}::date and stock <> 0
         order by partner_primary_key limit 20`,
   )
-  return rows.map(({ partner_primary_key }) => partner_primary_key)
-}

@@ -1,4 +1,4 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
@@ -66,9 +66,9 @@ export function onlyRequested(
  */
 export async function storePrices(deps: Deps, prices: PricesToSave, cause: Cause) {
   const at = { cause, now: deps.clock.now() }
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
-    const held = await heldRemoval({ ...deps, db }, prices)
+    const held = await heldRemoval(inside, prices)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
     const lost = held ? 'most entries would be removed, so none are' : `${stored.removed} removed`
     const said = `${prices.from} to ${prices.to}: ${stored.changed} new or changed, ${lost}`

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import {
   MAX_INVITATIONS,
@@ -51,8 +51,7 @@ interface Work {
  * unknown PartnerId, MemberRefusal as requireOwner.
  */
 const changeMembers = <T>(deps: Deps, partnerId: bigint, work: (inside: Work) => Promise<T>): Promise<T> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside, db) => {
     await showPartner(inside, partnerId)
     await lockPartner(inside, partnerId)
     await requireOwner(inside, partnerId)

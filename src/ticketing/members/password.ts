@@ -1,5 +1,5 @@
 import { enqueue } from '../../platform/db/jobs-store.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
 import { countWithin, networkOf, siteOf, subnetOf } from '../../platform/throttle/index.ts'
@@ -85,8 +85,7 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
   if (partner?.status !== 'active') return
   const credential = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
   if (!credential) return
-  await deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  await inTransaction(deps, async (inside) => {
     await sendLink(inside, credential.member_id, 'password')
     await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: credential.member_id })
   })

@@ -55,16 +55,14 @@ export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.ou
   )
 
 /** Whether somebody has joined and is not removed. */
-export const hasJoinedMember = async (db: Db, partnerId: bigint): Promise<boolean> =>
-  (
-    await db.one(
-      z.object({ found: z.boolean() }),
-      sql`select exists (
+export const hasJoinedMember = (db: Db, partnerId: bigint): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (
             select 1 from partner_member
             where partner_id = ${partnerId} and joined_at is not null and removed_at is null
           ) as found`,
-    )
-  ).found
+  )
 
 const known = z.object({ member_id: z.string(), mail: z.string(), role: memberRole, joined_at: z.date().nullable() })
 export type KnownMember = z.output<typeof known>
@@ -100,15 +98,13 @@ export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<num
 
 /** The first password makes somebody a member. Sessions from before are over. */
 /** Returns the version of the new password. */
-export const setPassword = async (db: Db, memberId: string, passwordHash: string, now: Date): Promise<number> =>
-  (
-    await db.one(
-      z.object({ credential_version: z.number() }),
-      sql`update partner_member set password_hash = ${passwordHash}, joined_at = coalesce(joined_at, ${now}),
+export const setPassword = (db: Db, memberId: string, passwordHash: string, now: Date): Promise<number> =>
+  db.value(
+    z.number(),
+    sql`update partner_member set password_hash = ${passwordHash}, joined_at = coalesce(joined_at, ${now}),
             credential_version = credential_version + 1
           where member_id = ${memberId} returning credential_version`,
-    )
-  ).credential_version
+  )
 
 export const removeMember = (db: Db, memberId: string, now: Date): Promise<number> =>
   db.exec(

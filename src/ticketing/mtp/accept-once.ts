@@ -1,4 +1,4 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import type { IncomingDeps } from '../mws/index.ts'
@@ -31,14 +31,14 @@ export function acceptOnce(
   repeatWithinS: number,
   apply: (inside: Deps, cause: Cause) => Promise<void>,
 ): Promise<AcceptedNotice> {
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     const claimed = await claimNotices(db, [row], repeatWithinS)
     if (claimed === 0) {
       const first = (await firstAnswers(db, [row], repeatWithinS)).get(0)
       if (!first) throw new Error('a notice that could not be claimed has been answered before')
       return { ...first, isRepeat: true }
     }
-    await apply({ ...deps, db }, { kind: 'notice', id: row.noticeId }).catch((error: unknown) => {
+    await apply(inside, { kind: 'notice', id: row.noticeId }).catch((error: unknown) => {
       throw error instanceof RefusedRequest ? bodyRejected(error.describe) : error
     })
     return { noticeId: row.noticeId, answer: row.answer, isRepeat: false }

@@ -1,32 +1,6 @@
 import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { failureCodeOf } from './endpoints.ts'
-
-/** The envelope of area B (REFERENCE "Endpoints of area B"). */
-export interface Envelope {
-  /**
-   * 200 success, 300 error, 404 no such path; 400 a pay notice that is not accepted: some programs read 300 as
-   * "received"
-   */
-  readonly code: 200 | RejectionCode
-  /** Exactly `success` on success. */
-  readonly describe: string
-  /** Text; empty if the caller is unknown and sent no PartnerId. */
-  readonly partnerId: string
-}
-
-type RejectionCode = 300 | 400 | 404
-
-export const successEnvelope = (partnerId: bigint): Envelope => ({
-  code: 200,
-  describe: 'success',
-  partnerId: String(partnerId),
-})
-
-export const rejectionEnvelope = (describe: string, partnerId: string, code: RejectionCode = 300): Envelope => ({
-  code,
-  describe,
-  partnerId,
-})
+import type { RejectionCode } from './envelope.ts'
 
 /**
  * Every way in which a partner's call is rejected (REFERENCE "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the

@@ -1,11 +1,11 @@
 /** The wire of signed calls to us: the addresses, what is answered, and how a call is rejected. */
 
 export { ENDPOINTS, failureCodeOf, NOTICE_PATHS, nearestPath, PATH } from './endpoints.ts'
+export { type Envelope, rejectionEnvelope, successEnvelope } from './envelope.ts'
 export {
   BA_FAILED,
   bodyRejected,
   CallRejected,
-  type Envelope,
   isOfAuthentication,
   methodNotAllowed,
   NotAuthenticated,
@@ -13,7 +13,5 @@ export {
   notAuthenticated,
   rejectedThoughVerified,
   rejectionCode,
-  rejectionEnvelope,
-  successEnvelope,
   tooManyCalls,
 } from './errors.ts'

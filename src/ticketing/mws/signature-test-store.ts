@@ -53,13 +53,8 @@ export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, 
 export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
   db.exec(sql`insert into signature_pass (partner_id, passed_at) values (${partnerId}, ${now}) on conflict do nothing`)
 
-export const hasPassed = async (db: Db, partnerId: bigint): Promise<boolean> => {
-  const { passed } = await db.one(
-    z.object({ passed: z.boolean() }),
-    sql`select exists (select 1 from signature_pass where partner_id = ${partnerId}) as passed`,
-  )
-  return passed
-}
+export const hasPassed = (db: Db, partnerId: bigint): Promise<boolean> =>
+  db.value(z.boolean(), sql`select exists (select 1 from signature_pass where partner_id = ${partnerId}) as passed`)
 
 export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
   db.many(

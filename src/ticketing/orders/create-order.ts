@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { CALL_TIMES } from '../../platform/config/call-limits.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
@@ -46,7 +46,7 @@ interface ToSend {
  */
 export const createOrder = operation(
   newOrder,
-  async (deps: CallDeps, input: NewOrder, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
+  async (deps: CallDeps, input, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
     const partner = await activePartner(deps, input.partner_id)
     const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
     const stored = (await findOrder(deps.db, orderId))
@@ -92,10 +92,10 @@ async function store(
     travel_date,
     request: stringifyLossless(request),
   }
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     if (!(await insertOrder(db, order, { cause: changedBy(cause), now }))) return undefined
-    await recordAsked({ ...deps, db }, 'order_create_asked', order, { partner_deal_id, quantity })
-    await queueQuery({ ...deps, db }, order, CALL_TIMES.overS)
+    await recordAsked(inside, 'order_create_asked', order, { partner_deal_id, quantity })
+    await queueQuery(inside, order, CALL_TIMES.overS)
     return { orderId, request, revision: 0 }
   })
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, ORDER_CHANGES } from '../../platform/history/index.ts'
 import { type Entry, exactEntry } from '../catalogue/index.ts'
@@ -22,11 +21,7 @@ export interface OrderToStore {
 }
 
 /** Stores an order that is about to be sent; false when the id is taken. */
-export const insertOrder = async (
-  db: Db,
-  order: OrderToStore,
-  { cause, now }: { cause: Cause; now: Date },
-): Promise<boolean> =>
+export const insertOrder = async (db: Db, order: OrderToStore, { cause, now }: { cause: Cause; now: Date }) =>
   (await db.exec(
     sql`with stored as (
       insert into ticket_order (order_id, partner_id, partner_deal_id, sandbox, state, state_since, quantity, buy_price,
@@ -44,10 +39,5 @@ export const insertOrder = async (
   )) === 1
 
 /** The stored body of order create, with its ids exact. */
-export const requestOf = async (db: Db, orderId: bigint): Promise<Entry> => {
-  const row = await db.one(
-    z.object({ request: exactEntry }),
-    sql`select request::text as request from ticket_order where order_id = ${orderId}`,
-  )
-  return row.request
-}
+export const requestOf = (db: Db, orderId: bigint): Promise<Entry> =>
+  db.value(exactEntry, sql`select request::text as request from ticket_order where order_id = ${orderId}`)

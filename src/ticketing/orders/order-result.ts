@@ -1,5 +1,5 @@
 import { recordIfOperator } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { noSuchOrder } from './errors.ts'
 import { type Additional, findAdditional } from './issued-store.ts'
@@ -60,8 +60,8 @@ export const withOrder = <Result>(
   orderId: bigint,
   work: (inside: Deps, order: OrderRow) => Promise<Result>,
 ): Promise<Result> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     const order = await lockOrder(db, orderId)
     if (!order) throw noSuchOrder(orderId)
-    return work({ ...deps, db }, order)
+    return work(inside, order)
   })

@@ -1,4 +1,4 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { type Cause, countOrderMoves } from '../../platform/history/index.ts'
 import { problemsText } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -41,12 +41,12 @@ const NOT_ISSUED: readonly OrderState[] = ['created', 'pay_failed', 'closing', '
  * and tickets for a failed order are not accepted. Runs inside the caller's transaction when `deps.db` is one.
  */
 export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayResult, cause: Cause): Promise<void> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
     checkPartnerOrderId(order, result.partnerOrderId)
     const before = await vouchersOf(db, order.order_id)
     const apply = result.outcome === 'issued' ? issue : fail
-    await apply({ ...deps, db }, order, before, result, cause)
+    await apply(inside, order, before, result, cause)
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import type { Cause } from '../../platform/history/index.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
@@ -25,7 +25,7 @@ export async function applyRefundResult(
   result: RefundResult,
   cause: Cause,
 ): Promise<void> {
-  await deps.db.tx(async (db) => {
+  await inTransaction(deps, async (inside, db) => {
     const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
     checkPartnerOrderId(order, result.partnerOrderId)
     const refund = await findRefund(db, partnerId, result.refundId)
@@ -38,6 +38,6 @@ export async function applyRefundResult(
       )
     }
     const update = { state, decision_code: result.code, reason: result.describe } as const
-    await changeRefund({ ...deps, db }, order, refund, update, cause)
+    await changeRefund(inside, order, refund, update, cause)
   })
 }

@@ -40,13 +40,11 @@ export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilte
   return pageOf(rows, limit)
 }
 
-export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>
-  (
-    await db.many(
-      z.object({ partner_id: z.coerce.bigint() }),
-      sql`select distinct partner_id from ticket_order where partner_id = any(${partnerIds}::bigint[])`,
-    )
-  ).map((row) => row.partner_id)
+export const partnersWithOrders = (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>
+  db.values(
+    z.coerce.bigint(),
+    sql`select distinct partner_id from ticket_order where partner_id = any(${partnerIds}::bigint[])`,
+  )
 
 const storedOrder = z.object({ order_id: z.coerce.bigint(), partner_order_id: z.string().nullable() })
 

@@ -16,12 +16,7 @@ interface BreakerKey {
 }
 
 /** `now`: when it opened, if it was not open before. */
-export const upsertOpenBreaker = (
-  db: Db,
-  { partnerId, process }: BreakerKey,
-  retryAt: Date,
-  now: Date,
-): Promise<number> =>
+export const upsertOpenBreaker = (db: Db, { partnerId, process }: BreakerKey, retryAt: Date, now: Date) =>
   db.exec(
     sql`insert into partner_circuit (partner_id, process, opened_at, retry_at)
         values (${partnerId}, ${process}, ${now}, ${retryAt})
@@ -32,14 +27,12 @@ export const deleteOpenBreaker = (db: Db, { partnerId, process }: BreakerKey): P
   db.exec(sql`delete from partner_circuit where partner_id = ${partnerId} and process = ${process}`)
 
 /** In how many processes they were open. */
-export const deleteOpenBreakersOf = async (db: Db, partnerId: bigint, now: Date): Promise<number> =>
-  (
-    await db.one(
-      z.object({ open: z.number() }),
-      sql`with gone as (delete from partner_circuit where partner_id = ${partnerId} returning retry_at)
+export const deleteOpenBreakersOf = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
+  db.value(
+    z.number(),
+    sql`with gone as (delete from partner_circuit where partner_id = ${partnerId} returning retry_at)
           select count(*) filter (where retry_at > ${now})::int as open from gone`,
-    )
-  ).open
+  )
 
 export const hasOpenBreaker = async (db: Db, { partnerId, process }: BreakerKey): Promise<boolean> =>
   (await db.maybe(

@@ -1,5 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { pageNamed } from '../../platform/db/page.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import * as store from './breaker-store.ts'
@@ -32,15 +33,8 @@ export async function breakerAllows({ db, calls }: ReachDeps, partnerId: bigint,
 /** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
-export const listBreakers = operation(
-  store.breakerFilter,
-  async (
-    { db, clock }: Deps,
-    filter: store.BreakerFilter,
-  ): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> => {
-    const { rows, next } = await store.listOpenBreakers(db, filter, clock.now())
-    return { breakers: rows, next }
-  },
+export const listBreakers = operation(store.breakerFilter, ({ db, clock }: Deps, filter) =>
+  pageNamed('breakers', store.listOpenBreakers(db, filter, clock.now())),
 )
 
 /** Since when a partner is not called, and when the next call is tried; nothing of one that is called. */
@@ -56,10 +50,10 @@ export async function breakerOf(
 /** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
 export async function resetBreaker(deps: Deps, partner_id: bigint) {
   await showPartner(deps, partner_id)
-  return deps.db.tx(async (db) => {
+  return inTransaction(deps, async (inside, db) => {
     const processes = await store.deleteOpenBreakersOf(db, partner_id, deps.clock.now())
     const detail = { processes }
-    await recordAudit({ ...deps, db }, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
+    await recordAudit(inside, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
     return { partner_id, processes }
   })
 }

@@ -6,16 +6,12 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 const markDemoPartner = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update partner set demo = true where partner_id = ${partnerId}`)
 
-const hasPartners = async (db: Db): Promise<boolean> =>
-  (await db.one(z.object({ exists: z.boolean() }), sql`select exists (select 1 from partner)`)).exists
+const hasPartners = (db: Db): Promise<boolean> => db.value(z.boolean(), sql`select exists (select 1 from partner)`)
 
 const demoPartner = z.object({ name: z.string(), status: z.string() })
 
 /** Partners of the demo that are not suspended. Where the schema has no mark yet: the one of these ids. */
-const findActive = (
-  db: Db,
-  ids?: { readonly partnerId: bigint; readonly clientId: string },
-): Promise<z.output<typeof demoPartner>[]> =>
+const findActive = (db: Db, ids?: { readonly partnerId: bigint; readonly clientId: string }) =>
   db.many(
     demoPartner,
     ids === undefined
@@ -24,10 +20,8 @@ const findActive = (
             where partner_id = ${ids.partnerId} and client_id = ${ids.clientId} and status <> 'suspended'`,
   )
 
-const demoPartnerIds = async (db: Db): Promise<bigint[]> =>
-  (await db.many(z.object({ partner_id: z.coerce.bigint() }), sql`select partner_id from partner where demo`)).map(
-    (row) => row.partner_id,
-  )
+const demoPartnerIds = (db: Db): Promise<bigint[]> =>
+  db.values(z.coerce.bigint(), sql`select partner_id from partner where demo`)
 
 /** How many are gone, and how many stay (`kept`) and were disabled. */
 const removeDemoPartners = async (

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { pageNamed } from '../../platform/db/page.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
@@ -8,10 +9,9 @@ import { operation, type UnchangedSince, unchangedSince } from '../../platform/l
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
-import { listPartners as partnersOf } from './list-store.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
 import * as store from './store.ts'
-import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './store.ts'
+import { openAesKey, openSecret, type PartnerSecret, listPartners as partnersOf, sealSecret } from './store.ts'
 import {
   CONTACT_ROLES,
   type ContactRole,
@@ -19,7 +19,6 @@ import {
   newPartner,
   type Partner,
   type PartnerChanges,
-  type PartnerFilter,
   partnerChanges,
   partnerFilter,
   type ShownPartner,
@@ -43,6 +42,8 @@ export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secr
 /** What signs the calls to the webhooks of a new partner's contacts. */
 type WebhookSecrets = Partial<Record<ContactRole, string>>
 
+export const newClientId = (): string => randomBytes(12).toString('hex')
+
 /** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
 export const createPartner = operation(
   newPartner,
@@ -52,24 +53,24 @@ export const createPartner = operation(
     secret: string = generateSecret('ghcs'),
   ): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> => {
     const now = deps.clock.now()
-    return deps.db.tx(async (db) => {
+    return inTransaction(deps, async (inside, db) => {
       await store.lockForCreation(db)
       const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
       if (taken.length > 0) throw partnerTaken(taken)
       const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
-      const client_id = input.client_id ?? randomBytes(12).toString('hex')
+      const client_id = input.client_id ?? newClientId()
       await store.insertPartner(db, { ...input, partner_id, client_id }, now)
       const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
       await insertSecret(db, partner_id, first, now)
       const webhook_secrets: WebhookSecrets = {}
       for (const role of CONTACT_ROLES) {
         const contact = input.contacts[role]
-        const made = contact && (await storeContact({ ...deps, db }, partner_id, role, contact))
+        const made = contact && (await storeContact(inside, partner_id, role, contact))
         if (made) webhook_secrets[role] = made
       }
       const detail = { client_id, secret_id: first.secret_id }
-      await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
-      const created = shownPartner(await requirePartner({ ...deps, db }, partner_id))
+      await recordAudit(inside, { event: 'partner_created', partnerId: partner_id, detail })
+      const created = shownPartner(await requirePartner(inside, partner_id))
       const some = Object.keys(webhook_secrets).length > 0
       return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
     })
@@ -77,12 +78,8 @@ export const createPartner = operation(
 )
 
 /** A page of the partners that the filter asks for, oldest first. */
-export const listPartners = operation(
-  partnerFilter,
-  async (deps: Deps, filter: PartnerFilter): Promise<{ partners: Partner[]; next: string | null }> => {
-    const { rows, next } = await partnersOf(deps.db, filter)
-    return { partners: rows, next }
-  },
+export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
+  pageNamed('partners', partnersOf(deps.db, filter)),
 )
 
 /** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */

@@ -20,14 +20,12 @@ export const deleteOthers = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`delete from partner_secret where partner_id = ${partnerId} and not signs`)
 
 /** Undefined when the secret is not one that waits to sign: it signs already, has an end, or is gone. */
-export const findOverlap = async (db: Db, partnerId: bigint, secretId: string): Promise<number | undefined> => {
-  const waiting = await db.maybe(
-    z.object({ overlap_s: z.number() }),
+export const findOverlap = (db: Db, partnerId: bigint, secretId: string): Promise<number | undefined> =>
+  db.maybeValue(
+    z.number(),
     sql`select overlap_s from partner_secret
     where partner_id = ${partnerId} and secret_id = ${secretId} and not signs and ends_at is null`,
   )
-  return waiting?.overlap_s
-}
 
 /** The signing secret gets its end and the given one signs. In two statements, because exactly one may sign at any moment. */
 export async function moveSigning(db: Db, partnerId: bigint, secretId: string, oldEndsAt: Date): Promise<void> {

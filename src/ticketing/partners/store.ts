@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
@@ -10,6 +11,7 @@ import {
   newPartner,
   type Partner,
   type PartnerChanges,
+  type PartnerFilter,
   partner,
   partnerChanges,
 } from './wire.ts'
@@ -38,17 +40,17 @@ const partnerWithSealed = partner.extend({
 })
 export type PartnerWithSealed = z.output<typeof partnerWithSealed>
 
-interface PartnerFilter {
+interface WhichPartner {
   readonly partnerId?: bigint
   readonly clientId?: string
   readonly now: Date
 }
 
-const ASKED = (filter: PartnerFilter) => sql.part`
+const ASKED = (filter: WhichPartner) => sql.part`
   ${filter.partnerId}::bigint as partner_id, ${filter.clientId}::text as client_id, ${filter.now}::timestamptz as now`
 
 /** The newer secret has no end; while neither has one, the older one signs. */
-const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {
+const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
   row: partnerWithSealed,
   key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
   duplicates: 'share',
@@ -79,11 +81,7 @@ const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {
 const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
 
 /** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
-export const findPartner = async (
-  db: Db,
-  key: Pick<PartnerFilter, 'partnerId' | 'clientId'>,
-  now: Date,
-): Promise<PartnerWithSealed | undefined> =>
+export const findPartner = async (db: Db, key: Pick<WhichPartner, 'partnerId' | 'clientId'>, now: Date) =>
   key.partnerId === undefined || isPartnerId(key.partnerId)
     ? (await db.batch(partnersWithSealed, { ...key, now }))[0]
     : undefined
@@ -92,10 +90,7 @@ export const findPartner = async (
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
 /** Which of the two is in use already. */
-export const findTaken = (
-  db: Db,
-  { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>,
-): Promise<{ partner_id: boolean; client_id: boolean }> =>
+export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>) =>
   db.one(
     z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
     sql`select exists (select 1 from partner where partner_id = ${partner_id}) as partner_id,
@@ -106,9 +101,9 @@ export const findTaken = (
 const FIRST_ID = 10_001n
 
 /** The lowest that is free. */
-export const nextPartnerId = async (db: Db): Promise<bigint> => {
-  const { next } = await db.one(
-    z.object({ next: z.coerce.bigint() }),
+export const nextPartnerId = (db: Db): Promise<bigint> =>
+  db.value(
+    z.coerce.bigint(),
     sql`select min(id) as next
     from (
       select ${FIRST_ID}::bigint as id
@@ -117,8 +112,6 @@ export const nextPartnerId = async (db: Db): Promise<bigint> => {
     ) candidate
     where not exists (select 1 from partner where partner_id = id)`,
   )
-  return next
-}
 
 export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<number> => {
   const row = { ...input, status: 'active', created_at: now, updated_at: now }
@@ -196,3 +189,27 @@ export const sealAesKey = (keys: Keys, partnerId: bigint, key: string): Buffer =
 
 export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): string =>
   decryptSecret(keys, sealed, aesKeyContext(partnerId))
+
+/** Oldest first, with their contacts. */
+export async function listPartners(db: Db, { limit, after, ...filter }: PartnerFilter): Promise<Page<Partner>> {
+  const [createdAt, partnerId] = after ?? []
+  const rows = await db.listWithCustomPlan(
+    withCursor(partner),
+    sql`select ${COLUMNS}, coalesce(people.contacts, '{}') as contacts,
+          ${cursorOf(sql.part`p.created_at, p.partner_id::text`)}
+        from partner p
+        left join lateral (
+          select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
+          from partner_contact
+          where partner_id = p.partner_id
+        ) people on true
+        where (${createdAt}::timestamptz is null
+            or (p.created_at, p.partner_id) > (${createdAt}::timestamptz, ${partnerId}::bigint))
+          and (${filter.name}::text is null or lower(p.name) like lower(${beginsWith(filter.name)}))
+          and (${filter.client_id}::text is null or p.client_id like ${beginsWith(filter.client_id)})
+          and (${filter.stage}::text is null or p.stage = ${filter.stage})
+          and (${filter.status}::text is null or p.status = ${filter.status})
+        order by p.created_at, p.partner_id limit ${limit + 1}`,
+  )
+  return pageOf(rows, limit)
+}

@@ -125,7 +125,8 @@ async function send(context: PageContext): Promise<OneTimeResult> {
 }
 
 /** Read letter by letter. */
-const SECRETS = ALL_ACTIONS.flatMap((action) => fieldsOf(action).flatMap(({ name, secret }) => (secret ? [name] : [])))
+const secrets = () =>
+  ALL_ACTIONS.flatMap((action) => fieldsOf(action).flatMap(({ name, secret }) => (secret ? [name] : [])))
 
 const DESCRIPTION = 'GET /openapi.json'
 
@@ -174,7 +175,7 @@ export const api: Section = {
       operation: DESCRIPTION,
       title: 'console.api.try',
       button: 'console.api.send',
-      exactly: SECRETS,
+      exactly: secrets,
       back: ({ params }) => at('api', params.operation ?? ''),
       confirm: async (context) => {
         const { t } = context

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readOr } from '../../lib/read-or.ts'
 import { diagnoseFolder } from './diagnosis.ts'
 
 /** When the process began, in clock ticks since boot: tells a reused pid from the one that was meant. Linux only. */
@@ -31,12 +32,8 @@ const pidFile = (dataDir: string): string => join(dataDir, 'gatehouse.pid')
 
 /** The live process that holds `dataDir`, if there is one. */
 export function holderOf(dataDir: string): { pid: number; purpose: Purpose } | undefined {
-  let content: string
-  try {
-    content = readFileSync(pidFile(dataDir), 'utf8')
-  } catch {
-    return undefined
-  }
+  const content = readOr(() => readFileSync(pidFile(dataDir), 'utf8'), undefined)
+  if (content === undefined) return undefined
   const pid = Number.parseInt(content, 10)
   const purpose = content.endsWith(' command') ? 'command' : 'service'
   return isAlive(pid) && content === `${identity(pid)} ${purpose}` ? { pid, purpose } : undefined
@@ -91,13 +88,7 @@ export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<(
  */
 export async function awaitPredecessor(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid')
-  const holder = (): number => {
-    try {
-      return Number.parseInt(readFileSync(file, 'utf8'), 10)
-    } catch {
-      return 0
-    }
-  }
+  const holder = (): number => readOr(() => Number.parseInt(readFileSync(file, 'utf8'), 10), 0)
   for (let waited = 0; waited < 300; waited++) {
     const pid = holder()
     if (!pid) return
@@ -109,9 +100,5 @@ export async function awaitPredecessor(cluster: string): Promise<void> {
 
 function isPostgres(pid: number): boolean {
   if (process.platform !== 'linux') return true
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres'
-  } catch {
-    return false
-  }
+  return readOr(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres', false)
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { jsonOf } from '../../lib/read-or.ts'
 
 const secrets = z.object({ password: z.string().min(1), secretKey: z.string().min(32) })
 type KeptSecrets = z.output<typeof secrets>
@@ -42,13 +43,5 @@ function readSecrets(file: string): string {
   } catch (error) {
     const { message } = error as Error
     throw new Error(`${file} cannot be read (${message}): give it to the user that runs Gatehouse, with mode 600`)
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -56,6 +56,13 @@ export const rotation = z.strictObject({
 })
 export type SecretRotation = z.output<typeof rotation>
 
+const HOUR_S = 3_600
+/** What a page offers for that; anything unusable counts as the usual day. */
+export const offeredOverlap = z.coerce
+  .number()
+  .pipe(z.literal([0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S]))
+  .catch(24 * HOUR_S)
+
 /** What an operator sees of a live secret; the secret itself is not kept. */
 export interface SecretDates {
   readonly created_at: Date

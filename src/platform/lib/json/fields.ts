@@ -11,17 +11,17 @@ import { asMessage, problem, REQUIRED } from './field-problem.ts'
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 
-/** Undefined for what is no integer, and for a number that has been rounded already. */
+/** Undefined for a text that is no integer. */
 function exactInteger(value: number | bigint | string): bigint | undefined {
   if (typeof value === 'bigint') return value
   if (typeof value === 'string') return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
-  return Number.isSafeInteger(value) ? BigInt(value) : undefined
+  return BigInt(value)
 }
 
 /** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
 const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (integer: bigint) => Out) =>
   z
-    .union([z.number(), z.bigint(), z.string()], {
+    .union([z.int(), z.bigint(), z.string()], {
       error: ({ input }) => ({ message: asMessage(input === undefined ? REQUIRED : wrong) }),
     })
     .transform((value, context): Out => {
@@ -51,7 +51,6 @@ export const numericText = () => integer(0n, INT64.max, localized('must-be-digit
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
-/** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
 
 /** Whether PostgreSQL can store a text. */

@@ -1,5 +1,6 @@
 import { parse, stringify } from 'lossless-json'
 import { type LocalizedText, localized, withValues } from '../localized-text.ts'
+import { readOr } from '../read-or.ts'
 import { placeAt, placed as placedText, readUtf8, type TextProblem } from '../utf8.ts'
 import { echo } from '../web/rescode.ts'
 
@@ -175,11 +176,7 @@ export const prettyLossless = (value: unknown): string => stringify(value, null,
  */
 export function prettyJson(text: string): string | undefined {
   if (inspectJson(text) !== undefined) return undefined
-  try {
-    return stringify(parse(text), null, 2)
-  } catch {
-    return undefined
-  }
+  return readOr(() => stringify(parse(text), null, 2), undefined)
 }
 
 /** A JSON object with one field set and first; its other numbers exactly as they were written. Throws for what is no JSON. */

@@ -1,3 +1,4 @@
+import { readOr } from '../read-or.ts'
 import { readUtf8 } from '../utf8.ts'
 
 /** What an app presents to say who it is. */
@@ -24,10 +25,4 @@ export function readBasic(header: string | undefined): Credentials | 'malformed'
 }
 
 /** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
-function formDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
-}
+const formDecoded = (text: string): string => readOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text)

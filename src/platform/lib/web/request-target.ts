@@ -1,18 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { localized } from '../localized-text.ts'
+import { readOr } from '../read-or.ts'
 import { echo, invalidRequest } from './rescode.ts'
 
 /** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
 export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
 
 /** Percent-decoded; as it is if it cannot be decoded. */
-export const decodedPath = (path: string): string => {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
-}
+export const decodedPath = (path: string): string => readOr(() => decodeURIComponent(path), path)
 
 /** The query of a URL, decoded. Names that came twice or cannot be decoded are listed separately, not guessed at. */
 export interface Query {
@@ -28,11 +23,7 @@ const ASCII = /^[\x21-\x7e]*$/
 function decode(text: string): string | undefined {
   if (!ASCII.test(text)) return undefined
   if (!text.includes('%') && !text.includes('+')) return text
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return undefined
-  }
+  return readOr(() => decodeURIComponent(text.replaceAll('+', ' ')), undefined)
 }
 
 /**
@@ -40,11 +31,7 @@ function decode(text: string): string | undefined {
  */
 export function formDecoded(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' ').replaceAll(/%(?![\da-f]{2})/gi, '%25'))
-  } catch {
-    return undefined
-  }
+  return readOr(() => decodeURIComponent(text.replaceAll('+', ' ').replaceAll(/%(?![\da-f]{2})/gi, '%25')), undefined)
 }
 
 /** What follows the first question mark of a request URL. */

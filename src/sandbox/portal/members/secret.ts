@@ -1,4 +1,4 @@
-import type { Deps } from '../../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../../platform/deps.ts'
 import { rotation } from '../../../platform/lib/crypto/generated-secret.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { countUse } from '../../../platform/throttle/index.ts'
@@ -43,8 +43,7 @@ function asChanged(error: unknown): never {
  */
 export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: string): Promise<string> {
   await countUse(deps, 'rotation', partnerId)
-  return deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  return inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
     await requireOwner(inside, partnerId)
     const { secrets } = await showPartner(inside, partnerId)
@@ -73,8 +72,7 @@ export async function signWithNewest(deps: RunDeps, partnerId: bigint): Promise<
 
 /** Ends the old secret now. Throws as above. */
 export const endOldSecret = (deps: Deps, partnerId: bigint): Promise<unknown> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
+  inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
     await requireOwner(inside, partnerId)
     return retireSecret(inside, partnerId).catch(asChanged)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../../../platform/config/index.ts'
 import { enqueue, findJobsByKey, type Job, rescheduleJob } from '../../../platform/db/jobs-store.ts'
 import type { Db } from '../../../platform/db/sql.ts'
-import type { Deps } from '../../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../../platform/deps.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { CONTACT_ROLES, showPartner } from '../../../ticketing/partners/index.ts'
 import { checkAcceptance } from '../../certification/index.ts'
@@ -19,8 +19,7 @@ export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_UR
  * arrange going live once, so a later run does not write to them again.
  */
 export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
-  deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db }
+  inTransaction(deps, async (inside) => {
     const acceptance = await checkAcceptance(inside, partnerId, runId)
     if (acceptance.justPassed?.isFirst) {
       const { reportId, isFirst: _, ...passed } = acceptance.justPassed
@@ -44,8 +43,8 @@ export interface Passed {
  * many were queued now. Somebody who is both contacts gets a message as each.
  */
 export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
-  deps.db.tx(async (db) => {
-    const partner = await showPartner({ ...deps, db }, partnerId)
+  inTransaction(deps, async (inside, db) => {
+    const partner = await showPartner(inside, partnerId)
     const facts = {
       partnerName: partner.name,
       runNumber: passed.runNumber,
@@ -101,11 +100,11 @@ export async function notificationsOf(deps: Deps, runId: string) {
  * in this run, or it has been delivered.
  */
 export const retryNotification = (deps: Deps, runId: string, notificationId: string): Promise<boolean> =>
-  deps.db.tx(async (db) => {
+  inTransaction(deps, async (inside, db) => {
     const state = await store.lockUnsent(db, runId, notificationId)
     if (state === undefined) return false
     if (state === 'failed') await store.waitAgain(db, notificationId, deps.clock.now())
-    await sendNow({ ...deps, db }, notificationId, state === 'failed')
+    await sendNow(inside, notificationId, state === 'failed')
     return true
   })
 
@@ -135,7 +134,6 @@ async function sendNow({ db, clock }: Deps, notificationId: string, isOver: bool
   else await rescheduleJob(db, job.job_id, clock.now(), 0)
 }
 
-/** The job of each notification that has one, by notification_id. */
 async function sendingJobs(db: Db, notificationIds: readonly string[]): Promise<Map<string, Job>> {
   const jobs = await findJobsByKey(db, notificationIds.map(keyOf))
   return new Map(jobs.map((job) => [String(job.key).slice(keyOf('').length), job]))

@@ -80,18 +80,12 @@ export const markFailure = (db: Db, notificationId: string, error: string, state
   )
 
 /** The state of a message of this run that has not arrived; others wait until the transaction is over. */
-export const lockUnsent = async (
-  db: Db,
-  runId: string,
-  notificationId: string,
-): Promise<'waiting' | 'failed' | undefined> => {
-  const row = await db.maybe(
-    z.object({ state: z.enum(['waiting', 'failed']) }),
+export const lockUnsent = (db: Db, runId: string, notificationId: string): Promise<'waiting' | 'failed' | undefined> =>
+  db.maybeValue(
+    z.enum(['waiting', 'failed']),
     sql`select state from sandbox_notification
         where notification_id::text = ${notificationId} and run_id = ${runId} and state <> 'sent' for update`,
   )
-  return row?.state
-}
 
 /** Another day for a message that was given up. */
 export const waitAgain = (db: Db, notificationId: string, now: Date): Promise<number> =>

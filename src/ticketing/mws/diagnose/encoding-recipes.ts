@@ -1,3 +1,4 @@
+import { readOr } from '../../../platform/lib/read-or.ts'
 import { mistakesIn } from './recipe.ts'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -24,13 +25,7 @@ const inner = (text: string): string => fromBase64(text)?.toString('latin1') ?? 
 
 const LINE_BREAK = /[\s\u200b]|%0[ad]|\\[rn]/gi
 
-function urlDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return ''
-  }
-}
+const urlDecoded = (text: string): string => readOr(() => decodeURIComponent(text), '')
 
 const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
 

@@ -1,0 +1,50 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
+
+/** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410, section 7). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** The public key as RFC 8037 writes it; `kid` is its RFC 7638 thumbprint. */
+interface ReportJwk {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+  readonly kid: string
+  readonly use: 'sig'
+  readonly alg: 'EdDSA'
+}
+
+interface ReportKey {
+  readonly privateKey: KeyObject
+  readonly publicKey: KeyObject
+  readonly jwk: ReportJwk
+  /** SubjectPublicKeyInfo, as openssl reads it. */
+  readonly pem: string
+}
+
+/** The key that signs reports: derived from SECRET_KEY, so it is the same in every process. */
+export function reportKey(keys: DerivedKeys): ReportKey {
+  const der = Buffer.concat([PKCS8_HEAD, keys.report])
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const publicKey = createPublicKey(privateKey)
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  const thumbprint = sha256(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x })).toString('base64url')
+  return {
+    privateKey,
+    publicKey,
+    jwk: { kty: 'OKP', crv: 'Ed25519', x, kid: thumbprint, use: 'sig', alg: 'EdDSA' },
+    pem: publicKey.export({ format: 'pem', type: 'spki' }) as string,
+  }
+}
+
+export const publicReportKey = (x: string): KeyObject =>
+  createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+
+/** The one text that this object has (RFC 8785). Throws for what JSON cannot say, such as NaN. */
+export function canonicalJson(value: object): string {
+  const text = canonicalize(value)
+  if (text === undefined) throw new TypeError('not JSON')
+  return text
+}

@@ -324,6 +324,16 @@ describe('an app', () => {
     expect(refused.text).toContain('value="Theirs"')
   })
 
+  it.each([
+    ['micro-app', '/console/apps/new', { name: 'Twice', hosts: 'a.example', scopes: 'USER_INFO' }, 'micro_app'],
+    ['partner', '/console/partners/new', { name: 'Twice' }, 'partner'],
+  ])('of a form that is sent twice is made once: %s', async (_what, path, fields, table) => {
+    const form = { ...(await shownForm(path)), ...fields }
+    expect(await admin.post(path, form)).toMatchObject({ status: 200, text: expect.stringContaining('shown only now') })
+    expect(await admin.post(path, form)).toMatchObject({ status: 400, text: expect.stringContaining('already taken') })
+    expect((await world.pool.query(`select 1 from ${table} where name = 'Twice'`)).rowCount).toBe(1)
+  })
+
   it('is refused to those who may not, and offers them no form', async () => {
     expect((await viewer.get('/console/apps')).text).not.toContain('/console/apps/new')
     expect((await viewer.get('/console/apps/new')).status).toBe(403)

@@ -90,8 +90,10 @@ export const signInQuery = z
     app: z.string().max(1_000).optional().catch(undefined),
     /** Whoever is signed in is asked again. */
     confirm: z.literal('1').optional().catch(undefined),
+    /** A session has ended, perhaps in the middle of a form. */
+    ended: z.literal('1').optional().catch(undefined),
   })
-  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined })
+  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined, ended: undefined })
 
 /** What the provider is asked besides, of a request of OpenID Connect. */
 export const upstreamQuery = z

@@ -33,6 +33,8 @@ import {
 
 export const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
 
+export const newAppKey = (): string => randomBytes(12).toString('hex')
+
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
 interface Origin {
@@ -52,7 +54,7 @@ export const createMicroApp = operation(
     input: NewMicroApp,
     { secret: given = generateSecret('ghas'), stage = 'live' }: Origin = {},
   ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
-    const app = { ...input, stage, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const app = { ...input, stage, app_key: input.app_key ?? newAppKey() }
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
     const first = secret === null ? null : newSecret(deps.keys, secret, now)

@@ -6,6 +6,7 @@ import {
   approveMicroApp,
   createMicroApp,
   listMicroApps,
+  newAppKey,
   rotateAppWebhookSecret,
   showMicroApp,
   suspendMicroApp,
@@ -51,6 +52,7 @@ export const appActions = (grantsOf: (deps: Deps, app: OneApp) => Promise<object
     command: 'app create',
     role: 'editor',
     run: createMicroApp,
+    suggested: () => ({ app_key: newAppKey() }), // sent twice, the form makes one app
     once: ['app_secret', 'webhook_secret'],
   }),
   action({

@@ -19,6 +19,7 @@ import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Se
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
+import { titled } from './texts.ts'
 import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
@@ -154,7 +155,7 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
   ) => {
     const { about, says, facts = [], fields = [], back, others = [] } = await form.confirm(context)
     const shown = {
-      title: about === undefined ? context.t(form.title) : `${context.t(form.title)}: ${about}`,
+      title: about === undefined ? context.t(form.title) : titled(context.t(form.title), about, context.t),
       button: context.t(form.button ?? form.title),
       isDangerous: form.isDangerous === true,
       says,

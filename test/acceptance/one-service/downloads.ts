@@ -82,6 +82,24 @@ describe.each(LANGUAGES)('OpenAPI (%s)', (language) => {
     }
   })
 
+  it.each(OPENAPI)(
+    '%s has lists of one type and choices between names, of which generators make programs',
+    async (name) => {
+      const { schemas } = (await json(name, language)).components
+      const parts: Json[] = []
+      JSON.stringify(schemas, (_name, part) => {
+        if (typeof part === 'object') parts.push(part)
+        return part
+      })
+      const mixed = parts.filter(
+        (part) => Array.isArray(part?.enum) && new Set(part.enum.map((one: unknown) => typeof one)).size > 1,
+      )
+      expect(mixed).toEqual([])
+      const choices = Object.values<Json>(schemas).filter(({ anyOf }) => anyOf)
+      expect(choices.flatMap(({ anyOf }) => anyOf).filter(({ $ref }: Json) => !$ref)).toEqual([])
+    },
+  )
+
   it('keeps 64-bit ids of its examples exact', async () => {
     expect(await (await download('openapi-notices.json', language)).text()).toContain('"orderId": 9007199254740993')
   })

@@ -190,6 +190,7 @@ export async function sendErrorPage(
     message: worded(error.text, textsFor(request)),
     retry,
     busy: error.failure.status === 503,
+    missing: error.failure.status === 404,
     failure: error.failure.name,
     failurePage: failurePage(request),
     requestId: request.id,

@@ -32,10 +32,12 @@ interface Message {
   readonly locale: Locale
 }
 
-/** Numbers may come as text. */
-const asEnum = (values: readonly (string | number)[]): Schema => ({
-  enum: [...new Set([...values, ...values.map(String)])],
-})
+/** Numbers may come as text. Of a list with both, generators make programs that do not compile, or nothing at all. */
+function asEnum(values: readonly (string | number)[]): Schema {
+  const texts = { type: 'string', enum: values.map(String) }
+  if (!values.every(Number.isInteger)) return texts
+  return { anyOf: [{ type: 'integer', enum: values }, texts] }
+}
 
 function oneOf(field: SchemaField, message: Message): Schema {
   const { kind, fields, values, least, mayBeEmpty, list, most } = field
@@ -115,13 +117,13 @@ export const operationName = ({ name }: ReferenceSection): string => {
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
-const SUCCESS = [200, '200']
+const SUCCESS = [200]
 
 /** A response that reports a failure, or that the result is still to come. */
 export const FAILURE: Schema = {
   type: 'object',
   properties: {
-    code: { type: ['integer', 'string'], not: { enum: SUCCESS } },
+    code: { type: ['integer', 'string'], not: asEnum(SUCCESS) },
     describe: { type: 'string' },
     partnerId: { type: ['string', 'integer'] },
   },
@@ -132,26 +134,33 @@ export const FAILURE_NAME = 'Failure'
 
 /**
  * The schemas of a section's messages by their names; a response of a seller's is either a success with its fields or
- * a failure, which `failure` refers to.
+ * a failure. Both have names, which `ref` refers to: some generators read no object within a choice.
  */
-export function schemasOf(section: ReferenceSection, locale: Locale, failure: Schema): Record<string, Schema> {
+export function schemasOf(
+  section: ReferenceSection,
+  locale: Locale,
+  ref: (name: string) => Schema,
+): Record<string, Schema> {
   const isInterface = section.parts.some(({ direction }) => direction === 'request')
   return Object.fromEntries(
-    section.parts.map((part) => {
+    section.parts.flatMap((part) => {
       const { name } = section
       const top = part.fields.filter(({ depth }) => depth === 0)
       const schema = objectSchema(top, { name, direction: part.direction, locale })
       const isSellers = isInterface && part.direction === 'answer'
-      const success = { ...schema, properties: { ...(schema.properties as object), code: { enum: SUCCESS } } }
-      return [schemaName(section, part), isSellers ? { anyOf: [success, failure] } : schema]
+      if (!isSellers) return [[schemaName(section, part), schema]]
+      const success = `${pascal(name)}Success`
+      return [
+        [success, { ...schema, properties: { ...(schema.properties as object), code: asEnum(SUCCESS) } }],
+        [schemaName(section, part), { anyOf: [ref(success), ref(FAILURE_NAME)] }],
+      ]
     }),
   )
 }
 
 /** Every message as a JSON Schema, in one document. */
 export function jsonSchemas(sections: readonly ReferenceSection[], locale: Locale): Schema {
-  const failure = { $ref: `#/$defs/${FAILURE_NAME}` }
-  const all = sections.map((section) => schemasOf(section, locale, failure))
+  const all = sections.map((section) => schemasOf(section, locale, (name) => ({ $ref: `#/$defs/${name}` })))
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $defs: Object.assign({ [FAILURE_NAME]: FAILURE }, ...all),

@@ -77,7 +77,7 @@ const components = ({ sections, locale, t }: Described): Schema => ({
   },
   schemas: Object.assign(
     { [FAILURE_NAME]: FAILURE },
-    ...sections.map((section) => schemasOf(section, locale, ref('schemas', FAILURE_NAME))),
+    ...sections.map((section) => schemasOf(section, locale, (name) => ref('schemas', name))),
   ),
 })
 

@@ -46,6 +46,15 @@ export class Forwarder {
     return here.href
   }
 
+  /** What is under way waits, on the connections that there are; new ones are led on at once. */
+  hold(): void {
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  release(): void {
+    for (const socket of this.#sockets) socket.resume()
+  }
+
   /** Ends all connections. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { visibleText } from './acceptance/form.ts'
 import { type Person, signedIn } from './console/person.ts'
 import { openWorld, type World } from './harness.ts'
+import { newSandboxPartner, sessionOf } from './sandbox/partners.ts'
 import { APP_FORM, type Developer, founder } from './teams/people.ts'
 
 /** What is wrong with a form is said in the language of its page, and a field is called what the page calls it. */
@@ -122,5 +123,73 @@ describe('a form of the console', () => {
     ],
   ])('%s %o', async (path, fields, said) => {
     expect(await send(path, fields)).toEqual(said)
+  })
+})
+
+describe('an error page', () => {
+  const browser = { accept: 'text/html', 'accept-language': 'zh-CN' }
+  const authorize = '/oauth/v2/authorize?response_type=code'
+  /** What the page says besides its heading, its advice and the number of the request. */
+  async function messageAt(url: string, headers: Record<string, string> = {}, form?: string): Promise<string> {
+    const sent = form === undefined ? {} : { method: 'POST' as const, payload: form }
+    const type = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+    const { body } = await world.app.inject({ url, headers: { ...browser, ...type, ...headers }, ...sent })
+    const [, said = ''] = /<dt>(?:错误码|服务返回的信息)<\/dt>\s*<dd[^>]*>([\s\S]*?)<\/dd>/.exec(body) ?? []
+    expect(said).not.toContain('lang="en"')
+    return visibleText(said).replaceAll(/\s+/g, ' ').trim()
+  }
+
+  it.each<[string, string]>([
+    ['/nowhere', '20007 请求无效：路径不存在'],
+    ['/oauth/v2/nowhere', '20007 请求无效：路径不存在'],
+    ['/oauth/v2/authorize', '20007 请求无效：缺少 response_type'],
+    ['/oauth/v2/authorize?response_type=token', '20018 不支持的 response_type：token；请使用 code'],
+    [`${authorize}&app_key=nobody`, '20001 客户端凭据错误'],
+    [`${authorize}&app_key=a&app_key=b`, '20007 请求无效：app_key 出现了两次'],
+    [`${authorize}&app_key=%ff`, '20007 请求无效：app_key 无法解码'],
+    ['/oauth/v2/consent', '20010 请求方法不被允许'],
+    ['/oauth2/authorize?client_id=nobody', 'invalid_client 未知的客户端'],
+    ['/oauth2/authorize?client_id=a&client_id=b', 'invalid_request client_id 出现了两次'],
+    [
+      '/oauth2/logout?post_logout_redirect_uri=x',
+      'invalid_request 使用 post_logout_redirect_uri 时须提供 id_token_hint 或 client_id，以说明该地址属于哪个应用',
+    ],
+    ['/sandbox/sign-in?return_to=%C4%E3', '请求无效：return_to 不是有效的 UTF-8'],
+    ['/sandbox/shared/1/none', '请求无效：测试不存在'],
+  ])('%s', async (path, said) => {
+    expect(await messageAt(path)).toBe(said)
+  })
+
+  it.each<[string, string, string]>([
+    ['/sign-in', 'passport=%FF', '20007 请求无效：passport 不是有效的 UTF-8'],
+    ['/sign-in', 'passport=\ufffd', '20007 请求无效：正文：不是有效的 UTF-8（第 1 行，第 10 列）'],
+  ])('%s %s', async (path, form, said) => {
+    expect(await messageAt(path, { 'sec-fetch-site': 'same-origin' }, form)).toBe(said)
+  })
+
+  it('of a person, a developer and an operator', async () => {
+    const { browser: at } = owner
+    const own = { cookie: at.cookieHeader }
+    expect(await messageAt('/developer/teams/none', own)).toBe('20007 请求无效：路径不存在')
+    expect(await messageAt('/developer/apps/none', own)).toBe('20007 请求无效：路径不存在')
+    expect(await messageAt('/account/nowhere', own)).toBe('20007 请求无效：路径不存在')
+    const operator = { cookie: `gatehouse_operator=${admin.cookie}` }
+    for (const [path, said] of [
+      ['apps/none', '应用不存在'],
+      ['partners/1', '合作方不存在'],
+      ['orders/1', '订单 1 不存在'],
+      ['operators/none', '运营人员不存在'],
+      ['nowhere', '路径不存在'],
+    ])
+      expect(await messageAt(`/console/${path}`, operator), path).toBe(`请求无效：${said}`)
+  })
+
+  it('of a seller', async () => {
+    const cookie = await sessionOf(world, await newSandboxPartner(world, { partner_id: '7100', client_id: 'other' }))
+    expect(await messageAt('/sandbox/traffic/in/1', { cookie })).toBe('请求无效：请求记录不存在')
+    expect(await messageAt('/sandbox/run/00000000-0000-4000-8000-000000000000', { cookie })).toBe(
+      '请求无效：测试不存在',
+    )
+    expect(await messageAt('/sandbox/nowhere', { cookie })).toBe('请求无效：路径不存在')
   })
 })

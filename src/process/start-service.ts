@@ -22,7 +22,6 @@ import { type Database, type Opened, openDeps, type Serving, serve } from './htt
 export interface Service {
   readonly config: Config
   readonly log: Log
-  /** Undefined where no demo runs. */
   readonly demoUrl: string | undefined
   /** The back office of the demo partner; undefined where none runs. */
   readonly officeUrl: string | undefined

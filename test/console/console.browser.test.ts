@@ -7,7 +7,7 @@ import { sharedBrowser, toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
-import { addressOf, type Filled, fill } from './filled.ts'
+import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
 import { codeOf, PASSWORD } from './person.ts'
 
 /** The console in a real browser: nothing that is shown runs, everything is readable and works with the keyboard. */
@@ -102,6 +102,80 @@ it('the sections unfold on a phone, without JavaScript too', async () => {
   await page.locator('header .menu summary').press('Enter')
   await toNextPage(page, () => users.click())
   expect(page.url()).toBe(`${origin}/console/users`)
+})
+
+it('the filters of a list unfold on a phone, and are open where they choose something', async () => {
+  const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await enter(page)
+  await page.goto(`${origin}/console/apps`)
+  const filter = page.getByLabel('State')
+  const button = page.getByRole('link', { name: 'Register a micro-app' })
+  expect(await filter.isVisible()).toBe(false)
+  expect((await button.boundingBox())?.y).toBeLessThan(500)
+  await page.locator('main .menu summary').press('Enter')
+  await filter.selectOption('suspended')
+  await toNextPage(page, () => page.getByRole('button', { name: 'Show' }).click())
+  expect(await filter.isVisible()).toBe(true)
+  await page.goto(`${origin}/console/grants`) // shows nothing before it is asked for something
+  expect(await page.getByLabel('app_key').isVisible()).toBe(true)
+})
+
+it('what may be several of few values is checked, and stays as it was sent', async () => {
+  const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await enter(page)
+  await page.goto(`${origin}/console/apps/new`)
+  const box = (name: string) => page.getByRole('checkbox', { name })
+  expect(await box('client_secret_basic').isChecked()).toBe(true)
+  await page.fill('#field-name', 'Boxes')
+  await page.fill('#field-app_key', 'boxes')
+  await box('PHONE_NUMBER').check()
+  await box('client_secret_basic').uncheck()
+  await toNextPage(page, () => page.click('main button'))
+  await page.getByRole('alert').waitFor() // neither a host nor a redirect URI
+  expect(await box('client_secret_basic').isChecked()).toBe(false)
+  expect(await box('PHONE_NUMBER').isChecked()).toBe(true)
+  await box('USER_INFO').check()
+  await page.fill('#field-hosts', 'a.example')
+  await toNextPage(page, () => page.click('main button'))
+  await page.getByText('This is shown only now').waitFor()
+  await page.goto(`${origin}/console/apps/boxes/edit`)
+  await box('PHONE_NUMBER').uncheck()
+  await toNextPage(page, () => page.click('main button'))
+  const { rows } = await world.pool.query("select scopes, token_auth_methods from micro_app where app_key = 'boxes'")
+  expect(rows).toEqual([{ scopes: ['USER_INFO'], token_auth_methods: ['client_secret_post'] }])
+})
+
+it('a name keeps its direction, and turns nothing around beside it', async () => {
+  const name = 'رحلات (2)!'
+  await world.pool.query('update partner set name = $1', [name])
+  const page = await open({ size: 'desktop', locale: 'en' })
+  await enter(page)
+  await page.goto(`${origin}/console/partners/${filled.partner_id}/suspend`)
+  /** From left to right: where the first letter of the name is, and its last mark. */
+  const ends = (selector: string) =>
+    page
+      .locator(selector)
+      .filter({ hasText: name })
+      .first()
+      .evaluate((element, name) => {
+        const text = [...element.childNodes].find((node) => node.textContent?.includes(name)) ?? element
+        const start = text.textContent?.indexOf(name) ?? 0
+        const left = (at: number) => {
+          const range = document.createRange()
+          range.setStart(text, at)
+          range.setEnd(text, at + 1)
+          return range.getBoundingClientRect().left
+        }
+        return { first: left(start), last: left(start + name.length - 1), before: start > 0 ? left(0) : undefined }
+      }, name)
+  const title = await ends('h1')
+  expect(title.last).toBeLessThan(title.first)
+  expect(title.before).toBeLessThan(title.last)
+  await page.goto(`${origin}/console/partners/${filled.partner_id}`)
+  const fact = await ends('dd')
+  expect(fact.last).toBeLessThan(fact.first)
+  expect(fact.last - ((await page.locator('dd').filter({ hasText: name }).boundingBox())?.x ?? 0)).toBeLessThan(20)
+  await world.pool.query('update partner set name = $1', [HOSTILE])
 })
 
 describe('the keyboard', () => {

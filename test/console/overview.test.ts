@@ -4,7 +4,7 @@ import { settingInForce } from '../../src/platform/config/in-force.ts'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
-import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
+import { addressOf, type Filled, fill, HOSTILE, USER } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
 /** What a viewer finds out: about one order, by searching, of the settings, at first sight. */
@@ -55,6 +55,39 @@ describe('the search', () => {
   })
 })
 
+describe('what lists and the audit log name by its id', () => {
+  it('is found by that id', async () => {
+    const { partner_id } = filled
+    expect((await viewer.get(`/console/search?q=${partner_id}`)).location).toBe(`/console/partners/${partner_id}`)
+    const user = new URLSearchParams({ q: `${USER.cid}/${USER.user_id}` })
+    expect((await viewer.get(`/console/search?${user}`)).location).toMatch('/console/users/user?cid=7&user_id=a%2Fb')
+    for (const nobody of ['7/nobody', '99999999999/x', '424242'])
+      expect((await viewer.get(`/console/search?q=${nobody}`)).text, nobody).toContain('Nothing was found')
+  })
+
+  it('is opened from the audit log', async () => {
+    const { text } = await viewer.get('/console/audit')
+    for (const page of [
+      `/console/apps/${filled.app_key}`,
+      `/console/partners/${filled.partner_id}`,
+      '/console/users/user?cid=7&amp;user_id=a%2Fb',
+    ])
+      expect(text, page).toContain(`data-label="Target"><a href="${page}`)
+  })
+})
+
+it('the search shows five of a kind, and leads to the others', async () => {
+  for (let n = 0; n < 6; n++) {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const payload = { name: `Many & more ${n}`, hosts: ['a.example'], scopes: ['USER_INFO'] }
+    await world.app.inject({ method: 'POST', url: '/admin/v1/apps', headers, payload })
+  }
+  const { text } = await viewer.get('/console/search?q=Many%20%26')
+  expect(text.match(/>Many &amp; more \d/g)).toHaveLength(5)
+  expect(text).toContain('<a href="/console/apps?name=Many+%26">all that begin like this</a>')
+  expect((await viewer.get('/console/apps?name=Many+%26')).text.match(/>Many &amp; more \d/g)).toHaveLength(6)
+})
+
 describe('settings', () => {
   it('are shown without their secrets', async () => {
     const { text } = await viewer.get('/console/settings')
@@ -91,6 +124,21 @@ describe('settings', () => {
     expect(stdout).toMatch(/^SECRET_KEY +set, not shown$/m)
     expect(`${stdout}${JSON.stringify(settings)}`).not.toMatch(new RegExp(`hunter2|${SECRET_KEY}|${ADMIN_TOKEN}`))
   })
+})
+
+it('the home page shows what waits for a decision, and since when', async () => {
+  await world.pool.query(
+    "insert into deletion_request select routing_key, cid, user_id, '2026-01-02T03:04:05Z' from user_profile limit 1",
+  )
+  const ofViewer = (await viewer.get('/console')).text
+  expect(ofViewer).toMatch(
+    /Requests of developers<\/dt><dd><a href="\/console\/app-requests"[^>]*>1<[\s\S]*?the oldest since <time/,
+  )
+  expect(ofViewer).not.toContain('Deletion requests')
+  const { text } = await (await signedIn(world, 'support')).person.get('/console')
+  expect(text).toMatch(
+    /Deletion requests<\/dt><dd><a href="\/console\/users\/deletion-requests"[^>]*>1<[\s\S]*?the oldest since <time datetime="2026-01-02T/,
+  )
 })
 
 it('the home page shows jobs, calls and partners that are not called', async () => {

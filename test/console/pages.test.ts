@@ -310,6 +310,15 @@ describe('an app', () => {
     })
   })
 
+  it('given to a team says so on its page', async () => {
+    const page = '/console/apps/made-here'
+    expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>–</)
+    const { rows } = await world.pool.query('select team_id from team limit 1')
+    await world.pool.query("update team set name = 'Harbour tours'")
+    expect((await admin.submit(`${page}/give`, { team_id: rows[0].team_id })).location).toBe(`${page}?done=1`)
+    expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>Harbour tours</)
+  })
+
   it('that somebody else has changed since is not changed by an older form', async () => {
     const path = '/console/apps/made-here/edit'
     const [mine, theirs] = [await shownForm(path), await shownForm(path)]
@@ -322,6 +331,16 @@ describe('an app', () => {
     expect(await shownForm(path)).toMatchObject({ name: 'Theirs', refresh_days: '60' })
     // The page that says so shows the present state: sending it again changes nothing of theirs.
     expect(refused.text).toContain('value="Theirs"')
+  })
+
+  it.each([
+    ['micro-app', '/console/apps/new', { name: 'Twice', hosts: 'a.example', scopes: 'USER_INFO' }, 'micro_app'],
+    ['partner', '/console/partners/new', { name: 'Twice' }, 'partner'],
+  ])('of a form that is sent twice is made once: %s', async (_what, path, fields, table) => {
+    const form = { ...(await shownForm(path)), ...fields }
+    expect(await admin.post(path, form)).toMatchObject({ status: 200, text: expect.stringContaining('shown only now') })
+    expect(await admin.post(path, form)).toMatchObject({ status: 400, text: expect.stringContaining('already taken') })
+    expect((await world.pool.query(`select 1 from ${table} where name = 'Twice'`)).rowCount).toBe(1)
   })
 
   it('is refused to those who may not, and offers them no form', async () => {

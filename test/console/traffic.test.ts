@@ -44,6 +44,23 @@ describe('the list', () => {
     expect((await viewer.get('/console/traffic?code=x')).status).toBe(400)
   })
 
+  it('shows only what failed, to which the page of a partner leads', async () => {
+    await insertNotices(3_000, 3_001, '/mtp/api/product/change')
+    const failed = `/console/traffic?partner_id=${filled.partner_id}&outcome=failed`
+    const partner = (await viewer.get(`/console/partners/${filled.partner_id}`)).text
+    expect(partner).toContain(`href="${failed.replaceAll('&', '&amp;')}"`)
+    for (const page of [failed, '/console/traffic?outcome=failed']) {
+      const { text } = await viewer.get(page)
+      expect(text).toContain('/call/')
+      expect(text).toContain('/rejected/')
+      expect(text).not.toContain('/notice/')
+    }
+    const { text } = await viewer.get('/console/traffic?outcome=ok')
+    expect(text).toContain('/notice/')
+    expect(text).not.toMatch(/traffic\/\d+\/(?:call|rejected)/)
+    expect((await viewer.get('/console/traffic?outcome=x')).status).toBe(400)
+  })
+
   it('goes on from page to page, every call once', async () => {
     await insertNotices(1, 120, '/mtp/api/order/consume/notice')
     const seen: string[] = []

@@ -92,3 +92,12 @@ describe.each(ROLES)('as %s', (role) => {
     await picture(page, `console-troubles-request-${role}`, look)
   })
 })
+
+it('a form sent after the session has ended leads back to its page, and says that nothing was changed', async () => {
+  const page = await open('support', { size: 'desktop', locale: 'en' }, '/own-sign-in')
+  await page.fill('#code', '000000')
+  await page.context().clearCookies()
+  await toNextPage(page, () => page.click('main button'))
+  await page.getByText('Your session has ended.').waitFor()
+  expect(await page.inputValue('input[name=return_to]')).toBe('/console/own-sign-in')
+})

@@ -18,5 +18,5 @@ it('a connection that comes after whoever waited has given up goes back to the p
     },
   }
   await expect(connected(pool as unknown as Pool, 150)).rejects.toThrow('the database is not available')
-  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce(), 2_000)
+  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce(), 60_000)
 })

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { writeUsage } from '../../src/authorization/usage/index.ts'
 import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
+import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { browsing, fits, LOOKS } from '../sandbox/browse.ts'
 import {
@@ -30,9 +30,10 @@ let owner: Developer & { team: string }
 let appKey: string
 const { visit, tab } = browsing()
 beforeAll(async () => {
-  world = await openWorld()
-  await world.app.listen({ host: '127.0.0.1', port: 0 })
-  origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  world = await openWorld({ PUBLIC_URL: origin })
+  await world.app.listen({ host: '127.0.0.1', port })
   owner = await founder(world, 'Lin Yue')
   await withAuthenticator(world, owner)
   appKey = await registered(owner, { scope_PHONE_NUMBER: '1', reason_PHONE_NUMBER: 'The guide calls before the trip' })
@@ -142,3 +143,36 @@ it.each([false, true])(
     }
   },
 )
+
+it('a form sent after the session has ended leads back to its page, and says that nothing was changed', async () => {
+  const context = await visit({ size: 'desktop', locale: 'en' })
+  const page = await tab(context, `${origin}/`)
+  for (const path of [`/developer/apps/${appKey}/edit`, `/developer/teams/${owner.team}`, '/account/profile']) {
+    await as(context, owner)
+    await page.goto(origin + path)
+    await context.clearCookies()
+    await toNextPage(page, () =>
+      page
+        .locator('main form[method=post]')
+        .first()
+        .evaluate((form: HTMLFormElement) => form.submit()),
+    )
+    await page.getByText('Your session has ended.').waitFor()
+    expect(await page.inputValue('input[name=return_to]')).toBe(path)
+  }
+})
+
+it('all sections are seen on a phone', async () => {
+  const context = await visit({ size: 'phone', locale: 'en' })
+  await as(context, owner)
+  const page = await tab(context, `${origin}/account`)
+  for (const path of ['/account', '/developer']) {
+    await page.goto(origin + path)
+    const hidden = await page
+      .locator('header nav a')
+      .evaluateAll((links) =>
+        links.filter((link) => link.getBoundingClientRect().right > innerWidth).map((link) => link.textContent),
+      )
+    expect(hidden, path).toEqual([])
+  }
+})

@@ -310,7 +310,7 @@ describe('the webhook of an app', () => {
     expect(seen(await owner.browser.open(slow.path))).toContain('It did not respond in time')
     expect(await send(slow.appKey)).toEqual({})
     expect(calls).toBe(2)
-  }, 60_000)
+  })
 
   it('shows nobody of the team whom an event was about', async () => {
     await relogged('/developer')

@@ -7,6 +7,7 @@ import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import type { CheckSequence, FailureRow } from '../../src/platform/lib/failure.ts'
 import { LIST_LIMITS } from '../../src/platform/lib/json/shape.ts'
+import { TEXTS } from '../../src/platform/lib/localized-text.ts'
 import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
@@ -65,8 +66,8 @@ describe('REFERENCE', () => {
   })
 
   it('has a row for each rescode', () => {
-    const rows = Object.entries(RESCODES).map(([rescode, { name, status, message }]) =>
-      rowOf(rescode, name, status, message),
+    const rows = Object.entries(RESCODES).map(([rescode, { name, status, text }]) =>
+      rowOf(rescode, name, status, TEXTS[text].replace(/\{(\w+)\}/, '*$1*')),
     )
     expectRows(REFERENCE, 'rescodes', rows)
   })

@@ -255,7 +255,42 @@ describe('the worker', () => {
     forwarder.close()
   })
 
-  it('does not leave a job locked that it was given and never heard of', async () => {
+  it('outlives a table that is locked while jobs end, and a database that stands still', async () => {
+    const forwarder = new Forwarder()
+    await forwarder.open()
+    forwarder.target = Number(new URL(world.databaseUrl).port)
+    const payload = { clientId: 'nobody', mail: 'nobody@example.com' }
+    const addMany = async () => {
+      for (let n = 0; n < 400; n++) await enqueue(world.deps.db, 'member-password', payload)
+    }
+    const left = async () =>
+      Number((await world.pool.query('select count(*) from graphile_worker._private_jobs')).rows[0].count)
+    await addMany()
+    worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
+    await until(async () => (await left()) < 300, left, 1)
+    const locker = await world.pool.connect()
+    await locker.query('begin; lock table graphile_worker._private_jobs')
+    await sleep(4_000) // longer than lock_timeout
+    await locker.query('rollback')
+    locker.release()
+    await addMany()
+    await until(async () => (await left()) < 600, left, 1)
+    forwarder.hold()
+    await sleep(11_000) // longer than a client waits
+    forwarder.release()
+    await until(async () => {
+      await endSilentLeases()
+      return (await left()) === 0
+    }, left)
+    await worker.stop()
+    worker = undefined
+    forwarder.close()
+  })
+
+  it.each([
+    ['that breaks', 1_000],
+    ['that is silent for too long', 12_000],
+  ])('does not leave a job locked that it was given on a connection %s', async (_, lateMs) => {
     const forwarder = new Forwarder()
     await forwarder.open()
     forwarder.target = Number(new URL(world.databaseUrl).port)
@@ -263,12 +298,15 @@ describe('the worker', () => {
     const work = () => enqueue(world.deps.db, 'member-password', { clientId: 'nobody', mail: 'nobody@example.com' })
     await work()
     await done() // its connections are there: none can be opened by answers that are this late
-    forwarder.lateMs = 1_000
+    const restarts = () => world.logged().split('away while this worker took a job').length
+    const before = restarts()
+    forwarder.lateMs = lateMs
     await work()
     await until(async () => (await jobs())[0]?.state === 'running', jobs)
-    forwarder.cut()
+    if (lateMs < 10_000) forwarder.cut()
+    else await sleep(10_500)
     forwarder.lateMs = 0
-    await until(() => world.logged().includes('went away while this worker took a job'))
+    await until(() => restarts() > before)
     await until(async () => {
       await endSilentLeases() // that of the former name
       return (await jobs()).length === 0

@@ -163,7 +163,6 @@ const SENTENCES = [
   'must not contain control characters',
   'must not contain control characters or characters that nobody sees',
   'must not contain control characters or marks of text direction',
-  'must not contain the character NUL',
   'must not contain whitespace or control characters',
   'must not contain whitespace, backslashes or control characters',
   'must not have a fragment',

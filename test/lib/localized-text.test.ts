@@ -34,7 +34,9 @@ const ENGLISH =
 
 const src = new URL('../../src/', import.meta.url)
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-const TABLES = ['reasons.ts', 'finding-texts.ts', 'json/field-texts.ts'].map((name) => `platform/lib/${name}`)
+const TABLES = ['reasons.ts', 'refusals.ts', 'finding-texts.ts', 'json/field-texts.ts'].map(
+  (name) => `platform/lib/${name}`,
+)
 /** Where calls are refused, made, judged and shown. */
 const ROOMS =
   /^[a-z]+\/(?:mws|mws-wire|mtp|orders|catalogue|partner-calls|partner-reach|outbound|interfaces|checks|certification|portal|explain|console)\//

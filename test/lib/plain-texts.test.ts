@@ -44,6 +44,9 @@ const STAYS = [
   'JSON Schema',
   'alice / alice-password',
   'bob / bob-password',
+  'gatehouse audit list',
+  'gatehouse audit verify',
+  'gatehouse sandbox contacts',
 ]
 
 describe('Chinese texts', () => {

@@ -10,6 +10,7 @@ import {
   NamedFailure,
   oauthErrorOf,
 } from '../../src/platform/lib/failure.ts'
+import { localized } from '../../src/platform/lib/localized-text.ts'
 import { RescodeError } from '../../src/platform/lib/web/rescode.ts'
 import { folderOf } from '../rooms.ts'
 
@@ -109,7 +110,7 @@ describe('the standard column', () => {
     const standard = {
       error: 'invalid_request',
       status: 400,
-      description: (name: string) => `"${name}" is given twice`,
+      description: (name: string) => localized('parameter-repeated', { name: `"${name}"` }),
     } as const
     const { description } = oauthErrorOf(new NamedFailure('x', { rescode: 20007, standard }, { value: 'a"\\\n爱b' }))
     expect(description).toBe('ab is given twice')
@@ -126,7 +127,7 @@ describe('a named failure in the contract’s dialect', () => {
     ['a native status of its own', { rescode: 20013, nativeStatus: 400 }, {}, [200, 400, 'Server error']],
     [
       'what the caller sent, cut at 128 characters and without control characters',
-      { rescode: 20013, message: (code) => `Invalid authorization code: ${code}` },
+      { rescode: 20013, message: (code) => localized('invalid-code', { code }) },
       { value: `a\u0000\nb${'c'.repeat(200)}` },
       [200, 500, `Invalid authorization code: ab${'c'.repeat(126)}`],
     ],

@@ -75,7 +75,6 @@ it.each(LOOKS)('each page is accessible and fits: %j', async (look) => {
     await page.goto(`${origin}/account${path}`)
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     expect(await page.locator('header nav a[aria-current=page]').count(), name).toBe(1)
-    expect((await page.locator('header nav ul').boundingBox())?.height, name).toBeLessThan(60) // one row
     for (const details of await page.locator('summary').all()) await details.click()
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)

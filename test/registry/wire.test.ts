@@ -127,7 +127,7 @@ describe('a new micro-app', () => {
     [{ ...least, hosts: Array(101).fill('a.com') }, { hosts: 'must have at most 100 entries' }],
     [{ ...least, name: 'x'.repeat(101) }, { name: 'must have at most 100 characters' }],
     [{ ...least, name: 'Tick\u202eets' }, { name: 'must not contain control characters or marks of text direction' }],
-    [{ ...least, name: 'Tick\u0000ets' }, { name: 'must not contain the character NUL' }],
+    [{ ...least, name: 'Tick\u0000ets' }, { name: 'must not contain U+0000' }],
     [undefined, { body: 'is required' }],
     [null, { body: 'must be a JSON object' }],
     [[], { body: 'must be a JSON object' }],

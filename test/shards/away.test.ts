@@ -138,7 +138,7 @@ it('people of other shards are erased in time, however many of it are due before
   const stopping = new AbortController()
   await away(async () => {
     const erasing = eraseDue(deps, stopping.signal)
-    await expect.poll(left, { timeout: 20_000 }).toEqual([404, 503, 404, 404])
+    await expect.poll(left).toEqual([404, 503, 404, 404])
     stopping.abort()
     expect(await erasing).toMatchObject({ erased: 3 })
   })

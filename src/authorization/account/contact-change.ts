@@ -53,7 +53,7 @@ const asked = z.discriminatedUnion('kind', [
 /** Sends a code, in place of one of before. Returns the end of the window where too many were asked for. */
 export const askForContact = operation(
   asked,
-  async (deps: Deps, { kind, value }: z.output<typeof asked>, session: SignedIn, address: string) => {
+  async (deps: Deps, { kind, value }, session: SignedIn, address: string) => {
     const person = `${session.cid}:${session.userId}`
     const until =
       (await countWithin(deps, HOUR_S, [
@@ -83,7 +83,7 @@ type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
 /** Exactly one of simultaneous calls with a right code succeeds; no more than five wrong ones are answered. */
 export const confirmContact = operation(
   typed,
-  (deps: Deps, { kind, code }: z.output<typeof typed>, session: SignedIn): Promise<Confirmed> =>
+  (deps: Deps, { kind, code }, session: SignedIn): Promise<Confirmed> =>
     inTransactionOf(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return 'ended'
       const found = await store.findChange(db, session, kind)
@@ -144,7 +144,7 @@ export async function pendingContacts({ db, clock }: Deps, session: SignedIn): P
 const queued = z.object({ changeId: z.uuid(), kind: z.enum(['phone', 'mail']), cid: z.number(), userId: z.string() })
 
 /** What the job sends; undefined where something newer was asked for, or it is over. */
-export const contactCode = operation(queued, async (deps: Deps, job: z.output<typeof queued>) => {
+export const contactCode = operation(queued, async (deps: Deps, job) => {
   const { changeId: id, kind, cid, userId } = job
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const found = await store.findChange(deps.db, key, kind)

@@ -39,9 +39,9 @@ export class PasswordRefused extends Error {
   }
 }
 
-export const noSuchSession = (): RescodeError => invalidRequest('no such session', { status: 404 })
+export const noSuchSession = (): RescodeError => invalidRequest(localized('no-session'), { status: 404 })
 
-export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
+export const noSuchUser = (): RescodeError => invalidRequest(localized('no-user'), { status: 404 })
 
 /** Bad input: each of these fields that another user has. */
 export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): InvalidInput =>

@@ -42,7 +42,7 @@ const userImport = z.discriminatedUnion('dry_run', [
     users: listOf('users', profile.extend({ password_hash: passwordHash })).min(1),
   }),
 ])
-export type UserImport = z.output<typeof userImport>
+type UserImport = z.output<typeof userImport>
 
 /**
  * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which of its fields
@@ -55,18 +55,15 @@ class ConcurrentImport extends Error {}
 const MAX_ATTEMPTS = 5
 
 /** Creates those that are new, all in one transaction, and says of each what was done or would be. */
-export const importUsers = operation(
-  userImport,
-  async (deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await importOnce(deps, given)
-      } catch (error) {
-        if (!(error instanceof ConcurrentImport) || attempt === MAX_ATTEMPTS) throw error
-      }
+export const importUsers = operation(userImport, async (deps: Deps, given): Promise<{ outcomes: ImportOutcome[] }> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await importOnce(deps, given)
+    } catch (error) {
+      if (!(error instanceof ConcurrentImport) || attempt === MAX_ATTEMPTS) throw error
     }
-  },
-)
+  }
+})
 
 function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
   const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))

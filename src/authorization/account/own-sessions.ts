@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
-import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
+import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
@@ -9,7 +9,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession } from './errors.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import type { SignedIn } from './session.ts'
-import { type SignIn, sessionsOfUser, signInsOfUser } from './session-list-store.ts'
+import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
 import { deleteSession } from './session-store.ts'
 
 /** A session as its owner sees it. */
@@ -61,24 +61,14 @@ const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
     return ended
   })
 
-function recordEnd(deps: Deps, { routingKey, cid, userId }: SignedIn, sessions: number): Promise<number> {
-  const actor = asPerson(deps.actor, { cid, userId })
-  return recordAudit(deps, { event: 'user_sessions_ended', actor, routingKey, cid, userId, detail: { sessions } })
-}
+const recordEnd = (deps: Deps, person: SignedIn, sessions: number): Promise<number> =>
+  recordByPerson(deps, person, 'user_sessions_ended', { sessions })
 
 const signInFilter = z.strictObject(pageInput(z.tuple([momentKey, z.uuid()]), { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and of what was tried, newest first. */
-const signInsOf = operation(
-  signInFilter,
-  async (
-    { db }: Deps,
-    page: z.output<typeof signInFilter>,
-    person: SignedIn,
-  ): Promise<{ signIns: SignIn[]; next: string | null }> => {
-    const { rows, next } = await signInsOfUser(db, person, page)
-    return { signIns: rows, next }
-  },
+const signInsOf = operation(signInFilter, ({ db }: Deps, page, person: SignedIn) =>
+  pageNamed('signIns', signInsOfUser(db, person, page)),
 )
 
 export const OWN_SESSIONS = { list: ownSessions, end: endOwnSession, endOthers: endOtherSessions, signIns: signInsOf }

@@ -10,12 +10,7 @@ export const endLinks = (db: Db, key: UserRowKey, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(sql`update password_link set used_at = ${now} where ${ofPerson(key)} and used_at is null`)
 
 /** Keeps earlier links: whoever asks for another one does not take them away. 0 for a link that was made before. */
-export const insertLink = (
-  db: Db,
-  key: UserRowKey,
-  link: { hash: Buffer; expiresAt: Date },
-  now: Date,
-): Promise<number> =>
+export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expiresAt: Date }, now: Date) =>
   db.of(key.routingKey).exec(
     sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
         values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})

@@ -5,6 +5,7 @@ import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { forgetCodeGuesses } from './code-guesses.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
@@ -29,8 +30,7 @@ export const resetPassword = (deps: Deps, user: UserKey) =>
     const { cid, user_id } = user
     const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     if (!(await lockUser(db, key))) throw noSuchUser()
-    if (deps.config.UPSTREAM_ISSUER)
-      throw invalidRequest('nobody has a password here: people sign in at UPSTREAM_ISSUER')
+    if (deps.config.UPSTREAM_ISSUER) throw invalidRequest(localized('no-passwords-here'))
     const now = deps.clock.now()
     const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
     const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })

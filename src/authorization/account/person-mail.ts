@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
@@ -96,9 +96,7 @@ export async function recordChange(
   whose: UserRowKey,
   kind: Exclude<KindName, 'factors_removed'>,
 ): Promise<void> {
-  const { routingKey, cid, userId } = whose
-  const actor = asPerson(deps.actor, whose)
-  await recordAudit(deps, { event: `user_${kind}`, actor, routingKey, cid, userId })
+  await recordByPerson(deps, whose, `user_${kind}`)
   await tellPerson(deps, whose, kind)
 }
 

@@ -25,7 +25,7 @@ const look = <Seen>(deps: Deps, user: UserKey, event: string, see: (inside: Deps
   })
 
 /** Sessions that work, newest first, 200 at most. */
-const listSessions = operation(userKey, (deps: Deps, user: UserKey) =>
+const listSessions = operation(userKey, (deps: Deps, user) =>
   look(deps, user, 'user_sessions_read', async ({ db, keys, clock }, key) => ({
     sessions: (await sessionsOfUser(db, key, clock.now())).map(({ sessionHash, ...session }) => ({
       session_id: sessionIdOf(keys, sessionHash),
@@ -40,7 +40,7 @@ const listSessions = operation(userKey, (deps: Deps, user: UserKey) =>
 const oneSession = userKey.extend({ session_id: z.string().regex(/^[\w-]{43}$/, problem('must-be-session-id')) })
 
 /** Ends one session at once. Throws 20007 (404) for any other id, another person's too. */
-const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z.output<typeof oneSession>) =>
+const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }) =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
     const found = await findNamedSession(inside, key, session_id)
@@ -53,7 +53,7 @@ const endSession = operation(oneSession, (deps: Deps, { session_id, ...user }: z
 const signInsFilter = userKey.extend(pageInput(z.tuple([momentKey, z.uuid()])))
 
 /** Sign-ins and what was tried, newest first. */
-const listSignIns = operation(signInsFilter, (deps: Deps, { cid, user_id, ...page }: z.output<typeof signInsFilter>) =>
+const listSignIns = operation(signInsFilter, (deps: Deps, { cid, user_id, ...page }) =>
   look(deps, { cid, user_id }, 'user_sign_ins_read', async ({ db }, key) => {
     const { rows, next } = await signInsOfUser(db, key, page)
     return { sign_ins: rows.map(({ userAgent, ...signIn }) => ({ ...signIn, user_agent: userAgent })), next }

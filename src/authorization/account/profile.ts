@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { z } from 'zod'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -40,7 +39,7 @@ const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> 
 /** Changes name, gender and picture; false where the address of a new picture is not https. */
 const editProfile = operation(
   profileForm,
-  (deps: Deps, given: z.output<typeof profileForm>, session: SignedIn): Promise<boolean> =>
+  (deps: Deps, given, session: SignedIn): Promise<boolean> =>
     inTransactionOf(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return true
       const before = await findUser(db, session)
@@ -56,9 +55,7 @@ const editProfile = operation(
       if (fields.length === 0) return true
       await store.updateProfile(db, session, next, deps.clock.now())
       if (fields.includes('avatar')) await deletePicture(db, session)
-      const { routingKey, cid, userId } = session
-      const actor = asPerson(deps.actor, session)
-      await recordAudit(inside, { event: 'user_profile_changed', actor, routingKey, cid, userId, detail: { fields } })
+      await recordByPerson(inside, session, 'user_profile_changed', { fields })
       return true
     }),
 )
@@ -74,15 +71,13 @@ const LARGEST_UPLOAD = 512 * 1024
 async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
   const bytes = await deps.pictureSlots.run(() => madeAnew(upload))
   if (!bytes) return false
-  const { routingKey, cid, userId } = session
+  const { routingKey } = session
   const id = randomUUID()
   const url = `${deps.config.PUBLIC_URL}${PICTURES}/${routingKey}/${id}.jpg`
   await inTransactionOf(deps, routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return
     await setPicture(db, session, { id, bytes, url }, deps.clock.now())
-    const actor = asPerson(deps.actor, session)
-    const detail = { fields: ['avatar'] }
-    await recordAudit(inside, { event: 'user_profile_changed', actor, routingKey, cid, userId, detail })
+    await recordByPerson(inside, session, 'user_profile_changed', { fields: ['avatar'] })
   })
   return true
 }

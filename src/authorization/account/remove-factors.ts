@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation, readingReason } from '../../platform/lib/json/input.ts'
@@ -28,13 +27,12 @@ async function shown({ db }: Deps, { cid, user_id }: UserKey): Promise<ShownFact
 }
 
 /** Throws 20007 (404) when there is no such user, as does what follows. */
-const showFactors = operation(userKey, async (deps: Deps, user: UserKey): Promise<ShownFactors> => {
+const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFactors> => {
   if (!(await findUser(deps.db, rowKeyOf(user)))) throw noSuchUser()
   return shown(deps, user)
 })
 
 const factorRemoval = userKey.extend({ reason: readingReason })
-type FactorRemoval = z.output<typeof factorRemoval>
 
 /**
  * Removes authenticator, recovery codes and passkeys of a person and ends their browser sessions: the next sign-in needs the
@@ -43,7 +41,7 @@ type FactorRemoval = z.output<typeof factorRemoval>
  */
 const removeFactors = operation(
   factorRemoval,
-  (deps: Deps, { reason, ...user }: FactorRemoval): Promise<ShownFactors> =>
+  (deps: Deps, { reason, ...user }): Promise<ShownFactors> =>
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf(user)
       await lockExistingUser(db, key)

@@ -32,6 +32,8 @@ interface SignInPage {
   readonly alert?: string
   /** Somebody who is signed in is asked again. */
   readonly confirm?: boolean
+  /** Whoever comes was signed in, perhaps in the middle of a form. */
+  readonly ended?: boolean
 }
 
 /** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
@@ -52,11 +54,22 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
       return_to: page.returnTo,
       ...(appName === undefined ? {} : { app: page.app }),
       ...(page.confirm ? { confirm: '1' } : {}),
+      ...(page.ended ? { ended: '1' } : {}),
     })
     const forgotten = config.PASSWORD_RESET !== 'off'
     const passkey = withPasskeys ? await signInOptions(deps) : ''
     const cookieSet = cookies.offer(request, reply)
-    const data = { passport: '', alert: '', confirm: false, ...page, appName, passkey, forgotten, cookieSet }
+    const data = {
+      passport: '',
+      alert: '',
+      confirm: false,
+      ended: false,
+      ...page,
+      appName,
+      passkey,
+      forgotten,
+      cookieSet,
+    }
     const options = { query: String(query), formsEndOutside: true, scripts: withPasskeys }
     return sendPage(request, reply, 'account/sign-in', data, options)
   }
@@ -81,8 +94,8 @@ export const accountPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (a
   if (deps.upstream) return
 
   app.get('/sign-in', async (request, reply) => {
-    const { return_to, login_hint = '', app: asker = '', confirm } = signInQuery.parse(request.query)
-    const shown = { returnTo: localPath(return_to, config.PUBLIC_URL), app: asker }
+    const { return_to, login_hint = '', app: asker = '', confirm, ended } = signInQuery.parse(request.query)
+    const shown = { returnTo: localPath(return_to, config.PUBLIC_URL), app: asker, ended: ended === '1' }
     const session = confirm ? await findSession(deps, cookie.read(request)) : null
     if (!session) return sendSignIn(request, reply, { ...shown, passport: login_hint })
     return sendSignIn(request, reply, { ...shown, passport: await ownPassport(deps, session), confirm: true })

@@ -1,4 +1,4 @@
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
@@ -120,12 +120,11 @@ export const lockSignedIn = async ({ db, clock }: Deps, session: SignedIn): Prom
 export async function endOwnSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
-  const { routingKey, sessionHash, cid, userId, fromUpstream } = session
+  const { routingKey, sessionHash, fromUpstream } = session
   return inTransactionOf(deps, routingKey, async (inside, db) => {
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
-    const actor = asPerson(deps.actor, session)
-    await recordAudit(inside, { event: 'user_signed_out', actor, routingKey, cid, userId })
+    await recordByPerson(inside, session, 'user_signed_out')
     return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
   })
 }
@@ -133,7 +132,6 @@ export async function endOwnSession(deps: Deps, cookieValue: string | undefined)
 const openedIdToken = ({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string =>
   readOr(() => (sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''), '')
 
-/** Ends the session of this cookie, if there is one. */
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
   const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read) return

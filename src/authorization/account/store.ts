@@ -57,7 +57,6 @@ export const setUserValidFrom = (db: Db, key: UserRowKey, at: Date): Promise<Dat
           where ${ofPerson(key)} returning valid_from`,
   )
 
-/** Undefined when there is no such user. */
 export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
   const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),
@@ -75,7 +74,6 @@ async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passpo
   return credential && { ...profile, ...credential }
 }
 
-/** Undefined when there is no such user. */
 export async function setStatus(db: Db, key: UserRowKey, status: User['status']): Promise<User | undefined> {
   const profile = await db.of(key.routingKey).maybe(
     user.omit({ passport: true }),

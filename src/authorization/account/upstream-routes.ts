@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
@@ -45,7 +46,7 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     const anew = confirm ? 'login' : (prompt ?? (max_age === 0 ? 'login' : undefined))
     const maxAge = anew === undefined ? (max_age ?? null) : 0
     const proof = beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: asker, maxAge })
-    if (!proof) throw invalidRequest('the request is too long to sign in with')
+    if (!proof) throw invalidRequest(localized('sign-in-too-long'))
     try {
       const wishes = { prompt: anew, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
       return seeOther(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))

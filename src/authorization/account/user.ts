@@ -1,4 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
@@ -14,14 +15,10 @@ import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-
 import * as store from './store.ts'
 import {
   maskedUser,
-  type NewUser,
   newUser,
   rowKeyOf,
-  type ShowUserInput,
   showUserInput,
   type User,
-  type UserChanges,
-  type UserFilter,
   type UserKey,
   userChanges,
   userFilter,
@@ -31,22 +28,24 @@ import {
  * Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. A
  * `knownHash` is of this password, which nobody looks at then.
  */
-export const createUser = operation(newUser, async (deps: Deps, given: NewUser, knownHash?: string): Promise<User> => {
-  const { password, ...input } = given
-  const user = { ...input, created_at: deps.clock.now() }
-  const key = rowKeyOf(user)
-  if (knownHash === undefined) await refuseWeakInput(password, user.passport)
-  const passwordHash = knownHash ?? (await hashPassword(password))
-  await inTransactionOf(deps, key.routingKey, async (inside, db) => {
-    const taken = await isPassportTaken(db, user.passport)
-    const isNew = (await store.insertProfile(db, key, user)) > 0
-    if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
-    const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
-    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
-    await recordChange(inside, key, 'user_created')
-  })
-  return user
-})
+export const createUser = operation(
+  newUser,
+  async (deps: Deps, { password, ...input }, knownHash?: string): Promise<User> => {
+    const user = { ...input, created_at: deps.clock.now() }
+    const key = rowKeyOf(user)
+    if (knownHash === undefined) await refuseWeakInput(password, user.passport)
+    const passwordHash = knownHash ?? (await hashPassword(password))
+    await inTransactionOf(deps, key.routingKey, async (inside, db) => {
+      const taken = await isPassportTaken(db, user.passport)
+      const isNew = (await store.insertProfile(db, key, user)) > 0
+      if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
+      const inserted = await insertCredential(db, key, storedPassport(user.passport), passwordHash)
+      if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+      await recordChange(inside, key, 'user_created')
+    })
+    return user
+  },
+)
 
 /**
  * Changes what is given of a user, and returns the user, masked. A passport in use is bad input (20007). Whoever signed in with
@@ -54,7 +53,7 @@ export const createUser = operation(newUser, async (deps: Deps, given: NewUser, 
  */
 export const updateUser = operation(
   userChanges,
-  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }: UserChanges): Promise<User> =>
+  (deps: Deps, { cid, user_id, passport, phone_number, ...profile }): Promise<User> =>
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       await lockExistingUser(db, key)
@@ -80,18 +79,12 @@ export const updateUser = operation(
 )
 
 /** A page of the users that the filter asks for, oldest first. */
-export const listUsers = operation(
-  userFilter,
-  async (deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> => {
-    const { rows, next } = await usersOf(deps.db, filter)
-    return { users: rows, next }
-  },
-)
+export const listUsers = operation(userFilter, (deps: Deps, filter) => pageNamed('users', usersOf(deps.db, filter)))
 
 /** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
 export const showUser = operation(
   showUserInput,
-  (deps: Deps, { cid, user_id, reason }: ShowUserInput): Promise<User> =>
+  (deps: Deps, { cid, user_id, reason }): Promise<User> =>
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       const found = await store.findUser(db, key)

@@ -90,8 +90,10 @@ export const signInQuery = z
     app: z.string().max(1_000).optional().catch(undefined),
     /** Whoever is signed in is asked again. */
     confirm: z.literal('1').optional().catch(undefined),
+    /** A session has ended, perhaps in the middle of a form. */
+    ended: z.literal('1').optional().catch(undefined),
   })
-  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined })
+  .catch({ return_to: undefined, login_hint: undefined, app: undefined, confirm: undefined, ended: undefined })
 
 /** What the provider is asked besides, of a request of OpenID Connect. */
 export const upstreamQuery = z
@@ -135,7 +137,6 @@ export const rowKeyOf = ({ cid, user_id }: UserKey): UserRowKey => ({
 
 /** With a reason the personal data is shown, and the audit log keeps both. */
 export const showUserInput = userKey.extend({ reason: readingReason.optional() })
-export type ShowUserInput = z.output<typeof showUserInput>
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
@@ -168,7 +169,6 @@ export const userChanges = userKey
     ({ cid: _cid, user_id: _id, ...changes }) => Object.values(changes).some((value) => value !== undefined),
     problem('nothing-to-change'),
   )
-export type UserChanges = z.output<typeof userChanges>
 
 /** A user as kept and shown to operators. */
 export const user = z.object({

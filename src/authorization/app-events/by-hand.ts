@@ -28,7 +28,7 @@ function limit({ rateLimiter }: Deps, appKey: string, bounds: readonly (typeof T
 }
 
 async function requireWebhook(deps: Deps, appKey: string): Promise<void> {
-  if (!(await findWebhookOfApp(deps, appKey))) throw invalidRequest('that app has no webhook', { status: 404 })
+  if (!(await findWebhookOfApp(deps, appKey))) throw invalidRequest(localized('no-app-webhook'), { status: 404 })
 }
 
 const oneEvent = oneApp.extend({ event_id: z.uuid() })
@@ -46,12 +46,12 @@ export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_ke
 }
 
 /** Sends one event again, at once and with the same id, whatever has become of it. Throws 20003 as above. */
-export const retryAppEvent = operation(oneEvent, async (deps: Deps, given: OneEvent): Promise<OneEvent> => {
+export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Promise<OneEvent> => {
   const { app_key, event_id } = given
   await requireWebhook(deps, app_key)
   limit(deps, app_key, [RETRIES])
   return inTransaction(deps, async (inside, db) => {
-    if (!(await store.sendAgain(db, app_key, event_id))) throw invalidRequest('no such event', { status: 404 })
+    if (!(await store.sendAgain(db, app_key, event_id))) throw invalidRequest(localized('no-event'), { status: 404 })
     await queueSending(db, app_key)
     await recordAudit(inside, { event: 'app_event_retried', appKey: app_key, detail: { event_id } })
     return given

@@ -33,12 +33,7 @@ export const insertEnded = async (db: Db, eventId: string, ended: EndedAccess, n
   )) === 1
 
 /** As above. It is about nobody, so its routing key is 0. */
-export const insertNews = async (
-  db: Db,
-  eventId: string,
-  { appKey, type, detail }: AppNews,
-  now: Date,
-): Promise<boolean> =>
+export const insertNews = async (db: Db, eventId: string, { appKey, type, detail }: AppNews, now: Date) =>
   (await db.exec(
     sql`insert into app_event (routing_key, event_id, app_key, type, detail, state, created_at)
         select 0, ${eventId}::uuid, a.app_key, ${type}::text, ${JSON.stringify(detail)}::jsonb, 'waiting',
@@ -68,12 +63,7 @@ export const appsToTell = async (db: Db, person: UserRowKey): Promise<string[]> 
 
 type EventKey = Pick<AppEvent, 'routing_key' | 'event_id'>
 
-export const markSent = (
-  db: Db,
-  { routing_key, event_id }: EventKey,
-  status: number | null,
-  now: Date,
-): Promise<number> =>
+export const markSent = (db: Db, { routing_key, event_id }: EventKey, status: number | null, now: Date) =>
   db.exec(
     sql`update app_event
         set state = 'sent', sent_at = ${now}, attempts = attempts + 1, last_status = ${status}, last_error = null

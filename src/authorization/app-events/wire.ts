@@ -41,7 +41,6 @@ export const appEvent = z.object({
 })
 export type AppEvent = z.output<typeof appEvent>
 
-/** Which app, and which page of its events. */
 export const appEventFilter = z.strictObject({
   app_key: filterText(64),
   ...pageInput(z.tuple([momentKey, z.uuid()])),

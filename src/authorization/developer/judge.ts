@@ -1,4 +1,5 @@
 import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { foundInBody, foundInQuery } from '../../platform/lib/web/misplaced.ts'
@@ -174,7 +175,7 @@ function send({ deps, request }: PersonRequest, requests: StandardRequests, { op
   if (method !== null && !methods.includes(method)) throw methodNotAllowed(methods)
   const call = { authorization: headers.authorization, address: request.ip }
   if (operation.form && body !== null && !isForm(pasted)) {
-    throw invalidRequest('the request cannot be read', { name: ANOTHER_TYPE })
+    throw invalidRequest(localized('request-unreadable'), { name: ANOTHER_TYPE })
   }
   const ways: Readonly<Record<Judged, () => Promise<unknown>>> = {
     contract_authorize: () => CONTRACT_REQUESTS.checkAuthorization(deps, url),

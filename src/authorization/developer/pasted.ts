@@ -15,7 +15,6 @@ export interface PastedRequest {
 export const LONGEST_PASTED = 16_384
 const FORM = 'application/x-www-form-urlencoded'
 
-/** Undefined for text that is no request. */
 export function parsePasted(text: string): PastedRequest | undefined {
   const trimmed = text.trim().slice(0, LONGEST_PASTED)
   if (/^(\$\s*)?curl\s/.test(trimmed)) return parseCurl(wordsOf(trimmed.replace(/^\$\s*/, '')))

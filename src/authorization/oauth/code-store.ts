@@ -48,6 +48,11 @@ export interface CodeExchange {
 const ASKED = (one: CodeExchange) => sql.part`
   ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
   ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
+  ${one.codeChallenge}::text as with_challenge, ${one.appScopes.join(' ')}::text as app_scopes,
+  ${one.appValidFrom}::timestamptz as app_valid_from`
+const ASKED_WITH_TOKENS = (one: CodeExchange) => sql.part`
+  ${one.routingKey}::int as routing_key, ${one.codeHash}::bytea as code_hash, ${one.now}::timestamptz as now,
+  ${one.appKey}::text as by_app, ${one.redirectUri}::text as with_redirect_uri, ${one.state}::text as with_state,
   ${one.codeChallenge}::text as with_challenge, ${one.accessHash}::bytea as access_hash,
   ${one.accessExpiresAt}::timestamptz as access_expires_at, ${one.refreshHash}::bytea as refresh_hash,
   ${one.refreshExpiresAt}::timestamptz as refresh_expires_at, ${one.refreshScope}::text as refresh_scope,
@@ -61,14 +66,24 @@ const GRANT_WITH_SIGN_IN = sql.part`lateral (
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
-const TOKENS = sql.part`, access as (
+const NOTHING = sql.part``
+
+/** Tokens are issued in the statement that spends the code, or afterwards: then it is not given them. */
+const ISSUED_WITH_IT = {
+  asked: ASKED_WITH_TOKENS,
+  found: sql.part`, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope`,
+  spent: sql.part`, f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at,
+            f.refresh_scope, f.grant_id, f.scopes`,
+  tokens: sql.part`, access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
         ), refresh as (
           insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
           select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
           where refresh_scope is null or refresh_scope = any (scopes)
-        )`
+        )`,
+}
+const ISSUED_LATER: typeof ISSUED_WITH_IT = { asked: ASKED, found: NOTHING, spent: NOTHING, tokens: NOTHING }
 
 /**
  * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
@@ -76,18 +91,17 @@ const TOKENS = sql.part`, access as (
  */
 function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment, more: Fragment, shown: Fragment) {
   // The code is joined, not fenced off: one row is then expected, and the update looks it up by its key.
-  const spending = (tokens: Fragment): Batched<CodeExchange, Row> => ({
+  const spending = (issued: typeof ISSUED_WITH_IT): Batched<CodeExchange, Row> => ({
     row,
     key: ({ codeHash }) => codeHash.toString('latin1'),
     duplicates: 'serialize',
     statement: (asked) =>
       sql`with found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
-                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
-                 asked.ordinal,
+                 asked.with_challenge, asked.ordinal${issued.found},
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
                  ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
-          from ${sql.rows('asked', asked, ASKED)}
+          from ${sql.rows('asked', asked, issued.asked)}
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
           cross join ${grant} g
           cross join ${USER} p
@@ -99,15 +113,14 @@ function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment
             and c.redirect_uri = f.with_redirect_uri and c.state = coalesce(f.with_state, c.state)
             and c.code_challenge is not distinct from f.with_challenge
             and f.user_status = 'active' and f.revoked_at is null and f.scopes <> '{}'
-          returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at,
-            f.refresh_scope, f.grant_id, f.scopes, f.ordinal
-        )${tokens}
+          returning f.ordinal${issued.spent}
+        )${issued.tokens}
         select ordinal, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
                scopes${shown}, ordinal in (select ordinal from spent) as spent
         from found`,
   })
-  const whole = spending(TOKENS)
-  const parts = inParts(spending(NOTHING), (db, found) =>
+  const whole = spending(ISSUED_WITH_IT)
+  const parts = inParts(spending(ISSUED_LATER), (db, found) =>
     insertTokens(
       db,
       found.flatMap(([asked, row]) => (row.spent ? tokensOf(asked, row) : [])),
@@ -116,8 +129,6 @@ function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment
   return async (db: Db, exchange: CodeExchange): Promise<Row | undefined> =>
     (await (hasShards(db) ? db.batchWork(parts, exchange) : db.batch(whole, exchange)))[0]
 }
-
-const NOTHING = sql.part``
 
 const FoundWithSignIn = FoundCode.extend(SignInBehindGrant.shape)
 const exchangeCode = exchangesOf(FoundCode, GRANT, NOTHING, NOTHING)

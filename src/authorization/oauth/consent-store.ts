@@ -20,10 +20,7 @@ interface FirstDecision {
 }
 
 /** True for the first decision; later ones wait for its transaction to end. */
-export const decideFirst = async (
-  db: Db,
-  { routingKey, formId, decision, expiresAt }: FirstDecision,
-): Promise<boolean> =>
+export const decideFirst = async (db: Db, { routingKey, formId, decision, expiresAt }: FirstDecision) =>
   (await db.of(routingKey).exec(
     sql`insert into consent_decision (routing_key, form_id, decision, expires_at)
         values (${routingKey}, ${formId}, ${decision}, ${expiresAt})
@@ -198,12 +195,7 @@ export const findIssued = (db: Db, routingKey: number, hashes: readonly Buffer[]
 const revoked = z.object({ app_key: z.string() })
 
 /** Whose it was; undefined when it was revoked already, or is another user's. */
-export const revokeGrant = (
-  db: Db,
-  routingKey: number,
-  grantId: string,
-  now: Date,
-): Promise<z.output<typeof revoked> | undefined> =>
+export const revokeGrant = (db: Db, routingKey: number, grantId: string, now: Date) =>
   db.of(routingKey).maybe(
     revoked,
     sql`update user_grant set revoked_at = ${now}

@@ -1,4 +1,5 @@
 import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
 /**
  * Every way in which A1–A3 refuse, by name (REFERENCE "Errors of area A"): what the caller is told of it, and the only place in this
@@ -13,12 +14,12 @@ const oauthInvalidScope = badRequest('invalid_scope')
 const INVALID_CLIENT: OAuthError = {
   error: 'invalid_client',
   status: 401,
-  description: 'client authentication failed',
+  description: localized('client-failed'),
 }
 const UNUSABLE_GRANT: OAuthError = {
   error: 'invalid_grant',
   status: 400,
-  description: 'the code or refresh token is invalid, expired or revoked, or does not fit the request',
+  description: localized('unusable-grant'),
 }
 
 const BAD_CREDENTIALS: FailureRow = { rescode: 20001, standard: INVALID_CLIENT }
@@ -27,19 +28,19 @@ const INVALID_GRANT: FailureRow = { rescode: 20006, standard: UNUSABLE_GRANT }
 const INVALID_CODE: FailureRow = {
   rescode: 20013,
   nativeStatus: 400,
-  message: (code) => `Invalid authorization code: ${code}`,
+  message: (code) => localized('invalid-code', { code }),
   standard: UNUSABLE_GRANT,
 }
 const TOO_MANY: FailureRow = {
   rescode: 20003,
   status: 429,
-  standard: { error: 'temporarily_unavailable', status: 429, description: 'too many requests' },
+  standard: { error: 'temporarily_unavailable', status: 429, description: localized('too-many-requests') },
 }
 
-const unusableForm = (why: string): FailureRow => ({
+const unusableForm = (why: LocalizedText): FailureRow => ({
   rescode: 20007,
-  what: `the consent form ${why}; go back to the app and start again`,
-  standard: oauthInvalidRequest('the consent form cannot be used; go back to the app and start again'),
+  what: localized('consent-form', { why }),
+  standard: oauthInvalidRequest(localized('consent-form', { why: localized('form-cannot-be-used') })),
 })
 
 export const OAUTH_FAILURES = {
@@ -47,24 +48,24 @@ export const OAUTH_FAILURES = {
   method_not_allowed: { rescode: 20010, status: 405 },
 
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
-  url_too_long: { rescode: 20007, byApp: true, what: 'the URL is longer than 8 KiB' },
+  url_too_long: { rescode: 20007, byApp: true, what: localized('url-too-long') },
   parameter_undecodable: {
     rescode: 20007,
     byApp: true,
-    what: (name) => `${name} cannot be decoded`,
-    standard: oauthInvalidRequest((name) => `${name} cannot be decoded`),
+    what: (name) => localized('parameter-undecodable', { name }),
+    standard: oauthInvalidRequest((name) => localized('parameter-undecodable', { name })),
   },
   parameter_repeated: {
     rescode: 20007,
     byApp: true,
-    what: (name) => `${name} is given twice`,
-    standard: oauthInvalidRequest((name) => `${name} is given twice`),
+    what: (name) => localized('parameter-repeated', { name }),
+    standard: oauthInvalidRequest((name) => localized('parameter-repeated', { name })),
   },
   parameter_missing: {
     rescode: 20007,
     byApp: true,
-    what: (name) => `${name} is missing`,
-    standard: oauthInvalidRequest((name) => `${name} is missing`),
+    what: (field) => localized('header-missing', { field }),
+    standard: oauthInvalidRequest((field) => localized('header-missing', { field })),
   },
   too_many_requests: TOO_MANY,
 
@@ -74,65 +75,64 @@ export const OAUTH_FAILURES = {
   credentials_wrong: BAD_CREDENTIALS,
   credentials_in_body: {
     rescode: 20001,
-    message: 'Bad client credentials: parameters go in the query string, not in a body',
+    message: localized('credentials-in-body'),
   },
   basic_malformed: { rescode: 20002, standard: INVALID_CLIENT },
   basic_contradicts_query: { rescode: 20005 },
   app_not_approved: {
     rescode: 20014,
-    standard: { error: 'unauthorized_client', status: 400, description: 'the client is not approved, or is suspended' },
+    standard: { error: 'unauthorized_client', status: 400, description: localized('client-not-approved') },
   },
 
   // The authorization request (A1 rows 3–12)
   response_type_unsupported: {
     rescode: 20018,
     what: (type) => type,
-    standard: { error: 'unsupported_response_type', status: 400, description: 'response_type must be code' },
+    standard: { error: 'unsupported_response_type', status: 400, description: localized('response-type-code') },
   },
   redirect_uri_not_absolute: {
     rescode: 20007,
     byApp: true,
-    what: (uri) => `redirect_uri is not an absolute URL; received: ${uri}`,
+    what: (uri) => localized('redirect-uri-not-absolute', { uri }),
   },
   redirect_uri_not_registered: { rescode: 20012 },
   redirect_uri_not_loopback: {
     rescode: 20012,
-    standard: oauthInvalidRequest('an app in development takes only redirect URIs of the loopback interface'),
+    standard: oauthInvalidRequest(localized('redirect-uri-loopback')),
   },
-  redirect_uri_with_fragment: { rescode: 20007, byApp: true, what: 'redirect_uri must not have a fragment' },
+  redirect_uri_with_fragment: { rescode: 20007, byApp: true, what: localized('redirect-uri-fragment') },
   redirect_uri_with_answer: {
     rescode: 20007,
     byApp: true,
-    what: 'redirect_uri must not have code or state in its query',
+    what: localized('redirect-uri-answer'),
   },
   state_malformed: {
     rescode: 20007,
     byApp: true,
-    what: (state) => `state may hold only the characters a-z, A-Z and 0-9; received: ${state}`,
+    what: (state) => localized('state-characters', { state }),
   },
   state_too_long: {
     rescode: 20007,
     byApp: true,
-    what: (bytes) => `state is longer than 128 bytes; received: ${bytes} bytes`,
+    what: (bytes) => localized('state-too-long', { bytes }),
   },
   scope_unknown: {
     rescode: 20008,
-    what: (scope) => scope || '(empty)',
-    standard: oauthInvalidScope('unknown scope'),
+    what: (scope) => scope || localized('empty-value'),
+    standard: oauthInvalidScope(localized('scope-unknown')),
   },
-  scope_not_held: { rescode: 20004, standard: oauthInvalidScope('the client may not request this scope') },
+  scope_not_held: { rescode: 20004, standard: oauthInvalidScope(localized('scope-not-for-client')) },
   code_challenge_method_unsupported: {
     rescode: 20007,
     byApp: true,
-    what: (method) => `code_challenge_method must be S256; received: ${method || 'none'}`,
-    standard: oauthInvalidRequest('code_challenge_method must be S256'),
+    what: (method) => localized('challenge-method-received', { method: method || localized('none') }),
+    standard: oauthInvalidRequest(localized('challenge-method')),
   },
   code_challenge_malformed: {
     rescode: 20007,
     byApp: true,
-    what: (challenge) =>
-      `code_challenge must be the 43 characters of a base64url SHA-256; received: ${challenge || 'none'}`,
-    standard: oauthInvalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
+    what: (challenge) => localized('challenge-form-received', { challenge: challenge || localized('none') }),
+    standard: oauthInvalidRequest(localized('challenge-form')),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
   /** A page, and nothing is sent to the app. */
@@ -141,29 +141,28 @@ export const OAUTH_FAILURES = {
     standard: {
       error: 'unauthorized_client',
       status: 403,
-      description:
-        'the client is in development and takes only test users of its own, or a test user of another app is signed in',
+      description: localized('client-in-development'),
     },
   },
 
   // The decision on the consent form (A1 rows 13 and 14)
-  form_from_another_site: unusableForm('came from another site'),
-  form_without_session: unusableForm('belongs to a session that has ended'),
-  form_forged: unusableForm('is invalid'),
+  form_from_another_site: unusableForm(localized('form-foreign')),
+  form_without_session: unusableForm(localized('form-of-ended-session')),
+  form_forged: unusableForm(localized('form-invalid')),
   form_incomplete: {
     rescode: 20007,
-    what: 'the form is incomplete',
-    standard: oauthInvalidRequest('the form is incomplete'),
+    what: localized('form-incomplete'),
+    standard: oauthInvalidRequest(localized('form-incomplete')),
   },
   form_decision_unknown: {
     rescode: 20007,
-    what: 'decision must be approve or refuse',
-    standard: oauthInvalidRequest('decision must be approve or refuse'),
+    what: localized('decision-values'),
+    standard: oauthInvalidRequest(localized('decision-values')),
   },
-  form_refused_before: unusableForm('was refused already'),
-  form_approved_before: unusableForm('was approved already, and what it allowed is now withdrawn'),
-  form_withdrawn_since: unusableForm('was approved already, and what it allowed has been withdrawn since'),
-  form_used_before: unusableForm('was used already'),
+  form_refused_before: unusableForm(localized('form-refused')),
+  form_approved_before: unusableForm(localized('form-now-withdrawn')),
+  form_withdrawn_since: unusableForm(localized('form-withdrawn-since')),
+  form_used_before: unusableForm(localized('form-used')),
   /** No answer reports it: the browser goes back to the app with `state` alone, and the audit log keeps the rescode. */
   user_refused: { rescode: 20019 },
 
@@ -174,7 +173,7 @@ export const OAUTH_FAILURES = {
     standard: {
       error: 'unsupported_grant_type',
       status: 400,
-      description: 'grant_type must be authorization_code or refresh_token',
+      description: localized('grant-type-values'),
     },
   },
   code_forged: INVALID_CODE,
@@ -186,7 +185,7 @@ export const OAUTH_FAILURES = {
   redirect_uri_differs: { rescode: 20012, standard: UNUSABLE_GRANT },
   state_differs: {
     rescode: 20007,
-    what: 'state differs from the one of the authorization request',
+    what: localized('state-differs'),
     standard: UNUSABLE_GRANT,
   },
   code_verifier_wrong: INVALID_GRANT,
@@ -200,11 +199,11 @@ export const OAUTH_FAILURES = {
   refresh_token_reused: INVALID_GRANT,
   refresh_answer_gone: INVALID_GRANT,
   refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
-  scope_beyond_grant: { rescode: 20008, standard: oauthInvalidScope('a scope goes beyond what was granted') },
-  no_scope_left: { rescode: 20004, standard: oauthInvalidScope('the client no longer has any of these scopes') },
+  scope_beyond_grant: { rescode: 20008, standard: oauthInvalidScope(localized('scope-beyond-grant')) },
+  no_scope_left: { rescode: 20004, standard: oauthInvalidScope(localized('no-scope-left')) },
 
   // Operators
-  grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },
+  grant_unknown: { rescode: 20007, status: 404, what: localized('no-grant') },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
 export const oauthFailure = failureFactory<keyof typeof OAUTH_FAILURES>(OAUTH_FAILURES)

@@ -158,7 +158,6 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
   return found
 }
 
-/** Whether the app still has a grant of the person. */
 export const hasLiveGrant = async (db: Db, person: UserRowKey, appKey: string): Promise<boolean> =>
   (
     await db.of(person.routingKey).listWithCustomPlan(

@@ -1,3 +1,4 @@
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -9,33 +10,18 @@ import {
   allowedAppsOf,
   countGrantsOfApp,
   countGrantsOfUser,
-  type Grant,
   grantsOfApp,
   grantsOfUser,
   type LiveGrants,
 } from './grant-store.ts'
 import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
-import {
-  type GrantFilter,
-  type GrantReference,
-  grantFilter,
-  grantReference,
-  type Withdrawal,
-  withdrawal,
-} from './wire.ts'
+import { grantFilter, grantReference, withdrawal } from './wire.ts'
 
 /** A page of the grants of one user or to one micro-app, newest first, revoked ones too. */
-export const listGrants = operation(
-  grantFilter,
-  async ({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> => {
-    const { app_key, cid = 0, user_id = '', ...page } = filter
-    const { rows, next } =
-      app_key === undefined
-        ? await grantsOfUser(db, { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }, page)
-        : await grantsOfApp(db, app_key, page)
-    return { grants: rows, next }
-  },
-)
+export const listGrants = operation(grantFilter, ({ db }: Deps, { app_key, cid = 0, user_id = '', ...page }) => {
+  const person = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+  return pageNamed('grants', app_key === undefined ? grantsOfUser(db, person, page) : grantsOfApp(db, app_key, page))
+})
 
 /** Live grants of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
 export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } | UserKey): Promise<LiveGrants> => {
@@ -47,7 +33,7 @@ export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } |
 /** Revokes a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
 export const revokeGrantByOperator = operation(
   grantReference,
-  (deps: Deps, { cid, user_id: userId, grant_id: grantId }: GrantReference): Promise<void> =>
+  (deps: Deps, { cid, user_id: userId, grant_id: grantId }): Promise<void> =>
     endGrants(deps, { routingKey: routingKeyOf(cid, userId), cid, userId }, { grantId }, 'operator'),
 )
 
@@ -66,8 +52,7 @@ async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<Allowed
  */
 const withdraw = operation(
   withdrawal,
-  (deps: Deps, { app_key: appKey }: Withdrawal, person: UserRowKey): Promise<void> =>
-    endGrants(deps, person, { appKey }, 'user'),
+  (deps: Deps, { app_key: appKey }, person: UserRowKey): Promise<void> => endGrants(deps, person, { appKey }, 'user'),
 )
 
 /** What people do with their own grants. */

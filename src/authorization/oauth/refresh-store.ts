@@ -170,11 +170,7 @@ export async function rotateRefresh(db: Db, rotation: RefreshRotation): Promise<
 }
 
 /** Scopes of an access token, even if another process has written it a moment ago. */
-export const accessTokenScopes = (
-  db: Db,
-  routingKey: number,
-  accessHash: Buffer,
-): Promise<readonly string[] | undefined> =>
+export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer) =>
   db
     .of(routingKey)
     .maybeValue(
@@ -183,12 +179,7 @@ export const accessTokenScopes = (
     )
 
 /** Reads the row without a change. */
-export const findRefresh = (
-  db: Db,
-  routingKey: number,
-  refreshHash: Buffer,
-  appScopes: readonly string[],
-): Promise<FoundRefresh | undefined> =>
+export const findRefresh = (db: Db, routingKey: number, refreshHash: Buffer, appScopes: readonly string[]) =>
   db.of(routingKey).maybe(
     FoundRefresh,
     sql`select r.grant_id, r.rotated_at, ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)} as revoked_at,

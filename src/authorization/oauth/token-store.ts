@@ -15,8 +15,6 @@ const facts = z.object({
   /** When its grant was revoked. */
   revoked_at: z.date().nullable(),
 })
-/** What an issued token belongs to. */
-type TokenFacts = z.output<typeof facts>
 
 const TABLES = {
   'access token': sql.part`(select routing_key, grant_id, null::timestamptz as used_at, expires_at from access_token)`,
@@ -30,12 +28,7 @@ const TABLES = {
 const MAX_TOKENS = 20
 
 /** Tokens that could start with this prefix: they share the routing key and the second of their expiry. */
-const tokensWithPrefix = (
-  db: Db,
-  kind: keyof typeof TABLES,
-  routingKey: number,
-  expiresAt: Date,
-): Promise<TokenFacts[]> =>
+const tokensWithPrefix = (db: Db, kind: keyof typeof TABLES, routingKey: number, expiresAt: Date) =>
   db.of(routingKey).listWithCustomPlan(
     facts,
     sql`select g.grant_id, g.app_key, g.cid, g.user_id, g.scopes, t.used_at, ${GRANT_REVOKED_AT} as revoked_at
@@ -62,11 +55,7 @@ const ENDED_OF_GRANT = 1_000
  * them; the rest moves to ended_access_token. Rows that another process or the purge is deleting are left to it. Returns
  * how many tokens of both kinds each key had before. Planned each time: it is rare, and reads as many rows as the keys have.
  */
-export const endOldestAccessTokens = (
-  db: Db,
-  routingKeys: readonly number[],
-  most: number,
-): Promise<z.infer<typeof TokensOfKey>[]> =>
+export const endOldestAccessTokens = (db: Db, routingKeys: readonly number[], most: number) =>
   readByShard(
     db,
     routingKeys,
@@ -127,11 +116,7 @@ const beyondNewest = (table: Fragment, routingKeys: readonly number[], most: num
     from ${table} where routing_key = any (${routingKeys}::int[])) ranked
   where ordinal > ${most})`
 
-const endOldestInParts = (
-  shard: Db,
-  routingKeys: readonly number[],
-  most: number,
-): Promise<z.infer<typeof TokensOfKey>[]> =>
+const endOldestInParts = (shard: Db, routingKeys: readonly number[], most: number) =>
   shard.tx(async (tx) => {
     const [before, held] = await Promise.all([
       tx.listWithCustomPlan(
@@ -188,10 +173,7 @@ const wasEndedEarly = async (db: Db, { routingKey, hash }: EndedToken): Promise<
 }
 
 /** Once its app has revoked it too, the token is an unknown one. */
-export const forgetEndedToken = (
-  db: Db,
-  { routingKey, hash, appKey }: EndedToken & { readonly appKey: string },
-): Promise<number> =>
+export const forgetEndedToken = (db: Db, { routingKey, hash, appKey }: EndedToken & { readonly appKey: string }) =>
   db.of(routingKey).exec(
     sql`delete from ended_access_token e using user_grant g
         where e.routing_key = ${routingKey} and e.token_hash = ${hash}
@@ -247,6 +229,5 @@ const deletions: Batched<TokenToDelete, unknown> = {
         returning f.ordinal`,
 }
 
-/** Deletes an access token of this app; false if it is none. */
 export const deleteAccessToken = async (db: Db, token: TokenToDelete): Promise<boolean> =>
   (await db.of(token.routingKey).batch(deletions, token)).length > 0

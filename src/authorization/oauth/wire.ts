@@ -111,10 +111,7 @@ export const grantFilter = z
       if (user_id !== undefined) wrong('user_id', 'not-with-app-key')
     }
   })
-export type GrantFilter = z.output<typeof grantFilter>
 
 export const grantReference = userKey.extend({ grant_id: z.uuid(problem('must-be-grant-id')) })
-export type GrantReference = z.output<typeof grantReference>
 
 export const withdrawal = z.strictObject({ app_key: filterText(64) })
-export type Withdrawal = z.output<typeof withdrawal>

@@ -3,7 +3,8 @@ import { NamedFailure } from '../../platform/lib/failure.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { sendStandardFailure, standardFailureOf } from '../../platform/lib/web/oauth-response.ts'
-import { failurePage, localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
+import { failurePage, localeOfRequest, sendPage, textsFor } from '../../platform/lib/web/page.ts'
+import { worded } from '../../platform/lib/web/worded.ts'
 
 /** Failures of the standard dialect that are not sent to the client by way of the browser. */
 
@@ -16,7 +17,7 @@ export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, 
     rescode: failure.rescode,
     byApp: thrown instanceof NamedFailure && thrown.row.byApp,
     code: failure.error,
-    message: failure.description,
+    message: worded(failure.text, textsFor(request)),
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),
     busy: failure.status === 503,
     requestId: request.id,

@@ -4,6 +4,7 @@ import { failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { formPage } from '../../platform/lib/web/return-to.ts'
 import { countOwnChange, limitPages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import { isDeveloper } from '../teams/index.ts'
@@ -27,7 +28,7 @@ type Handler = (given: PersonRequest) => Promise<FastifyReply>
 
 /**
  * Makes a plugin one of pages of the account: forms of our own pages alone, failures as pages, and handlers that run for
- * whoever is signed in. Others are asked to sign in and come back to `page`.
+ * whoever is signed in. Others are asked to sign in, and come back to the page of the form, or to `page`.
  */
 export async function accountGuard(
   app: FastifyInstance,
@@ -45,10 +46,14 @@ export async function accountGuard(
   const formsEndOutside = provider !== null // at the provider, to sign in or out
   return (page, handler) => async (request, reply) => {
     const goTo = (path: string) => seeOther(reply, path)
-    const person = await findSession(deps, cookie.read(request))
+    const session = cookie.read(request)
+    const person = await findSession(deps, session)
     if (!person) {
-      const back = request.method === 'GET' ? request.url : page
-      return goTo(`/sign-in?return_to=${encodeURIComponent(back)}`)
+      const isGet = request.method === 'GET'
+      const back = isGet ? request.url : (formPage(request, config.PUBLIC_URL) ?? page)
+      const query = new URLSearchParams({ return_to: back })
+      if (session !== undefined || !isGet) query.set('ended', '1')
+      return goTo(`/sign-in?${query}`)
     }
     if (request.method === 'POST') await countOwnChange(deps, person)
     const shown = { name: person.name, avatarUrl: person.avatarUrl }

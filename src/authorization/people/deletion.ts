@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
-import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { recordByPerson } from '../../platform/audit/index.ts'
+import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { keysOfShard } from '../../platform/db/shards.ts'
 import { type Deps, inTransactionOf } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { ACCOUNT_MESSAGES, lockUser, routingKeyOf, type SignedIn } from '../account/index.ts'
 import * as store from './deletion-store.ts'
@@ -16,20 +17,15 @@ const DAYS_TO_THINK = 14
 const AT_ONCE = 100
 const ERASED_WITHIN_S = 60
 
-const recorded = (deps: Deps, { routingKey, cid, userId }: SignedIn, event: `user_${string}`): Promise<number> => {
-  const actor = asPerson(deps.actor, { cid, userId })
-  return recordAudit(deps, { event, actor, routingKey, cid, userId })
-}
-
 /** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inTransactionOf(deps, person.routingKey, async (inside, db) => {
     const { ACCOUNT_DELETION } = deps.config
-    if (ACCOUNT_DELETION === 'off') throw invalidRequest('accounts are not deleted here', { status: 404 })
+    if (ACCOUNT_DELETION === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
     const dueAt = ACCOUNT_DELETION === 'after-14-days' ? addSeconds(now, DAYS_TO_THINK * DAY_S) : null
     if (!(await lockUser(db, person)) || (await store.insertRequest(db, person, now, dueAt)) === 0) return
-    await recorded(inside, person, 'user_deletion_requested')
+    await recordByPerson(inside, person, 'user_deletion_requested')
     await ACCOUNT_MESSAGES.tell(inside, person, 'deletion_requested')
   })
 
@@ -38,7 +34,7 @@ export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inTransactionOf(deps, person.routingKey, async (inside, db) => {
     await lockUser(db, person) // whoever is being erased by now is erased
     if ((await store.deleteRequest(db, person)) === 0) return
-    await recorded(inside, person, 'user_deletion_cancelled')
+    await recordByPerson(inside, person, 'user_deletion_cancelled')
   })
 
 export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.DeletionRequest | undefined> =>
@@ -47,15 +43,8 @@ export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.Deleti
 const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
 /** A page of those who asked for the deletion of their account, oldest first. */
-export const listDeletionRequests = operation(
-  deletionFilter,
-  async (
-    { db }: Deps,
-    page: z.output<typeof deletionFilter>,
-  ): Promise<{ requests: store.DeletionRequest[]; next: string | null }> => {
-    const { rows, next } = await store.listRequests(db, page)
-    return { requests: rows, next }
-  },
+export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, page) =>
+  pageNamed('requests', store.listRequests(db, page)),
 )
 
 /**

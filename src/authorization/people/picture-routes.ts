@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { hasBody } from '../../platform/lib/web/read-body.ts'
 import { invalidRequest, noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, isFileTooLarge } from '../../platform/lib/web/upload.ts'
@@ -55,7 +56,7 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
   app.addHook('onRequest', async (request: FastifyRequest) => {
     if (!hasBody(request)) return
     if (!MULTIPART.test(request.headers['content-type'] ?? ''))
-      throw invalidRequest('the form has no file', { status: 415 })
+      throw invalidRequest(localized('no-file'), { status: 415 })
     announcedBytes(request, FORM_LIMIT)
   })
 
@@ -69,7 +70,7 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
     UPLOAD,
     forPerson(PROFILE, async ({ request, person, deps: acting, goTo }) => {
       if (!OWN_PROFILE.editable(deps).includes('avatar'))
-        throw invalidRequest('this is not changed here', { status: 404 })
+        throw invalidRequest(localized('not-changed-here'), { status: 404 })
       const file = await uploadedFile(request)
       if (file === 'too large') return goTo(`${PROFILE}?refused=large`)
       const saved = file !== undefined && (await OWN_PROFILE.picture.set(acting, person, file))

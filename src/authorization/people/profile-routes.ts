@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { OWN_PROFILE, type SignedIn, STEP_UP } from '../account/index.ts'
@@ -36,7 +37,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   async function ownProfile(person: SignedIn) {
     const found = await OWN_PROFILE.show(deps, person)
-    if (!found) throw invalidRequest('no such user', { status: 404 })
+    if (!found) throw invalidRequest(localized('no-user'), { status: 404 })
     return found
   }
 
@@ -90,7 +91,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       forPerson(PROFILE, async (given) => {
         const { request, reply, person, deps: acting, goTo } = given
         if (!OWN_PROFILE.editable(deps).includes(kind))
-          throw invalidRequest('this is not changed here', { status: 404 })
+          throw invalidRequest(localized('not-changed-here'), { status: 404 })
         if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, PROFILE, true)
         const t = textsFor(request)
         const form = OWN_PROFILE.ask.input.safeParse({ ...Object(request.body), kind })
@@ -111,7 +112,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       forPerson(PROFILE, async (given) => {
         const { request, reply, person, deps: acting, goTo } = given
         if (!OWN_PROFILE.editable(deps).includes(kind))
-          throw invalidRequest('this is not changed here', { status: 404 })
+          throw invalidRequest(localized('not-changed-here'), { status: 404 })
         if (!(await STEP_UP.isFresh(deps, person))) return STEP_UP.ask(reply, PROFILE, true)
         const form = OWN_PROFILE.confirm.input.safeParse({ ...Object(request.body), kind })
         const confirmed = form.success ? await OWN_PROFILE.confirm(acting, form.data, person) : 'wrong'

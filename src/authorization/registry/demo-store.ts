@@ -36,7 +36,6 @@ const deleteDemoApps = (db: Db): Promise<number> => db.exec(sql`delete from micr
 
 /** What the demo does with its micro-apps. */
 export const DEMO_APPS = {
-  /** Whether there are micro-apps at all, or this one. */
   hasRows: hasMicroApp,
   mark: markDemoApps,
   findActive,

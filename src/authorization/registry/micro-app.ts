@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
@@ -24,14 +25,15 @@ import {
   givenMicroApp,
   type MicroApp,
   type MicroAppChanges,
-  type MicroAppFilter,
   microAppChanges,
   microAppFilter,
   type NewMicroApp,
   withPkceInA1,
 } from './wire.ts'
 
-export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
+export const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
+
+export const newAppKey = (): string => randomBytes(12).toString('hex')
 
 const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
@@ -52,7 +54,7 @@ export const createMicroApp = operation(
     input: NewMicroApp,
     { secret: given = generateSecret('ghas'), stage = 'live' }: Origin = {},
   ): Promise<MicroApp & { app_secret: string | null; webhook_secret?: string }> => {
-    const app = { ...input, stage, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const app = { ...input, stage, app_key: input.app_key ?? newAppKey() }
     const now = deps.clock.now()
     const secret = hasSecret(app) ? given : null
     const first = secret === null ? null : newSecret(deps.keys, secret, now)
@@ -70,12 +72,8 @@ export const createMicroApp = operation(
 )
 
 /** A page of the apps that the filter asks for, oldest first. */
-export const listMicroApps = operation(
-  microAppFilter,
-  async (deps: Deps, filter: MicroAppFilter): Promise<{ apps: MicroApp[]; next: string | null }> => {
-    const { rows, next } = await appsOf(deps.db, filter)
-    return { apps: rows, next }
-  },
+export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
+  pageNamed('apps', appsOf(deps.db, filter)),
 )
 
 /** Origins that apps have registered for calls of browsers. */
@@ -148,7 +146,7 @@ export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
     changed: await store.setValidFrom(db, appKey, now),
   }))
 
-const noWebhook = (): RescodeError => invalidRequest('that app has no webhook', { status: 404 })
+const noWebhook = (): RescodeError => invalidRequest(localized('no-app-webhook'), { status: 404 })
 
 /** A new secret for the app's webhook, shown this once; for `overlap_s` seconds more each call has both signatures. */
 export async function rotateAppWebhookSecret(

@@ -183,12 +183,7 @@ export const rehashSecret = (db: Db, { appKey, hash, rehashed, hashedWith }: Reh
 const unused = z.object({ total: z.number(), app_keys: z.array(z.string()) })
 
 /** app_secrets that work and that SECRET_KEY has not hashed; of their apps `named` at most are named. */
-export const secretsOfOldKeys = (
-  db: Db,
-  { newest }: Keys,
-  now: Date,
-  named: number,
-): Promise<z.output<typeof unused>> =>
+export const secretsOfOldKeys = (db: Db, { newest }: Keys, now: Date, named: number) =>
   db.one(
     unused,
     sql`with old as (

@@ -13,7 +13,6 @@ const webhook = z.object({
 /** A sealed secret that was moved to another row must not open there; it does in the other column of its row. */
 export const webhookSecretContext = (appKey: string): string => `webhook_secret of app ${appKey}`
 
-/** Undefined for an app without a webhook. */
 export const findWebhook = (db: Db, appKey: string, now: Date): Promise<z.output<typeof webhook> | undefined> =>
   db.maybe(
     webhook,

@@ -9,7 +9,6 @@ export interface WebhookOfApp {
   readonly secrets: readonly string[]
 }
 
-/** Undefined for an app without one. */
 export async function findWebhookOfApp({ db, keys, clock }: Deps, appKey: string): Promise<WebhookOfApp | undefined> {
   const found = await store.findWebhook(db, appKey, clock.now())
   if (!found) return undefined

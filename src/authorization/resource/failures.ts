@@ -1,16 +1,17 @@
 import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 
 /** Every way in which A4 and A5 refuse beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows a rescode. */
 
 const UNUSABLE_TOKEN: OAuthError = {
   error: 'invalid_token',
   status: 401,
-  description: 'the access token is invalid, expired or revoked',
+  description: localized('token-unusable'),
 }
 const INSUFFICIENT_SCOPE: OAuthError = {
   error: 'insufficient_scope',
   status: 403,
-  description: 'the access token does not hold the scope',
+  description: localized('token-lacks-scope'),
 }
 
 const INVALID_TOKEN: FailureRow = { rescode: 20009, standard: UNUSABLE_TOKEN }

@@ -23,7 +23,6 @@ const whose = z.object({
 const FoundAccessToken = whose.extend({ token_holds: z.boolean(), app_holds: z.boolean().nullable() })
 export type FoundAccessToken = z.infer<typeof FoundAccessToken>
 
-/** A token and the scope that it is used for. */
 export interface TokenUse {
   readonly routingKey: number
   readonly hash: Buffer

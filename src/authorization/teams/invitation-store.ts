@@ -95,10 +95,5 @@ export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<
         where i.link_id = ${linkId} and i.mail_state <> 'sent' and i.expires_at > ${now}`,
   )
 
-export const setMailState = (
-  db: Db,
-  linkId: string,
-  state: (typeof MAIL_STATES)[number],
-  error: string | null,
-): Promise<number> =>
+export const setMailState = (db: Db, linkId: string, state: (typeof MAIL_STATES)[number], error: string | null) =>
   db.exec(sql`update team_invitation set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

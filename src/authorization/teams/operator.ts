@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
@@ -18,10 +19,7 @@ import { newTeam, newTeamOf, type TeamFilter, teamFilter } from './wire.ts'
 /** The team by its id, or by its name where no other has it. */
 const givenApp = oneApp.extend({ team_id: newTeam.shape.name })
 
-async function listTeams({ db }: Deps, filter: TeamFilter) {
-  const { rows, next } = await store.listTeams(db, filter)
-  return { teams: rows, next }
-}
+const listTeams = ({ db }: Deps, filter: TeamFilter) => pageNamed('teams', store.listTeams(db, filter))
 
 /** A team whose owner is invited by mail. */
 const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
@@ -54,6 +52,14 @@ async function teamOf(db: Db, given: string): Promise<string> {
 }
 
 type Change = OutputOf<typeof showRequest>['changes'][number]
+
+/** Which team has the app; null: operators alone. */
+export const teamOfApp = async (
+  { db }: Deps,
+  { app_key }: z.output<typeof oneApp>,
+): Promise<{ team: string | null }> => ({
+  team: (await store.teamOfApp(db, app_key)) ?? null,
+})
 
 /** What operators do with the teams of developers. */
 export const TEAM_ACTIONS = [

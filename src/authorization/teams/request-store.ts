@@ -40,12 +40,7 @@ interface NewRequest {
 }
 
 /** 0 where one is open already. */
-export const insertRequest = (
-  db: Db,
-  { requestId, appKey, kind, basedOn }: NewRequest,
-  asked: AppFields,
-  now: Date,
-): Promise<number> =>
+export const insertRequest = (db: Db, { requestId, appKey, kind, basedOn }: NewRequest, asked: AppFields, now: Date) =>
   db.exec(
     sql`insert into app_request (request_id, app_key, kind, asked, state, asked_at, based_on)
         values (${requestId}, ${appKey}, ${kind}, ${JSON.stringify(asked)}::jsonb, 'open', ${now}, ${basedOn})

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { InvalidInput, operation, parseInput } from '../../platform/lib/json/input.ts'
@@ -16,7 +17,7 @@ import * as apps from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
-import { type AppFields, appFields, keptTeamFields, type RequestFilter, remark, requestFilter } from './wire.ts'
+import { type AppFields, appFields, keptTeamFields, remark, requestFilter } from './wire.ts'
 
 /** What a team asks operators for. What is in force stays until they have decided. */
 
@@ -96,12 +97,11 @@ export const APP_REQUESTS = {
 export const oneRequest = z.strictObject({ request_id: z.string() })
 type OneRequest = z.output<typeof oneRequest>
 
-const noSuchRequest = () => invalidRequest('no such request', { status: 404 })
+const noSuchRequest = () => invalidRequest(localized('no-request'), { status: 404 })
 
-export const listRequests = operation(requestFilter, async ({ db }: Deps, filter: RequestFilter) => {
-  const { rows, next } = await store.listRequests(db, filter)
-  return { requests: rows, next }
-})
+export const listRequests = operation(requestFilter, ({ db }: Deps, filter) =>
+  pageNamed('requests', store.listRequests(db, filter)),
+)
 
 /** A request with what is in force now: `changes` has each field that would become another. */
 export async function showRequest(deps: Deps, { request_id }: OneRequest) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { asPerson, recordAudit } from '../../platform/audit/index.ts'
+import { asPerson, recordAudit, recordByPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
@@ -48,11 +48,8 @@ export const becomeDeveloper = <Done>(
   inTransaction(deps, async (inside, db) => {
     if (person.testOf !== null) throw new TeamRefusal('test_user')
     if (!(await lockUser(db, person))) throw notFound()
-    if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0) {
-      const { routingKey, cid, userId } = person
-      const actor = asPerson(deps.actor, person)
-      await recordAudit(inside, { event: 'developer_terms_accepted', actor, routingKey, cid, userId })
-    }
+    if ((await store.insertDeveloper(db, person, deps.clock.now())) > 0)
+      await recordByPerson(inside, person, 'developer_terms_accepted')
     return work(inside)
   })
 
@@ -68,7 +65,7 @@ async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<s
 /** A further team of a developer, who owns it. */
 export const createTeam = operation(
   newTeam,
-  (deps: Deps, { name }: { readonly name: string }, person: UserRowKey): Promise<string> =>
+  (deps: Deps, { name }, person: UserRowKey): Promise<string> =>
     inTransaction(deps, async (inside, db) => {
       if (!(await lockUser(db, person))) throw notFound()
       // Two requests at once are counted one after the other.

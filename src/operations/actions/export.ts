@@ -18,7 +18,6 @@ const MOST = { rows: 100_000, pages: 1_000 } as const
 /** A page of the list: what stands in `page` besides its filters. */
 type Read = (page: Readonly<Record<string, string>>) => Promise<Values>
 
-/** For whom and when it is shown. */
 interface Shown {
   readonly t: Translate
   readonly now: Date

@@ -36,7 +36,6 @@ export const isCounts = (value: unknown): value is Readonly<Record<string, numbe
   Object.values(value).length > 0 &&
   Object.values(value).every((amount) => typeof amount === 'number')
 
-/** The record in an output, and the rest of the output. */
 export function recordIn(name: string | undefined, output: Values): readonly [record: Values, beside: Values] {
   if (name === undefined) return [output, {}]
   const { [name]: record, ...beside } = output

@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json'
 import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { type FailureAnswer, RescodeError } from '../../platform/lib/web/rescode.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 import { aligned, printableJson, printableLines } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
@@ -33,7 +33,7 @@ export function reportFailure({ stderr }: Terminal, error: unknown, json: boolea
 // PostgreSQL, appendix A: undefined_table, undefined_column.
 const OLD_SCHEMA = new Set(['42P01', '42703'])
 
-const whatIsWrong = ({ failure, message }: FailureAnswer): string => failure.what ?? message
+const whatIsWrong = ({ failure, message }: FailureAnswer): string => String(failure.what ?? message)
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

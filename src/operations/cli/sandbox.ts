@@ -95,7 +95,7 @@ const input = z
   })
 
 /** `gatehouse sandbox contacts`: shows the partner's contacts, which acceptance needs, after setting those given. */
-export function contactsCommand(sandbox: Command, context: CliContext): void {
+function contactsCommand(sandbox: Command, context: CliContext): void {
   const command = sandbox
     .command('contacts')
     .description('contacts notified when a run passes; acceptance needs both. Sets those given')

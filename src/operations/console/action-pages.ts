@@ -23,7 +23,7 @@ import {
   titleOf,
 } from './placed.ts'
 import { partsWithChanges, withChanges } from './record-parts.ts'
-import { hrefOf, link, text } from './texts.ts'
+import { hrefOf, link, text, titled } from './texts.ts'
 
 /** What a section shows that follows from no action. */
 interface Own {
@@ -97,7 +97,6 @@ function listPage(places: Places, list: Placed): ListPage {
   }
 }
 
-/** What the address of a list asks for. */
 function askedOf(list: Placed, context: PageContext): Values {
   const said = Object.entries(context.fields).filter(([name]) => mayGive(list, name, context.role))
   return { ...given(fieldsFor(list, context.role), Object.fromEntries(said)), ...keysIn(list, context) }
@@ -117,7 +116,6 @@ const hiddenField = (name: string, { fields }: PageContext): Field => ({
   ...{ name, label: '', kind: 'hidden', value: fields[name] ?? '' },
 })
 
-/** A link to a list, or to the page of a record. */
 const pageLink = (page: Placed, record: Values, { t }: PageContext): ActionLink => ({
   operation: page.operation,
   href: addressOf(page, page.path, record),
@@ -133,7 +131,12 @@ function besideOf(places: Places, list: Placed, context: PageContext): ActionLin
   )
   return [
     ...(above
-      ? [{ ...pageLink(above, keys, context), text: `${context.t(titleOf(above))}: ${Object.values(keys).join('/')}` }]
+      ? [
+          {
+            ...pageLink(above, keys, context),
+            text: titled(context.t(titleOf(above)), Object.values(keys).join('/'), context.t),
+          },
+        ]
       : []),
     ...others.map((other) => pageLink(other, {}, context)),
   ].map((shown) => ({ ...shown, isSecond: true }))
@@ -181,7 +184,7 @@ async function readRecord(
     .map(({ text: name, href }) => link(name, href))
   const { facts, tables, texts } = partsWithChanges(places, detail, { ...record, ...beside }, context)
   return {
-    title: `${t(titleOf(detail))}: ${String(nameIn(record) ?? Object.values(keys).join('/'))}`,
+    title: titled(t(titleOf(detail)), String(nameIn(record) ?? Object.values(keys).join('/')), t),
     ...(detail.elevated?.page ? { notice: t('console.masked') } : {}),
     facts: [...facts, ...(seeAlso.length > 0 ? [{ name: t('console.field.more'), cells: seeAlso }] : [])],
     tables: [...tables, ...(await moreTables(context, record))],

@@ -61,7 +61,6 @@ const changesIn = (before: Values, after: Values): string[] =>
     (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
   )
 
-/** What a column shows of a row. */
 export const cellIn = (column: Column<object>, row: Values, t: Translate, now: Date): Cell => {
   const [tone, page] = [column.tone?.(row), column.page?.(row)]
   const cell = cellFor(column.name, cellOf(column, row, t, now), t)

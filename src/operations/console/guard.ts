@@ -11,7 +11,8 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { localPath } from '../../platform/lib/web/return-to.ts'
+import { formPage, localPath } from '../../platform/lib/web/return-to.ts'
+import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
@@ -61,7 +62,8 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
     const operator = await findConsoleSession(deps, session)
     const isGet = request.method === 'GET'
     if (!operator) {
-      const query = new URLSearchParams({ return_to: isGet ? request.url : HOME })
+      const page = isGet ? request.url : formPage(request, deps.config.PUBLIC_URL)
+      const query = new URLSearchParams({ return_to: page ?? HOME })
       if (session !== undefined || !isGet) query.set('ended', '1')
       return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
     }
@@ -147,7 +149,7 @@ export async function sendConsoleError(
   const status = Math.min(error.status(true), 500) // 503 reads the same
   return sendConsolePage(request, reply, 'console/error', {
     status,
-    message: error.message,
+    message: trafficTexts(localeOfRequest(request)).reason(error.text),
     wait,
     requestId: request.id,
   })

@@ -1,18 +1,21 @@
 import { listAudit } from '../../platform/audit/index.ts'
+import { partsOf } from '../../platform/lib/action.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { certificatesEndingSoon, listBreakers } from '../../ticketing/partner-reach/index.ts'
 import { showPartner } from '../../ticketing/partners/index.ts'
+import { actionOf, rowsIn } from '../actions/index.ts'
 import { jobCounts } from '../jobs/index.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
 import { chartsOf, spanLinks, spanOf, worstOf } from './history.ts'
 import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
-import { at, count, link, text, withTime } from './texts.ts'
+import { perform } from './placed.ts'
+import { at, count, hrefOf, link, text, withTime } from './texts.ts'
 
-/** What needs attention now: jobs, partners that do not answer, certificates that end, and who fails most. */
+/** What needs attention now: decisions, jobs, partners that do not answer, certificates that end, and who fails most. */
 
 const HOUR_S = 3_600
 /** A job that has waited longer is behind. */
@@ -24,7 +27,8 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
   const { deps, t, role } = context
   const now = deps.clock.now()
   const span = spanOf(context)
-  const [jobs, charts, worst, waiting, certificates, refused] = await Promise.all([
+  const [decisions, jobs, charts, worst, waiting, certificates, refused] = await Promise.all([
+    Promise.all(DECISIONS.map((queue) => waitingIn(queue, context))),
     jobCounts(deps),
     chartsOf(context, gather, span),
     worstOf(context, span),
@@ -36,6 +40,7 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
   const jobsLink = (query: string, value: number): Cell =>
     mayDo(role, 'GET /jobs') ? link(count(value), `${at('jobs')}${query}`) : text(count(value))
   const facts: Fact[] = [
+    ...decisions.flat(),
     {
       name: t('console.home.database'),
       cells: [{ text: t('console.home.answers'), tone: 'good' }],
@@ -69,6 +74,31 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
 }
 
 const MAX_COUNTED = 100
+
+/** Lists of what operators are to decide, the longest waiting first, and since when each waits. */
+const DECISIONS = [
+  { list: 'GET /app-requests', since: 'asked_at' },
+  { list: 'GET /users/deletion-requests', since: 'requested_at' },
+] as const
+
+async function waitingIn({ list, since }: (typeof DECISIONS)[number], context: PageContext): Promise<Fact[]> {
+  const { t, role } = context
+  if (!mayDo(role, list)) return []
+  const action = actionOf(list)
+  const output = await perform(action, context, { limit: MAX_COUNTED })
+  const rows = rowsIn(output, action.list?.rows ?? '')
+  const [first] = rows.map((row) => row[since])
+  const many = `${count(rows.length)}${output.next ? '+' : ''}`
+  return [
+    {
+      name: t(`action.${action.id}`),
+      cells: [
+        { ...link(many, hrefOf([partsOf(list).path])), tone: rows.length > 0 ? 'warn' : 'good' },
+        ...(first instanceof Date ? [withTime(t('console.home.since', { since: '\n' }), first)] : []),
+      ],
+    },
+  ]
+}
 
 /** Whose sign-ins: the beginning of their events, and their text. */
 const SIGN_INS = [

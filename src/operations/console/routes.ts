@@ -6,8 +6,8 @@ import { sendDownload } from '../../platform/lib/web/download.ts'
 import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
 import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
-import { noSuchPath, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
-import { type ShownProblem, shownProblems } from '../../platform/lib/web/worded.ts'
+import { noSuchPath, type Problem, RescodeError } from '../../platform/lib/web/rescode.ts'
+import { shownProblems } from '../../platform/lib/web/worded.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
@@ -19,6 +19,7 @@ import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Se
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
+import { titled } from './texts.ts'
 import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
@@ -146,23 +147,26 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
 
 function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, form: FormPage): void {
   const onRequest = rolesOnly(form.operation)
-  const confirm = async (request: FastifyRequest, reply: FastifyReply, error?: unknown) => {
-    const context = { ...contextOf(request), ...(error instanceof StaleForm ? { fields: {} } : {}) }
+  const confirm = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    context: PageContext,
+    problems: readonly Problem[] = [],
+  ) => {
     const { about, says, facts = [], fields = [], back, others = [] } = await form.confirm(context)
-    const problems = problemsOf(error, context, fields) ?? []
     const shown = {
-      title: about === undefined ? context.t(form.title) : `${context.t(form.title)}: ${about}`,
+      title: about === undefined ? context.t(form.title) : titled(context.t(form.title), about, context.t),
       button: context.t(form.button ?? form.title),
       isDangerous: form.isDangerous === true,
       says,
       facts,
       fields: fields.map((field) => ({
         ...field,
-        value: shownValue(field, context),
+        value: shownValue(field, context, problems.length > 0),
       })),
       back,
       others: allowedTo(context, others),
-      problems,
+      problems: shownProblems(problems, context.t, labelAmong(fields)),
       action: request.url,
       mark: formMark(deps, whoIs(request)),
     }
@@ -170,7 +174,7 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
     return sendConsolePage(request, reply, 'console/confirm', shown, { section: section.id, query })
   }
 
-  app.get(form.path, { onRequest }, (request, reply) => confirm(request, reply))
+  app.get(form.path, { onRequest }, (request, reply) => confirm(request, reply, contextOf(request)))
 
   app.post(form.path, { onRequest }, async (request, reply) => {
     const context = contextOf(request, form.exactly?.())
@@ -185,8 +189,10 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
       }
       return doneAt(reply, back)
     } catch (error) {
-      if (!problemsOf(error, context, [])) throw error
-      return confirm(request, reply.code(400), error)
+      const problems = problemsOf(error, context)
+      if (!problems) throw error
+      const shown = error instanceof StaleForm ? { ...context, fields: {} } : context
+      return confirm(request, reply.code(400), shown, problems)
     }
   })
 }
@@ -194,18 +200,19 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
   seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
-/** What was typed before; a hidden field always has the page's present value. */
-function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
+/** What was typed before; a hidden field always has the page's present value, and nothing stands for boxes without a mark. */
+function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext, wasTyped: boolean): string {
   if (kind === 'password') return ''
+  if (kind === 'several' && wasTyped && Object.keys(fields).length > 0) return fields[name] ?? ''
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
 const labelAmong = (fields: readonly Field[]) => (name: string) => fields.find((field) => field.name === name)?.label
 
-/** Problems that the operator can fix; the page shows them above its form. Refusals are in the reader's language. */
-function problemsOf(error: unknown, { t, locale }: PageContext, fields: readonly Field[]): ShownProblem[] | undefined {
-  if (error instanceof InvalidInput) return shownProblems(error.problems, t, labelAmong(fields))
+/** Problems that the operator can fix; the page shows them above its form. */
+function problemsOf(error: unknown, { locale }: PageContext): readonly Problem[] | undefined {
+  if (error instanceof InvalidInput) return error.problems
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
-  if (error instanceof RefusedRequest) return [{ label: '', problem: trafficTexts(locale).reason(error.describe) }]
-  return [{ label: '', problem: error.message, isEnglish: true }]
+  const { text, failure } = error
+  return [{ field: 'body', problem: trafficTexts(locale).reason(failure.what ?? text) }]
 }

@@ -1,8 +1,7 @@
 import { isBigint } from '../../platform/db/page.ts'
-import type { PageAddress } from '../../platform/lib/action.ts'
+import { type PageAddress, partsOf } from '../../platform/lib/action.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { showOrder } from '../../ticketing/orders/index.ts'
 import { actionOf, rowsIn, type Values } from '../actions/index.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { tableOf } from './action-values.ts'
@@ -30,13 +29,49 @@ const LONGEST = 128
 
 type Finder = (context: PageContext, query: string) => Promise<readonly { kind: string; link: Cell }[]>
 
-const orderById: Finder = async ({ deps, t }, query) => {
-  if (!isBigint(query)) return []
-  const found = await showOrder(deps, BigInt(query)).catch((error: unknown) => {
-    if (error instanceof RescodeError) return undefined
-    throw error
-  })
-  return found ? [{ kind: t('console.search.order'), link: link(query, at('orders', query)) }] : []
+interface ById {
+  readonly record: string
+  readonly kind: string
+  /** What of the query names one; undefined where it cannot. */
+  readonly keys: (query: string) => Values | undefined
+  readonly page: string
+}
+
+const numbered =
+  (name: string) =>
+  (query: string): Values | undefined =>
+    isBigint(query) ? { [name]: query } : undefined
+
+function userKeys(query: string): Values | undefined {
+  const [, cid, user_id] = /^(\d{1,9})\/(.+)$/s.exec(query) ?? []
+  return user_id === undefined ? undefined : { cid: Number(cid), user_id }
+}
+
+/** Records that lists and the audit log name by their id. */
+const BY_ID: readonly ById[] = [
+  {
+    record: 'GET /orders/:order_id',
+    kind: 'console.search.order',
+    keys: numbered('order_id'),
+    page: '/orders/:order_id',
+  },
+  {
+    record: 'GET /partners/:partner_id',
+    kind: 'console.search.partner',
+    keys: numbered('partner_id'),
+    page: '/partners/:partner_id',
+  },
+  { record: 'GET /users/:cid/:user_id', kind: 'console.search.user', keys: userKeys, page: '/users/user' },
+]
+
+const finderById = ({ record, kind, keys, page }: ById): Finder => {
+  const action = actionOf(record)
+  return async (context, query) => {
+    const found = keys(query)
+    if (!found) return []
+    await perform(action, context, found)
+    return [{ kind: context.t(kind), link: link(query, hrefOf([page, found])) }]
+  }
 }
 
 interface Known {
@@ -85,11 +120,11 @@ const finderOf = ({ list, kind, name, page }: Known, field: string): Finder => {
   const action = actionOf(list)
   return async (context, query) => {
     if (!mayGive(action, field, context.role)) return []
+    const { t } = context
     const output = await perform(action, context, { [field]: query, limit: MAX_FOUND })
-    return rowsIn(output, action.list?.rows ?? '').map((row) => ({
-      kind: context.t(kind),
-      link: link(String(name(row)), hrefOf(page(row))),
-    }))
+    const found = rowsIn(output, action.list?.rows ?? '').map((row) => link(String(name(row)), hrefOf(page(row))))
+    const all = link(t('console.search.all'), hrefOf([partsOf(list).path, { [field]: query }]))
+    return [...found, ...(output.next ? [all] : [])].map((link) => ({ kind: t(kind), link }))
   }
 }
 
@@ -100,11 +135,11 @@ const request: Finder = async (context, query) => {
 
 const ALL: readonly Finder[] = [
   request,
-  orderById,
+  ...BY_ID.map(finderById),
   ...KNOWN.flatMap((known) => known.by.map((field) => finderOf(known, field))),
 ]
 
-/** At most five of a kind, by the beginning of what each is known by. */
+/** At most five of a kind, by the beginning of what each is known by; its list has the others. */
 export async function searchFor(context: PageContext): Promise<Found> {
   const query = (context.fields.q ?? '').slice(0, LONGEST)
   if (query === '') return { query, found: [], tables: [] }

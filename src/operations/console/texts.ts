@@ -31,6 +31,9 @@ export function stateCell(state: string, t: Translate): Cell {
   return role ? { text: t(`${role}.${state}`), tone: 'plain' } : { text: state }
 }
 
+/** What is shown, and of what: `Order: 15`. */
+export const titled = (what: string, name: string, t: Translate): string => t('console.titled', { what, name })
+
 export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })
 export const link = (value: string, href: string): Cell => ({ text: value, href })

@@ -89,10 +89,7 @@ export interface Explained extends ExplainedRequest {
 }
 
 const nothingKnown = (about: string) => {
-  const elsewhere = 'to search the audit log: gatehouse audit list --request-id <id>'
-  return invalidRequest(`no record of ${about}: only refused requests are kept, for 30 days; ${elsewhere}`, {
-    status: 404,
-  })
+  return invalidRequest(localized('no-record', { about }), { status: 404 })
 }
 
 const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])

@@ -29,7 +29,7 @@ export type JobFilter = z.output<typeof jobFilter>
 export const oneJob = z.strictObject({ job_id: z.string().regex(/^\d{1,18}$/, problem('must-be-job-id')) })
 export type OneJob = z.output<typeof oneJob>
 
-const noSuchJob = (jobId: string): RescodeError => invalidRequest(`job ${jobId} does not exist`, { status: 404 })
+const noSuchJob = (jobId: string): RescodeError => invalidRequest(localized('no-job', { job: jobId }), { status: 404 })
 
 /** A page of the unfinished jobs, newest first; with `failed` only those that failed permanently. */
 export async function listJobs(

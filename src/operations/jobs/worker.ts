@@ -4,7 +4,7 @@ import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 
 import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
 import { connectionSettings, openPool, openQueuePool } from '../../platform/db/pool.ts'
 import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
-import { isAway } from '../../platform/lib/database-errors.ts'
+import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import type { ServiceDeps } from './task.ts'
@@ -114,7 +114,7 @@ async function beginRunner(
   let holdsJobs = false
   const lostJob = new Promise<void>((resolve) => {
     events.on('worker:getJob:error', ({ error }) => {
-      if (!isAway(error)) return
+      if (!isAway(error) && !isUnanswered(error)) return
       holdsJobs = true
       resolve()
     })

@@ -43,12 +43,7 @@ const ranked = z.object({ subject: z.string(), ...counts })
 export type RankedActivity = z.output<typeof ranked>
 
 /** Apps or partners with the most refused or failed requests since then, the worst first. */
-export const worstSince = (
-  db: Db,
-  kinds: readonly ActivityKind[],
-  since: Date,
-  limit: number,
-): Promise<RankedActivity[]> =>
+export const worstSince = (db: Db, kinds: readonly ActivityKind[], since: Date, limit: number) =>
   db.listWithCustomPlan(
     ranked,
     sql`select subject, sum(total) as total, sum(refused) as refused, sum(failed) as failed

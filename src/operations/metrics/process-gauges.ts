@@ -6,7 +6,6 @@ export interface ProcessGauges {
   readonly pool: () => { readonly total: number; readonly idle: number }
   /** Work that waits for a connection, by room. */
   readonly waiting: () => Readonly<Record<string, number>>
-  /** Partners whose circuit breaker is open or slow. */
   readonly breakers: () => { readonly open: number; readonly slow: number }
   /** Certificates of partners that end within 14 days. */
   readonly certificates: () => number

@@ -68,7 +68,6 @@ async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Pr
   return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
 }
 
-/** Ends the session of this cookie, if there is one. */
 export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
   const session = await findAdminTokenSession(deps, cookie)
   if (!session) return endOperatorSession(deps, cookie)

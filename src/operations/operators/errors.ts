@@ -3,8 +3,8 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import { invalidRequest, RefusedRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 
-export const noSuchOperator = (): RescodeError => invalidRequest('no such operator', { status: 404 })
-export const noSuchToken = (): RescodeError => invalidRequest('no such token of this operator', { status: 404 })
+export const noSuchOperator = (): RescodeError => invalidRequest(localized('no-operator'), { status: 404 })
+export const noSuchToken = (): RescodeError => invalidRequest(localized('no-token'), { status: 404 })
 
 export const nameTaken = (): InvalidInput => new InvalidInput([{ field: 'name', problem: localized('already-taken') }])
 
@@ -16,7 +16,7 @@ export const lastAdmin = (): RescodeError => new RefusedRequest(localized('last-
 /** The operator is authenticated, but may not do this. */
 export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeError =>
   new RescodeError(20003, {
-    message: `Request forbidden: ${operation} needs the role ${needed}; this operator is ${has}`,
+    message: localized('role-needed', { operation, needed, has }),
     detail: 'the role of the operator does not allow it',
   })
 
@@ -28,8 +28,7 @@ export const wrongBearer = (hasFirst: boolean): RescodeError =>
 
 export const foreignHost = (): RescodeError =>
   new RescodeError(20003, {
-    message:
-      'Request forbidden: the token of the demo is public; open this as http://localhost, not under another name',
+    message: localized('demo-token-public'),
     detail: 'a Host that is not this machine, with the ADMIN_TOKEN of the demo',
   })
 

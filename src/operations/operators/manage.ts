@@ -10,12 +10,10 @@ import { issueOperatorToken } from './token.ts'
 import { liveTokens } from './token-store.ts'
 import {
   type IssuedOperatorToken,
-  type NewOperator,
   newOperator,
   type OneOperator,
   type OperatorRow,
   oneOperator,
-  type RoleChange,
   roleChange,
   type ShownOperator,
 } from './wire.ts'
@@ -33,7 +31,7 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
 /** A new operator with a first token, which no later call can show again. A name in use is bad input (20007). */
 export const createOperator = operation(
   newOperator,
-  (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & IssuedOperatorToken> =>
+  (deps: Deps, { name, role, days }): Promise<ShownOperator & IssuedOperatorToken> =>
     inTransaction(deps, async (inside, db) => {
       const operator_id = randomUUID()
       if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
@@ -44,7 +42,7 @@ export const createOperator = operation(
 )
 
 /** The first operator of a database, where no service answers yet; undefined, and nothing is done, if there is one. */
-export const createFirstOperator = operation(newOperator, async (deps: Deps, input: NewOperator) =>
+export const createFirstOperator = operation(newOperator, async (deps: Deps, input) =>
   (await store.findOperators(deps.db)).length === 0 ? createOperator(deps, input) : undefined,
 )
 
@@ -61,10 +59,7 @@ async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<Sh
 }
 
 /** Throws 20007 (404) for an unknown name, as all below. */
-export const showOperator = operation(
-  oneOperator,
-  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name),
-)
+export const showOperator = operation(oneOperator, (deps: Deps, { name }): Promise<ShownOperator> => shown(deps, name))
 
 /** `change` returns what was before and is now; undefined if nothing changes. */
 const changeOperator = (
@@ -86,7 +81,7 @@ const changeOperator = (
 /** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
 export const setOperatorRole = operation(
   roleChange,
-  (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
+  (deps: Deps, { name, role }): Promise<ShownOperator> =>
     changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
       if (operator.role === role) return undefined
       await store.setRole(db, operator.operator_id, role)

@@ -55,12 +55,7 @@ interface AdminTokenSession {
   readonly mark: Buffer
 }
 
-export const insertAdminTokenSession = (
-  db: Db,
-  { hash, mark }: AdminTokenSession,
-  now: Date,
-  expiresAt: Date,
-): Promise<number> =>
+export const insertAdminTokenSession = (db: Db, { hash, mark }: AdminTokenSession, now: Date, expiresAt: Date) =>
   db.exec(
     sql`insert into first_operator_session (session_hash, token_mark, created_at, last_seen_at, expires_at)
         values (${hash}, ${mark}, ${now}, ${now}, ${expiresAt})`,

@@ -52,7 +52,6 @@ export async function findOperatorSession(deps: Deps, cookie: string | undefined
   return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
 }
 
-/** Ends the session of this cookie, if there is one. */
 export async function endOperatorSession(deps: Deps, cookie: string | undefined): Promise<void> {
   const session = await findOperatorSession(deps, cookie)
   if (!session) return

@@ -9,7 +9,7 @@ import { noSuchOperator } from './errors.ts'
 import { endOperatorSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { operatorLimits, spendCode } from './totp.ts'
-import { type NewPassword, newPassword } from './wire.ts'
+import { newPassword } from './wire.ts'
 
 export interface OperatorSignIn extends SignInBrowser {
   readonly name: string
@@ -76,7 +76,7 @@ export const recordFailure = (
 /** Sets a password and ends the operator's sessions. */
 export const setOperatorPassword = operation(
   newPassword,
-  async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
+  async (deps: Deps, { name, password }): Promise<{ name: string }> => {
     await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return inTransaction(deps, async (inside, db) => {

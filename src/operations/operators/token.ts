@@ -12,15 +12,7 @@ import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
 import { refuseWithoutAdmin } from './last-admin.ts'
 import { lockOperator } from './store.ts'
 import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
-import {
-  ADMIN_TOKEN_NAME,
-  type IssuedOperatorToken,
-  type NewToken,
-  newToken,
-  type OneToken,
-  type OperatorRow,
-  oneToken,
-} from './wire.ts'
+import { ADMIN_TOKEN_NAME, type IssuedOperatorToken, newToken, type OperatorRow, oneToken } from './wire.ts'
 
 /** The last use of a token is written at most this often. */
 const TOUCH_EVERY_S = 60
@@ -81,7 +73,7 @@ export async function issueOperatorToken(
 /** A further token for an operator, of its role or a lower one. */
 export const newOperatorToken = operation(
   newToken,
-  (deps: Deps, { name, role, ...wanted }: NewToken): Promise<IssuedOperatorToken> =>
+  (deps: Deps, { name, role, ...wanted }): Promise<IssuedOperatorToken> =>
     inTransaction(deps, async (inside, db) => {
       const operator = await lockOperator(db, name)
       if (!operator) throw noSuchOperator()
@@ -93,7 +85,7 @@ export const newOperatorToken = operation(
 /** Revokes a token at once, except the last one with which an admin could sign in. */
 export const revokeOperatorToken = operation(
   oneToken,
-  (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
+  (deps: Deps, { name, token_id }): Promise<{ token_id: string }> =>
     deps.db.tx((db) =>
       refuseWithoutAdmin(deps, db, async () => {
         const operator = await lockOperator(db, name)

@@ -10,7 +10,7 @@ import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
-import { type OneOperator, oneOperator } from './wire.ts'
+import { oneOperator } from './wire.ts'
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
@@ -115,7 +115,7 @@ export async function spendCode({ db, keys, clock }: Deps, of: store.Credential,
 /** Removes the authenticator of an operator who has lost it: the next sign-in adds a new one. */
 export const resetTotp = operation(
   oneOperator,
-  (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
+  (deps: Deps, { name }): Promise<{ name: string }> =>
     inTransaction(deps, async (inside, db) => {
       const operator = await store.lockOperator(db, name)
       if (!operator) throw noSuchOperator()

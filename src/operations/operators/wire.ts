@@ -26,7 +26,6 @@ const tokenName = z
 const DEFAULT_DAYS = 90
 
 export const newOperator = z.strictObject({ name: operatorName, role, days: days.default(DEFAULT_DAYS) })
-export type NewOperator = z.output<typeof newOperator>
 
 /** Names are ASCII (above); a form of another width that was typed means the same one. */
 export const typedName = z.string().trim().min(1).max(64).overwrite(normalName)
@@ -35,7 +34,6 @@ export const oneOperator = z.strictObject({ name: typedName })
 export type OneOperator = z.output<typeof oneOperator>
 
 export const roleChange = oneOperator.extend({ role })
-export type RoleChange = z.output<typeof roleChange>
 
 export const newToken = oneOperator.extend({
   token_name: tokenName.default('token'),
@@ -43,14 +41,11 @@ export const newToken = oneOperator.extend({
   role: role.optional(),
   days: days.default(DEFAULT_DAYS),
 })
-export type NewToken = z.output<typeof newToken>
 
 export const oneToken = oneOperator.extend({ token_id: z.uuid(problem('must-be-token-id')) })
-export type OneToken = z.output<typeof oneToken>
 
 /** Longer than for partners' members: an operator can do more harm. */
 export const newPassword = oneOperator.extend({ password: newPasswordOf(12).meta({ secret: true }) })
-export type NewPassword = z.output<typeof newPassword>
 
 export const operatorToken = z.object({
   token_id: z.string(),

@@ -10,6 +10,7 @@ import { type Db, placesOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { type Keys, reencryptSecret } from '../../platform/lib/crypto/keys.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { DEVICE_LIFETIME_S } from '../../platform/throttle/index.ts'
@@ -58,7 +59,7 @@ export interface ResealProgress {
  */
 export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
   const { db, clock, keys } = deps
-  if (keys.others.length === 0) throw invalidRequest('SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces')
+  if (keys.others.length === 0) throw invalidRequest(localized('no-old-keys'))
   await db.tx(async (tx) => {
     if (await replaceKey(tx, keys, clock.now()))
       await recordAudit({ ...deps, db: tx }, { event: 'secret_key_replaced' })

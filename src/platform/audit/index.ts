@@ -2,7 +2,7 @@
 
 export { exportAudit, listAudit } from './list.ts'
 export { AUDIT_ACTIONS } from './operator.ts'
-export { asPerson, recordAudit, recordIfOperator } from './record.ts'
+export { asPerson, recordAudit, recordByPerson, recordIfOperator } from './record.ts'
 export { SEAL_EVERY_MS, sealAudit } from './seal.ts'
 export { AUDIT_RETENTION, auditBetween } from './store.ts'
 export { verifyAudit } from './verify.ts'

@@ -6,7 +6,6 @@ import {
   type AuditCursor,
   type AuditExport,
   type AuditFilter,
-  type AuditPage,
   auditPage,
   cursorOf,
   type ShownEvent,
@@ -22,7 +21,7 @@ export interface AuditAnswer {
 /** The newest first. */
 export const listAudit = operation(
   auditPage,
-  async ({ db }: Deps, { limit, after, ...filter }: AuditPage): Promise<AuditAnswer> => {
+  async ({ db }: Deps, { limit, after, ...filter }): Promise<AuditAnswer> => {
     const events = await findEvents(db, filter, after, limit + 1)
     const page = events.slice(0, limit)
     const last = page.at(-1)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Deps } from '../deps.ts'
-import { action } from '../lib/action.ts'
+import { action, type PageAddress } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
 import { ROOT } from '../lib/root.ts'
 import type { Locale } from '../lib/web/locale.ts'
@@ -31,6 +31,24 @@ const withoutAddresses = ({ events, next }: AuditAnswer): AuditAnswer => ({
   next,
 })
 
+/** The page of what was changed: of `app:KEY`, `partner:ID`, `order:ID` or `user:CID/ID`. */
+function pageOf(target: string): PageAddress | undefined {
+  const [, kind = '', id = ''] = /^(\w+):(.+)$/s.exec(target) ?? []
+  const [, cid = '', userId = ''] = /^(\d+)\/(.+)$/s.exec(id) ?? []
+  switch (kind) {
+    case 'app':
+      return ['/apps/:app_key', { app_key: id }]
+    case 'partner':
+      return ['/partners/:partner_id', { partner_id: id }]
+    case 'order':
+      return ['/orders/:order_id', { order_id: id }]
+    case 'user':
+      return userId === '' ? undefined : ['/users/user', { cid, user_id: userId }]
+    default:
+      return undefined
+  }
+}
+
 /** What operators do with the audit log. */
 export const AUDIT_ACTIONS = [
   action({
@@ -53,7 +71,7 @@ export const AUDIT_ACTIONS = [
           of: ({ action: event }, t) => eventInWords(event, t.locale),
           page: ({ action: event }) => ['/audit', { action: event }],
         },
-        'target',
+        { name: 'target', page: ({ target }) => pageOf(String(target ?? '')) },
         'outcome',
         { name: 'request_id', onPagesOnly: true },
         'detail',

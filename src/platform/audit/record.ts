@@ -1,3 +1,4 @@
+import type { UserRowKey } from '../db/personal-rows.ts'
 import type { Db } from '../db/sql.ts'
 import type { Actor } from '../deps.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -51,6 +52,12 @@ export function recordAudit({ db, clock, actor: acting }: Recording, event: Audi
     outcome: event.outcome ?? 'done',
     detail: { ...event.detail },
   })
+}
+
+/** Records what a person did for themselves. */
+export function recordByPerson(deps: Recording, person: UserRowKey, event: string, detail: object = {}) {
+  const { routingKey, cid, userId } = person
+  return recordAudit(deps, { event, actor: asPerson(deps.actor, person), routingKey, cid, userId, detail })
 }
 
 /**

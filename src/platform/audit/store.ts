@@ -62,12 +62,7 @@ function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragme
 }
 
 /** Newest first. */
-export const findEvents = (
-  db: Db,
-  filter: AuditFilter,
-  after: AuditCursor | undefined,
-  limit: number,
-): Promise<EventRow[]> =>
+export const findEvents = (db: Db, filter: AuditFilter, after: AuditCursor | undefined, limit: number) =>
   db.listWithCustomPlan(
     eventRow,
     sql`select ${COLUMNS} from audit_event e where ${conditions(filter, after)}

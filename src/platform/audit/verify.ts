@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
+import { localized } from '../lib/localized-text.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { keyIdOf, MAC_BYTES, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
@@ -64,7 +65,7 @@ export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Veri
   deps.longReads.run(() => verifyAudit(deps, given, addSeconds(deps.clock.now(), VERIFIED_WITHIN_S)))
 
 const tookTooLong = (): RescodeError => {
-  const message = 'The log is too long to be verified within a request; run gatehouse audit verify on the machine'
+  const message = localized('verification-too-long')
   return new RescodeError(20013, { status: 503, message, detail: 'the verification took too long' })
 }
 

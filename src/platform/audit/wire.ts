@@ -45,7 +45,6 @@ export const auditPage = auditFilter.extend({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   after: cursor.optional(),
 })
-export type AuditPage = z.output<typeof auditPage>
 
 export const auditExport = auditFilter.extend({ format: z.enum(['csv', 'ndjson']).default('ndjson') })
 export type AuditExport = z.output<typeof auditExport>

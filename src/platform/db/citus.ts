@@ -9,7 +9,6 @@ const EVERYWHERE = 'public.micro_app'
 const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
   (await client.query(`select from pg_extension where extname = 'citus'`)).rowCount === 1
 
-/** Whether the shards of this database are distributed. */
 export async function isDistributed(databaseUrl: string, shards: number): Promise<boolean> {
   if (shards === 1) return false
   const client = new pg.Client({ connectionString: databaseUrl })

@@ -13,7 +13,6 @@ export interface OpenDatabase {
   readonly pool: Pool
   /** Connections of this process. */
   readonly connections: () => { readonly total: number; readonly idle: number }
-  /** How much work waits for a connection, by group. */
   readonly waiting: () => Readonly<Record<ConnectionGroup, number>>
   close(): Promise<void>
 }

@@ -74,6 +74,12 @@ export function pageOf<Row extends { readonly cursor: string }>(
   }
 }
 
+/** A page as an operation gives it: its rows under their name. */
+export const pageNamed = async <Name extends string, Row>(name: Name, page: Promise<Page<Row>>) => {
+  const { rows, next } = await page
+  return { [name]: rows, next } as { readonly [Rows in Name]: Row[] } & Pick<Page<Row>, 'next'>
+}
+
 /** The types of what a list is ordered by, as its cursor has them. */
 interface Order {
   readonly types: readonly string[]
@@ -105,13 +111,8 @@ export async function pageOfShards<Row extends { readonly cursor: string }>(
   )
 }
 
-/** The beginning of a text, or a text, that a list is filtered by; PostgreSQL's texts have no NUL. */
-export const filterText = (longest: number) =>
-  z
-    .string()
-    .min(1)
-    .max(longest)
-    .refine((text) => !text.includes('\0'), problem('must-have-no-nul-character'))
+/** The beginning of a text, or a text, that a list is filtered by. */
+export const filterText = (longest: number) => z.string().min(1).max(longest)
 
 const NOT_A_MOMENT = problem('must-be-moment')
 const YEAR = /^[1-9]\d{3}-/

@@ -1,6 +1,6 @@
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { type Config, environment } from '../config/index.ts'
-import { isAway } from '../lib/database-errors.ts'
+import { isUnavailable } from '../lib/database-errors.ts'
 import type { Log } from '../lib/log.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
 import { makeSettings, NEEDED_SETTINGS, startupOptions } from './session-settings.ts'
@@ -120,11 +120,6 @@ export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool 
 /** One of the codes after which the queue tries again, a hundred times. */
 const TRIED_AGAIN = { code: 'ETIMEDOUT' }
 
-/** The end of a job that could not be written would end the process: of most lost connections the queue knows no code. */
-const withKnownCode = (error: unknown): never => {
-  throw isAway(error) && error instanceof Error ? Object.assign(error, TRIED_AGAIN) : error
-}
-
 /** Tried again it would take another job, and the one that was taken would stay locked. */
 const takesJob = (statement: unknown): boolean =>
   String((statement as { name?: unknown } | undefined)?.name).startsWith('get_job')
@@ -132,6 +127,10 @@ const takesJob = (statement: unknown): boolean =>
 /** Connections of graphile-worker. */
 export function openQueuePool(connection: ConnectionSettings, size: number, log: Log): Pool {
   const pool = openPool({ ...connection, size }, log)
+  /** The end of a job that could not be written would end the process: of most outages the queue knows no code. */
+  const withKnownCode = (error: unknown): never => {
+    throw !pool.ending && isUnavailable(error) ? Object.assign(error as Error, TRIED_AGAIN) : error
+  }
   const connect = pool.connect.bind(pool) as (...given: unknown[]) => unknown
   pool.connect = ((...given: unknown[]) => {
     const connecting = connect(...given)

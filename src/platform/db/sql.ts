@@ -76,7 +76,6 @@ const useCustomPlans = (): Statement =>
 const allowedToTake = (seconds: number): Statement =>
   sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
-/** What operations are given, with the share of connections of this group. */
 export const withShareOf = <Given extends { readonly db: Db }>(given: Given, group: ConnectionGroup): Given => ({
   ...given,
   db: given.db.withShareOf(group),

@@ -59,7 +59,6 @@ function sideText(value: unknown): string {
   return text.length > MAX_SIDE ? `${text.slice(0, MAX_SIDE)}…` : text
 }
 
-/** What operators are shown of the history. */
 export const HISTORY_COLUMNS: readonly Shown<HistoryRow>[] = [
   'at',
   'cause',

@@ -29,12 +29,7 @@ export const historyOfOrder = (db: Db, orderId: bigint): Promise<HistoryRow[]> =
   )
 
 /** The newest changes of a product, oldest first. */
-export const historyOfProduct = (
-  db: Db,
-  partnerId: bigint,
-  partnerDealId: string,
-  limit: number,
-): Promise<HistoryRow[]> =>
+export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: string, limit: number) =>
   db.many(
     historyRow,
     sql`select at, record, record_id, cause, cause_id, change
@@ -44,11 +39,7 @@ export const historyOfProduct = (
   )
 
 /** How often an order has reached the state `to`, not counting the times when it came from `notFrom`. */
-export const countOrderMoves = (
-  db: Db,
-  orderId: bigint,
-  { to, notFrom }: { to: string; notFrom: string },
-): Promise<number> =>
+export const countOrderMoves = (db: Db, orderId: bigint, { to, notFrom }: { to: string; notFrom: string }) =>
   db.value(
     z.number(),
     sql`select count(*)::int as times from record_change

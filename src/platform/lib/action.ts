@@ -256,7 +256,6 @@ export const routesOf = ({ route, each }: Pick<Facts, 'route' | 'each'>) =>
     ? each.values.map((value) => ({ route: route.replace(`:${each.name}`, value), fixed: { [each.name]: value } }))
     : [{ route, fixed: {} }]
 
-/** What a column shows of a row. */
 export const cellOf = ({ name, of }: Column<object>, row: object, t: Translate, now: Date): unknown =>
   of ? of(row, t, now) : (row as Readonly<Record<string, unknown>>)[name]
 
@@ -270,7 +269,6 @@ export function elevatedBy(
   return elevated.fields.some((name) => read[name] !== undefined) ? elevated : undefined
 }
 
-/** Method and path of a route. */
 export function partsOf(route: string): { readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string } {
   const [, method, path] = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/.exec(route) ?? []
   if (!method || !path) throw new Error(`not a route: ${route}`)

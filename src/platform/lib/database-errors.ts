@@ -48,7 +48,7 @@ const codeOf = (error: unknown): string =>
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && !SYSTEM_CODES.has(code)
 
-function isUnavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable)
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
@@ -70,6 +70,10 @@ export function isAway(error: unknown): boolean {
   if (isSqlState(code)) return AWAY.test(code)
   return !/^(Query read timeout|Cannot use a pool)/.test((error as Error).message)
 }
+
+/** Whether no answer came in time: what was asked may still be done. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Query read timeout')
 
 /** Whether a statement was not even sent, or refused by a server that takes no writes: certain, whatever it would do. */
 export const wasRefused = (error: unknown): boolean =>

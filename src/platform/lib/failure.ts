@@ -1,4 +1,6 @@
-import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode } from './web/rescode.ts'
+import type { Detail, LocalizedText } from './localized-text.ts'
+import { localized } from './localized-text.ts'
+import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode, textOf } from './web/rescode.ts'
 
 /** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */
 export interface OAuthError {
@@ -6,7 +8,7 @@ export interface OAuthError {
   /** HTTP status, where the failure is not sent by way of the browser. */
   readonly status: 400 | 401 | 403 | 429 | 500 | 503
   /** Says no more than a caller may know of what was wrong; as a function it is given `value`. */
-  readonly description: string | ((value: string) => string)
+  readonly description: LocalizedText | ((value: string) => LocalizedText)
 }
 
 /**
@@ -15,9 +17,9 @@ export interface OAuthError {
 export interface FailureRow {
   readonly rescode: Rescode
   /** Fills the *what* of the rescode's message; as a function it is given `value`, shortened for an answer. */
-  readonly what?: string | ((value: string) => string)
+  readonly what?: Detail | ((value: string) => Detail)
   /** Replaces the rescode's message. */
-  readonly message?: string | ((value: string) => string)
+  readonly message?: LocalizedText | ((value: string) => LocalizedText)
   /** The app made the request wrongly, and the page says so to the person whom it has sent here. */
   readonly byApp?: true
   /** HTTP status with ENVELOPE_HTTP_STATUS=native, where it is not the rescode's own. */
@@ -76,12 +78,15 @@ export const failureFactory =
 /** A named failure in the contract's dialect. The log gets its name. */
 export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAnswer {
   const { value = '', detail, retryAfterS, allow, about } = facts
-  const filled = (text: FailureRow['what']) => (typeof text === 'function' ? text(echo(value)) : text)
-  const what = filled(row.what)
-  const { status: nativeStatus, message } = RESCODES[row.rescode]
+  const filled = <Text extends Detail>(text: Text | ((value: string) => Text) | undefined) =>
+    typeof text === 'function' ? text(echo(value)) : text
+  const [what, message] = [filled(row.what), filled(row.message)]
+  const text = textOf(row.rescode, { ...(message ? { message } : {}), ...(what === undefined ? {} : { what }) })
+  const { status: nativeStatus } = RESCODES[row.rescode]
   return {
     rescode: row.rescode,
-    message: filled(row.message) ?? message.replace(/\*\w+\*/, () => what ?? ''),
+    message: String(text),
+    text,
     status: (native) => row.status ?? (native ? (row.nativeStatus ?? nativeStatus) : 200),
     failure: {
       name: failure,
@@ -96,14 +101,14 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
   }
 }
 
-const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, description: 'the server failed' }
+const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, description: localized('server-failed') }
 
 /** RFC 6749 §5.2 allows these characters in a description. */
 const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
 
 /** A named failure in the standard dialect. */
-export function oauthErrorOf({ row, facts }: NamedFailure): OAuthError & { readonly description: string } {
+export function oauthErrorOf({ row, facts }: NamedFailure) {
   const { error, status, description } = row.standard ?? SERVER_ERROR
   const text = typeof description === 'function' ? description(echo(facts.value ?? '')) : description
-  return { error, status, description: text.replace(NOT_IN_DESCRIPTIONS, '') }
+  return { error, status, description: String(text).replace(NOT_IN_DESCRIPTIONS, ''), text }
 }

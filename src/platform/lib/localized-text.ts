@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { FINDINGS } from './finding-texts.ts'
 import { FIELD_PROBLEMS } from './json/field-texts.ts'
 import { REASONS } from './reasons.ts'
+import { REFUSALS } from './refusals.ts'
 
 /**
  * What the platform says of calls, inputs and checks: thrown and stored as an id and values, worded where somebody reads it. The
  * English of an id is here and goes over the wire; its Chinese is in views/locales/reasons.zh-CN.json.
  */
-export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...FINDINGS }
+export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...REFUSALS, ...FINDINGS }
 export type TextId = keyof typeof TEXTS
 
 /**
@@ -54,8 +55,8 @@ export const localized = <Id extends TextId>(
     ),
   )
 
-/** `a or b or c`, `a and b`. */
-export const listed = (as: 'either' | 'both', values: readonly Detail[]): Detail =>
+/** `a or b or c`, `a and b`, `a and a b`. */
+export const listed = (as: 'either' | 'both' | 'and-a', values: readonly Detail[]): Detail =>
   values.reduceRight((others, value) => localized(as, { value, others }))
 
 /** The words of a text with its values in them; of an id that only a newer process knows, its values. */

@@ -1,10 +1,11 @@
 import { type FailureRow, NamedFailure } from './failure.ts'
+import { localized } from './localized-text.ts'
 
 const LONG_READ_RETRY_S = 30
 const LONG_READ_RUNNING: FailureRow = {
   rescode: 20003,
   status: 429,
-  message: 'Another count or verification is running in this process; only one runs at a time, try again later',
+  message: localized('long-read-running'),
 }
 
 /**

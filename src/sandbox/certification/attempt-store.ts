@@ -127,7 +127,6 @@ export const failedChecksOf = (db: Db, runId: string) =>
         where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean order by seq`,
   )
 
-/** Warnings of each attempt of a run that has any. */
 export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string; warnings: number }[]> =>
   db.many(
     z.object({ attempt_id: z.string(), warnings: z.number() }),

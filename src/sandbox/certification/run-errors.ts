@@ -1,3 +1,4 @@
+import { type LocalizedText, listed, localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 import type { ContactRole } from '../../ticketing/partners/index.ts'
 
@@ -18,30 +19,26 @@ type RefusalReason = (typeof REFUSAL_REASONS)[number]
 export class RunRefusal extends RescodeError {
   readonly reason: RefusalReason
 
-  constructor(reason: RefusalReason, what: string) {
+  constructor(reason: RefusalReason, what: LocalizedText) {
     super(20007, { what })
     this.reason = reason
   }
 }
 
 /** Also for another partner's run: nobody learns that it exists. */
-export const noSuchRun = (): RescodeError => invalidRequest('no such run', { status: 404 })
+export const noSuchRun = (): RescodeError => invalidRequest(localized('no-run'), { status: 404 })
 
-export const noRunYet = () => new RunRefusal('no_run', 'no test run has been started')
+export const noRunYet = () => new RunRefusal('no_run', localized('no-run-yet'))
 
-export const runIsOver = () => new RunRefusal('run_over', 'a newer run has replaced this one')
+export const runIsOver = () => new RunRefusal('run_over', localized('run-over'))
 
-export const notTheCurrentStep = () => new RunRefusal('not_current', 'the run is not at this step')
+export const notTheCurrentStep = () => new RunRefusal('not_current', localized('not-this-step'))
 
-export const stepNotPassed = () => new RunRefusal('not_passed', 'the current step has not passed yet')
+export const stepNotPassed = () => new RunRefusal('not_passed', localized('step-not-passed'))
 
-export const passedAlready = () => new RunRefusal('passed', 'the run has passed; start a new one to test again')
+export const passedAlready = () => new RunRefusal('passed', localized('run-passed'))
 
-export const stepRunning = () => new RunRefusal('running', 'this step is still running')
+export const stepRunning = () => new RunRefusal('running', localized('step-running'))
 
 export const contactsMissing = (roles: readonly ContactRole[]) =>
-  new RunRefusal(
-    'contacts_missing',
-    `acceptance needs a ${roles.join(' and a ')} contact, whom we tell that the run has passed: ` +
-      'add it on the page /sandbox/functions#contacts, with POST /sandbox/api/contacts, or with "gatehouse sandbox contacts"',
-  )
+  new RunRefusal('contacts_missing', localized('acceptance-contacts', { roles: listed('and-a', roles) }))

@@ -71,6 +71,5 @@ export function progressOfRun({ run, steps }: RunView): RunProgress {
   return { ...found, state: runState(found) }
 }
 
-/** The newest run of the partner that was accepted; undefined when none was. */
 export const findAcceptedRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
   store.findAcceptedRun(db, partnerId)

@@ -97,11 +97,7 @@ export type OrderRole =
   | 'partly-used'
   | 'foreign-code'
 
-export const linkOrder = (
-  db: Db,
-  order: { orderId: bigint; runId: string; role: OrderRole },
-  now: Date,
-): Promise<number> =>
+export const linkOrder = (db: Db, order: { orderId: bigint; runId: string; role: OrderRole }, now: Date) =>
   db.exec(
     sql`insert into sandbox_order (order_id, run_id, role, created_at)
         values (${order.orderId}, ${order.runId}, ${order.role}, ${now})`,

@@ -71,7 +71,6 @@ export async function showRun(deps: Deps, partnerId: bigint, runId: string): Pro
   return { run, steps, current: steps.find(({ current }) => current) }
 }
 
-/** The run that the partner is at; undefined when it has none. */
 export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
   store.findCurrentRun(db, partnerId)
 

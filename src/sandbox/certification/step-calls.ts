@@ -23,7 +23,6 @@ interface Operated<Name extends InterfaceName, Result> {
   readonly result: Result
   /** The JSON of the answer as it came; undefined where there is none. */
   readonly json: unknown
-  /** The answer as the interface reads it; undefined if it is not a success. */
   readonly answer: AnswerOf<Name> | undefined
 }
 

@@ -16,7 +16,6 @@ export function withRemark(value: Detail, path: string, json: unknown): Detail {
 /** A value from the answer as a check shows it, or that there is none. */
 export const shownDetail = (value: unknown): Detail => (value === undefined ? localized('missing') : shownValue(value))
 
-/** Shows a value that is there. */
 export function shownValue(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))
   return startOf(text)

@@ -1,3 +1,4 @@
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import { RunRefusal } from '../certification/index.ts'
 
@@ -21,14 +22,13 @@ export class PartnerSignInRefused extends Error {
 }
 
 /** For scripts, which cannot follow a redirect to the sign-in page. 20015 is for operators alone. */
-export const sessionEnded = (): RescodeError =>
-  invalidRequest('the session has ended; sign in again at /sandbox/sign-in', { nativeStatus: 401 })
+export const sessionEnded = (): RescodeError => invalidRequest(localized('session-ended'), { nativeStatus: 401 })
 
 /** A run cannot begin before the partner has signed a call rightly. */
-export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')
+export const signatureFirst = () => new RunRefusal('signature_first', localized('signature-first'))
 
 /** One answer for an entry that does not exist and for one of another partner. */
-export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })
+export const noSuchEntry = (): RescodeError => invalidRequest(localized('no-call'), { status: 404 })
 
 /** This call cannot be replayed; `obstacle` is why. */
 export class NotReplayable extends Error {

@@ -5,11 +5,12 @@ import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
-import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
+import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
 import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
 import { sessionEnded } from './errors.ts'
 import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
+import { detailText } from './texts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -136,7 +137,7 @@ export async function sendSandboxError(
   const wait = Number(error.failure.headers?.['Retry-After'] ?? 0)
   const shown = {
     status: Math.min(status, 500), // 503 reads the same
-    message: error.message,
+    message: detailText(error.text, textsFor(request)),
     wait: inMinutes(localeOfRequest(request), wait),
     requestId: request.id,
   }

@@ -58,7 +58,6 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   }
 }
 
-/** Ends the session of this cookie, if there is one. */
 export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (read) await store.deleteSession(deps.db, read.hash)

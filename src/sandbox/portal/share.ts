@@ -1,6 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { noSuchRun } from '../certification/index.ts'
 import { timesWithdrawn, withdrawOnce } from './share-store.ts'
@@ -46,6 +47,6 @@ export async function openShareKey(deps: Deps, run: OwnRun, text: string): Promi
   const { keys, clock } = deps
   const key = parseToken(keys, PREFIX.sharedRun, text, await holderOf(deps, run))
   if (!key) throw noSuchRun()
-  if (key.expiresAt <= clock.now()) throw invalidRequest('this link has expired; ask for a new one', { status: 404 })
+  if (key.expiresAt <= clock.now()) throw invalidRequest(localized('link-expired'), { status: 404 })
   return key
 }

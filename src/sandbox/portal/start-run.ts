@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { hasPassedSignatureTool } from '../../ticketing/mws/index.ts'
 import { lockPartner, updatePartner } from '../../ticketing/partners/index.ts'
@@ -78,7 +79,6 @@ async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
   if (await isUntouched(deps, present)) return
   const standing = progressOfRun(await showRun(deps, partnerId, present.run_id))
   if (standing.state === 'accepted') return
-  throw invalidRequest(
-    `run ${present.run_id} is in progress: ${standing.passed} of ${standing.steps} steps passed; send "overwrite": true to replace it`,
-  )
+  const { passed, steps } = standing
+  throw invalidRequest(localized('run-in-progress', { run: present.run_id, passed, steps }))
 }

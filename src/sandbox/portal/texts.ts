@@ -28,7 +28,6 @@ export const explainMistake = (locale: Locale, name: string): string => MISTAKE_
 export const interfaceName = (name: string, t: Translate): string =>
   interfaceNamed(name) ? t(keyOf('sandbox.interface.', name)) : name
 
-/** Title of an interface; undefined for any other text. */
 export const interfaceTitle = (name: string, locale: Locale): string | undefined =>
   interfaceNamed(name) && interfaceName(name, translator(locale))
 

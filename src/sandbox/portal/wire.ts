@@ -48,7 +48,6 @@ export const signInQuery = z
   })
   .catch({ return_to: undefined, client_id: undefined, ended: undefined, ready: undefined })
 
-/** The token of a link in a mail. */
 export const linkQuery = z.object({ token: z.string().max(128).catch('') }).catch({ token: '' })
 
 export const forgottenForm = z.object({ client_id: clientId, mail: memberMail })

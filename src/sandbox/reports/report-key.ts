@@ -39,7 +39,6 @@ export function reportKey(keys: DerivedKeys): ReportKey {
   }
 }
 
-/** The public key of a JWK's `x`. */
 export const publicReportKey = (x: string): KeyObject =>
   createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
 

@@ -119,6 +119,5 @@ export async function storeReport(deps: Deps, runId: string, facts: ReportFacts)
 export const findReport = async ({ db }: Deps, reportId: string): Promise<store.StoredReport | undefined> =>
   ID.test(reportId) ? store.findReport(db, reportId) : undefined
 
-/** The report of a run; undefined until it has passed. */
 export const reportOfRun = ({ db }: Deps, runId: string): Promise<store.StoredReport | undefined> =>
   store.findReportOfRun(db, runId)

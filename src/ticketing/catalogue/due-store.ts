@@ -90,12 +90,7 @@ export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, not
   )
 
 /** Gives it up, unless a newer notice has arrived. */
-export const giveUpDue = (
-  db: Db,
-  partnerId: bigint,
-  { partner_deal_id, kind, notices }: DuePull,
-  problem: string,
-): Promise<number> =>
+export const giveUpDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull, problem: string) =>
   db.exec(
     sql`update pull_due set problem = ${problem}
         where partner_id = ${partnerId} and partner_deal_id = ${partner_deal_id} and kind = ${kind}

@@ -69,10 +69,7 @@ export const savePrices = (
   )
 
 /** How many stored entries are within the range, and how many of them the pulled calendar no longer has. */
-export const countGone = (
-  db: Db,
-  { partnerId, partnerDealId, from, to, level, prices }: PricesToSave,
-): Promise<{ days: number; entries: number; gone: number }> =>
+export const countGone = (db: Db, { partnerId, partnerDealId, from, to, level, prices }: PricesToSave) =>
   db.one(
     z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
     sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, PRODUCT_CHANGES } from '../../platform/history/index.ts'
 import { parseLossless, placed, stringifyLossless } from '../../platform/lib/json/lossless.ts'
@@ -54,10 +54,7 @@ export const markProduct = (
     where before.sale_state is distinct from saved.sale_state`,
   )
 
-export const lockProduct = (
-  db: Db,
-  { partnerId, partnerDealId }: ProductKey,
-): Promise<{ details: Entry } | undefined> =>
+export const lockProduct = (db: Db, { partnerId, partnerDealId }: ProductKey) =>
   db.maybe(
     z.object({ details: exactEntry }),
     sql`select coalesce(details, '{}')::text as details from product
@@ -109,10 +106,7 @@ const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
 /** By the partner's ids. */
-export const listProducts = async (
-  db: Db,
-  { partner_id, after, limit }: ProductFilter,
-): Promise<Page<ProductSummary>> =>
+export const listProducts = async (db: Db, { partner_id, after, limit }: ProductFilter) =>
   pageOf(
     await db.many(
       withCursor(productSummary),

@@ -5,7 +5,6 @@ import type { CallCause, CallDeps, CallProblem } from '../partner-calls/index.ts
 import { onePartner } from '../partners/index.ts'
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
-import type { OnePartner } from './wire.ts'
 
 const PAGE_SIZE = 50
 const MAX_PAGES = 10_000
@@ -20,7 +19,7 @@ const PAUSE_MS = 1_000
  */
 export const pullCatalogue = operation(
   onePartner,
-  async (deps: CallDeps, { partner_id }: OnePartner, cause: CallCause): Promise<PullReport> => {
+  async (deps: CallDeps, { partner_id }, cause: CallCause): Promise<PullReport> => {
     await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
     const known = new Set<string>()
     const pulled = new Set<string>()

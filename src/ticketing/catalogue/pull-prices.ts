@@ -19,7 +19,7 @@ import {
   type Range,
   storePrices,
 } from './store-prices.ts'
-import { type PriceRange, priceRange } from './wire.ts'
+import { priceRange } from './wire.ts'
 
 const DAYS = 90
 
@@ -45,7 +45,7 @@ export interface PriceReport {
  */
 export const pullPrices = operation(
   priceRange,
-  async (deps: CallDeps, input: PriceRange, options: PullOptions): Promise<PriceReport> => {
+  async (deps: CallDeps, input, options: PullOptions): Promise<PriceReport> => {
     await recordIfOperator(deps, {
       event: 'prices_pull_asked',
       target: `product:${input.partner_deal_id}`,

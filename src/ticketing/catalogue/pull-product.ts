@@ -11,7 +11,7 @@ import { type CallOptions, type CallProblem, callPartner, existingPartner } from
 import { type EntryProblem, MAX_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { implausibleValues, implausibleWarnings } from './implausible.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
-import { type OneProduct, oneProduct } from './wire.ts'
+import { oneProduct } from './wire.ts'
 
 /** What a pull has brought. */
 export interface PullReport {
@@ -38,7 +38,7 @@ type Pulled = { readonly parsed: Product; readonly raw: Entry }
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
 export const pullProduct = operation(
   oneProduct,
-  async (deps: CallDeps, input: OneProduct, options: PullOptions): Promise<PullReport> => {
+  async (deps: CallDeps, input, options: PullOptions): Promise<PullReport> => {
     await recordIfOperator(deps, {
       event: 'product_pull_asked',
       target: `product:${input.partner_deal_id}`,

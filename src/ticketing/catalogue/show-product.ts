@@ -1,3 +1,4 @@
+import { pageNamed } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { historyOfProduct } from '../../platform/history/index.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -6,7 +7,7 @@ import { beijingDate } from '../../platform/lib/time-zone.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { pricesFrom } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts } from './product-store.ts'
-import { type OnePartner, type OneProduct, oneProduct, type ProductFilter } from './wire.ts'
+import { type OnePartner, oneProduct, type ProductFilter } from './wire.ts'
 
 const noSuchProduct = (partnerDealId: string): RefusedRequest =>
   new RefusedRequest(localized('no-product', { product: echo(partnerDealId) }), { status: 404 })
@@ -14,7 +15,7 @@ const noSuchProduct = (partnerDealId: string): RefusedRequest =>
 const HISTORY = 50
 
 /** Throws for an unknown product. */
-export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id, partner_deal_id }: OneProduct) => {
+export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id, partner_deal_id }) => {
   const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
   const product = await findProduct(deps.db, key)
   if (!product) throw noSuchProduct(partner_deal_id)
@@ -26,13 +27,7 @@ export const showProduct = operation(oneProduct, async (deps: Deps, { partner_id
 })
 
 /** A page of the products of a partner, by its ids. */
-export async function productPage(
-  deps: Deps,
-  filter: ProductFilter,
-): Promise<{ products: ProductSummary[]; next: string | null }> {
-  const { rows, next } = await readProducts(deps.db, filter)
-  return { products: rows, next }
-}
+export const productPage = (deps: Deps, filter: ProductFilter) => pageNamed('products', readProducts(deps.db, filter))
 
 const MOST = 1_000
 

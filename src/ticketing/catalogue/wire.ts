@@ -10,7 +10,6 @@ import { onePartner } from '../partners/index.ts'
  */
 
 export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_id: storable })
-export type OneProduct = z.output<typeof oneProduct>
 
 export type OnePartner = z.output<typeof onePartner>
 
@@ -34,4 +33,3 @@ export const priceRange = z
     path: ['to'],
     ...problem('to-before-from'),
   })
-export type PriceRange = z.output<typeof priceRange>

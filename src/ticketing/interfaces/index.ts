@@ -36,6 +36,5 @@ export const INTERFACES = [
 
 export type InterfaceName = (typeof INTERFACES)[number]['name']
 
-/** Undefined for an unknown name. */
 export const interfaceNamed = (name: string): PartnerInterface | undefined =>
   INTERFACES.find((candidate) => candidate.name === name)

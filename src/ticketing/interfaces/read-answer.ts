@@ -140,7 +140,6 @@ export const lenientFields = {
 
 const strictFields = z.looseObject(STRICT)
 
-/** Problems of the lenient fields of a product. */
 export function lenientProblems(product: unknown): readonly ShapeProblem[] {
   const read = readShape(strictFields, product)
   return 'problems' in read ? read.problems : []

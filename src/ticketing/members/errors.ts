@@ -1,19 +1,20 @@
+import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
 
 /** Why something about members was refused, with what operators read; pages have texts of their own. */
 export const MEMBER_REFUSALS = {
-  taken: 'this address belongs to a member already, or is invited',
-  full: 'the partner has as many members and invitations as it may have',
-  invitations: 'too many invitations are open: remove some, or wait until they are used',
-  mails: 'too many emails were sent today to this address or for this partner',
-  owner_first: 'the first member must be an owner',
-  last_owner: 'the partner needs an owner: make somebody else one first',
-  not_owner: 'only an owner may do this',
-  joined: 'this member has joined already',
-  link_invalid: 'the link is not valid, or has been replaced by a newer one',
-  link_expired: 'the link has expired',
-  link_used: 'the link has been used already',
-  no_owner: 'no owner has joined yet',
+  taken: 'address-of-member',
+  full: 'partner-full',
+  invitations: 'partner-invitations',
+  mails: 'partner-mails',
+  owner_first: 'owner-first',
+  last_owner: 'partner-owner',
+  not_owner: 'owners-only',
+  joined: 'joined-already',
+  link_invalid: 'link-not-valid',
+  link_expired: 'link-over',
+  link_used: 'link-used',
+  no_owner: 'no-owner',
 } as const
 
 export type MemberRefusalReason = keyof typeof MEMBER_REFUSALS
@@ -22,10 +23,10 @@ export class MemberRefusal extends RescodeError {
   readonly reason: MemberRefusalReason
 
   constructor(reason: MemberRefusalReason) {
-    super(20007, { what: MEMBER_REFUSALS[reason] })
+    super(20007, { what: localized(MEMBER_REFUSALS[reason]) })
     this.reason = reason
   }
 }
 
 /** One answer for a member that does not exist, is removed, or belongs to another partner. */
-export const noSuchMember = (): RescodeError => invalidRequest('no such member', { status: 404 })
+export const noSuchMember = (): RescodeError => invalidRequest(localized('no-member'), { status: 404 })

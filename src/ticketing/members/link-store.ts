@@ -51,10 +51,5 @@ export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLin
           and m.removed_at is null`,
   )
 
-export const setMailState = (
-  db: Db,
-  linkId: string,
-  state: (typeof MAIL_STATES)[number],
-  error: string | null,
-): Promise<number> =>
+export const setMailState = (db: Db, linkId: string, state: (typeof MAIL_STATES)[number], error: string | null) =>
   db.exec(sql`update member_link set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

@@ -78,10 +78,7 @@ export interface ReceivedFilter {
  * Calls to these paths, and to paths that do not exist, in the order in which they came, of the same moment accepted ones
  * first; 200 at most.
  */
-export const receivedSince = (
-  db: Db,
-  { partnerId, paths, accepted, refused, seen }: ReceivedFilter,
-): Promise<ReceivedCall[]> =>
+export const receivedSince = (db: Db, { partnerId, paths, accepted, refused, seen }: ReceivedFilter) =>
   db.many(
     receivedCall,
     sql`select id, path, reason, body, verified, wrong_path, warnings from (

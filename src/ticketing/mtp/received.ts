@@ -7,7 +7,7 @@ import { existingPartner } from '../partner-calls/index.ts'
 import { secretTexts } from '../partners/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
 import * as store from './received-store.ts'
-import { type NoticeFilter, noticeFilter } from './wire.ts'
+import { noticeFilter } from './wire.ts'
 
 /** Characters of a body that an operator is shown. */
 const SHOWN_OF_BODY = 16_384
@@ -19,28 +19,25 @@ const LONGER_THAN_SECRETS = 4_096
  * The newest notices of a partner for its operator to read, accepted and refused ones, with 16 KiB of each body. The
  * partner sees the same in Traffic. Throws for a partner that does not exist.
  */
-export const listNotices = operation(
-  noticeFilter,
-  async (deps: NoticeDeps, filter: NoticeFilter): Promise<store.NoticeEntry[]> => {
-    const { db, config } = deps
-    const { partner_id, kind, limit } = filter
-    const partner = await existingPartner(deps, partner_id)
-    const mask = masker(secretTexts(partner))
-    const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
-    const notices = await store.listReceived(db, {
-      partnerId: partner_id,
-      clientId: partner.client_id,
-      paths,
-      limit,
-      bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
-    })
-    return notices.map((notice) => ({
-      ...notice,
-      path: mask(notice.path),
-      body: mask(notice.body).slice(0, SHOWN_OF_BODY),
-    }))
-  },
-)
+export const listNotices = operation(noticeFilter, async (deps: NoticeDeps, filter): Promise<store.NoticeEntry[]> => {
+  const { db, config } = deps
+  const { partner_id, kind, limit } = filter
+  const partner = await existingPartner(deps, partner_id)
+  const mask = masker(secretTexts(partner))
+  const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
+  const notices = await store.listReceived(db, {
+    partnerId: partner_id,
+    clientId: partner.client_id,
+    paths,
+    limit,
+    bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
+  })
+  return notices.map((notice) => ({
+    ...notice,
+    path: mask(notice.path),
+    body: mask(notice.body).slice(0, SHOWN_OF_BODY),
+  }))
+})
 
 /**
  * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, and

@@ -68,11 +68,7 @@ const ASKED = (row: NoticeRow) => sql.part`
   ${row.receivedAt.toISOString()}::timestamptz as received_at`
 
 /** The first responses to repeated notices, by their position in the list. */
-export const firstAnswers = async (
-  db: Db,
-  rows: readonly NoticeRow[],
-  repeatWithinS: number,
-): Promise<ReadonlyMap<number, RememberedAnswer>> => {
+export const firstAnswers = async (db: Db, rows: readonly NoticeRow[], repeatWithinS: number) => {
   const kept = await db.many(
     remembered,
     sql`select asked.ordinal - 1 as ordinal, known.notice_id, known.answer
@@ -95,7 +91,6 @@ const summary = z.object({
   client_id: z.string(),
   path: z.string(),
   warnings: z.string(),
-  /** What was answered. */
   answer: z.string(),
 })
 /** An accepted notice without what it held. */

@@ -45,7 +45,6 @@ const summary = z.object({
   reason: storedDetail,
   /** Whether it is known that the partner sent it. */
   verified: z.boolean(),
-  /** What was answered. */
   answer: z.string(),
 })
 /** A rejected call without what it held. */

@@ -46,7 +46,7 @@ interface ToSend {
  */
 export const createOrder = operation(
   newOrder,
-  async (deps: CallDeps, input: NewOrder, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
+  async (deps: CallDeps, input, cause: CallCause, purpose: OrderPurpose = 'sale'): Promise<OrderResult> => {
     const partner = await activePartner(deps, input.partner_id)
     const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
     const stored = (await findOrder(deps.db, orderId))

@@ -18,12 +18,7 @@ export const credentialsOf = (db: Db, orderId: bigint): Promise<Credential[]> =>
   )
 
 /** Known ones stay as they are; one without a code gets the reported code. At most this many per order are kept. */
-export const saveCredentials = (
-  db: Db,
-  orderId: bigint,
-  credentials: readonly Credential[],
-  most: number,
-): Promise<number> =>
+export const saveCredentials = (db: Db, orderId: bigint, credentials: readonly Credential[], most: number) =>
   db.exec(
     sql`with told as (
           select voucher, credential_no, credential_type

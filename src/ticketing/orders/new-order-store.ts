@@ -21,11 +21,7 @@ export interface OrderToStore {
 }
 
 /** Stores an order that is about to be sent; false when the id is taken. */
-export const insertOrder = async (
-  db: Db,
-  order: OrderToStore,
-  { cause, now }: { cause: Cause; now: Date },
-): Promise<boolean> =>
+export const insertOrder = async (db: Db, order: OrderToStore, { cause, now }: { cause: Cause; now: Date }) =>
   (await db.exec(
     sql`with stored as (
       insert into ticket_order (order_id, partner_id, partner_deal_id, sandbox, state, state_since, quantity, buy_price,

@@ -7,7 +7,6 @@ import type { NewOrder } from './wire.ts'
 
 export type CreateRequest = RequestOf<'order-create'>
 
-/** The fields of order create that come from the input. */
 const givenFields = (input: NewOrder): Partial<CreateRequest> =>
   withoutGaps({
     partnerDealId: input.partner_deal_id,

@@ -23,7 +23,7 @@ import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { findRefund, type RefundRow, type RefundUpdate } from './refund-store.ts'
 import { isRefundTransition } from './states.ts'
-import { type NewRefund, newRefund } from './wire.ts'
+import { newRefund } from './wire.ts'
 
 /** A refund after an operation, with its order. */
 export type OrderAndRefund = OrderResult & { readonly refund: RefundRow }
@@ -37,7 +37,7 @@ const ALREADY_REFUNDED = 601
  */
 export const refundOrder = operation(
   newRefund,
-  async (deps: CallDeps, input: NewRefund, cause: CallCause): Promise<OrderAndRefund> => {
+  async (deps: CallDeps, input, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID() } = input
     const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
     const done = async (answer: OrderResult): Promise<OrderAndRefund> => {

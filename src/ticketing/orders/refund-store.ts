@@ -55,11 +55,7 @@ export const saveRefund = (
 export type NewRefundRow = Readonly<Omit<RefundRow, 'decision_code' | 'reason' | 'created_at' | 'updated_at'>>
 
 /** The lock of the order also covers its refunds; an id of another order's refund fails the transaction. */
-export const insertRefund = (
-  db: Db,
-  refund: NewRefundRow,
-  { cause, now }: { cause: Cause; now: Date },
-): Promise<RefundRow> =>
+export const insertRefund = (db: Db, refund: NewRefundRow, { cause, now }: { cause: Cause; now: Date }) =>
   db.one(
     refundRow,
     sql`with stored as (

@@ -38,7 +38,7 @@ const SEND_AGAIN_IN_S = 20
  */
 export const refundByPlatform = operation(
   newRefundedMessage,
-  async (deps: CallDeps, input: NewRefundedMessage, cause: CallCause): Promise<OrderAndRefund> => {
+  async (deps: CallDeps, input, cause: CallCause): Promise<OrderAndRefund> => {
     const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
     const message = { orderId, refundId, type, reason }
     await withOrder(deps, orderId, async (inside, order) => {

@@ -1,10 +1,11 @@
+import { pageNamed } from '../../platform/db/page.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type HistoryRow, historyOfOrder } from '../../platform/history/index.ts'
 import { type OutputOf, operation } from '../../platform/lib/json/input.ts'
 import { HIDDEN, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { callsOf } from '../partner-calls/index.ts'
 import { type ShownOrder, shownOrder } from './order-result.ts'
-import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
+import { listOrders as readOrders } from './show-store.ts'
 import { orderFilter } from './wire.ts'
 
 /** The order with its whole history: every change with its cause, every call with its outcome. */
@@ -21,12 +22,8 @@ export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory
 }
 
 /** A page of the orders that the filter asks for, newest first. */
-export const listOrders = operation(
-  orderFilter,
-  async (deps: Deps, filter): Promise<{ orders: OrderSummary[]; next: string | null }> => {
-    const { rows, next } = await readOrders(deps.db, filter)
-    return { orders: rows, next }
-  },
+export const listOrders = operation(orderFilter, (deps: Deps, filter) =>
+  pageNamed('orders', readOrders(deps.db, filter)),
 )
 
 /**

@@ -51,7 +51,6 @@ export const newRefund = z.strictObject({
   /** Asks for a part of an order though its product has no partial refunds. */
   partly: z.boolean().default(false),
 })
-export type NewRefund = z.output<typeof newRefund>
 
 /** 1 by customer service, 2 payment never confirmed, 3 review timed out. */
 export const newRefundedMessage = z.strictObject({

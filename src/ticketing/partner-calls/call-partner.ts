@@ -81,7 +81,6 @@ const unknownPartner = (partnerId: bigint): RefusedRequest =>
   new RefusedRequest(localized('no-partner', { partner: partnerId }), { status: 404 })
 export interface MadeCall {
   readonly call: CallRecord
-  /** What was sent again after it. */
   readonly sentAgain: readonly SentAgain[]
 }
 

@@ -16,12 +16,7 @@ interface BreakerKey {
 }
 
 /** `now`: when it opened, if it was not open before. */
-export const upsertOpenBreaker = (
-  db: Db,
-  { partnerId, process }: BreakerKey,
-  retryAt: Date,
-  now: Date,
-): Promise<number> =>
+export const upsertOpenBreaker = (db: Db, { partnerId, process }: BreakerKey, retryAt: Date, now: Date) =>
   db.exec(
     sql`insert into partner_circuit (partner_id, process, opened_at, retry_at)
         values (${partnerId}, ${process}, ${now}, ${retryAt})

@@ -1,4 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
@@ -32,15 +33,8 @@ export async function breakerAllows({ db, calls }: ReachDeps, partnerId: bigint,
 /** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
-export const listBreakers = operation(
-  store.breakerFilter,
-  async (
-    { db, clock }: Deps,
-    filter: store.BreakerFilter,
-  ): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> => {
-    const { rows, next } = await store.listOpenBreakers(db, filter, clock.now())
-    return { breakers: rows, next }
-  },
+export const listBreakers = operation(store.breakerFilter, ({ db, clock }: Deps, filter) =>
+  pageNamed('breakers', store.listOpenBreakers(db, filter, clock.now())),
 )
 
 /** Since when a partner is not called, and when the next call is tried; nothing of one that is called. */

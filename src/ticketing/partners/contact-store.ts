@@ -10,11 +10,7 @@ const webhook = z.object({ webhook_url: z.string().nullable(), webhook_secret: z
 export const webhookSecretContext = (partnerId: bigint | string, role: string): string =>
   `webhook_secret ${partnerId} ${role}`
 
-export const findWebhook = (
-  db: Db,
-  partnerId: bigint,
-  role: ContactRole,
-): Promise<z.output<typeof webhook> | undefined> =>
+export const findWebhook = (db: Db, partnerId: bigint, role: ContactRole) =>
   db.maybe(
     webhook,
     sql`select webhook_url, webhook_secret from partner_contact where partner_id = ${partnerId} and role = ${role}`,
@@ -34,12 +30,7 @@ export const putContact = (
   )
 
 /** False where there is no webhook. */
-export const setWebhookSecret = async (
-  db: Db,
-  partnerId: bigint,
-  role: ContactRole,
-  sealed: Buffer,
-): Promise<boolean> =>
+export const setWebhookSecret = async (db: Db, partnerId: bigint, role: ContactRole, sealed: Buffer) =>
   (await db.exec(
     sql`update partner_contact set webhook_secret = ${sealed}
     where partner_id = ${partnerId} and role = ${role} and webhook_url is not null`,

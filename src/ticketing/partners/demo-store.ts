@@ -11,10 +11,7 @@ const hasPartners = (db: Db): Promise<boolean> => db.value(z.boolean(), sql`sele
 const demoPartner = z.object({ name: z.string(), status: z.string() })
 
 /** Partners of the demo that are not suspended. Where the schema has no mark yet: the one of these ids. */
-const findActive = (
-  db: Db,
-  ids?: { readonly partnerId: bigint; readonly clientId: string },
-): Promise<z.output<typeof demoPartner>[]> =>
+const findActive = (db: Db, ids?: { readonly partnerId: bigint; readonly clientId: string }) =>
   db.many(
     demoPartner,
     ids === undefined

@@ -2,7 +2,7 @@ import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, invalidRequest, RefusedRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 
-export const noSuchPartner = (): RescodeError => invalidRequest('no such partner', { status: 404 })
+export const noSuchPartner = (): RescodeError => invalidRequest(localized('no-such-partner'), { status: 404 })
 
 /** `fields` are those of partner_id and client_id that another partner has already. */
 export const partnerTaken = (fields: readonly string[]): RescodeError =>
@@ -16,9 +16,9 @@ export const testCallFailed = (detail: string): RescodeError =>
 
 export const rotatedMeanwhile = (): RescodeError => new RefusedRequest(localized('rotated-meanwhile'))
 
-export const noWebhook = (): RescodeError => invalidRequest('that contact has no webhook', { status: 404 })
+export const noWebhook = (): RescodeError => invalidRequest(localized('no-contact-webhook'), { status: 404 })
 
-export const noAesKey = (): RescodeError => invalidRequest('that partner has no AES key', { status: 404 })
+export const noAesKey = (): RescodeError => invalidRequest(localized('no-aes-key'), { status: 404 })
 
 /** Calls cannot be encrypted without a key. */
 export const nothingToEncryptWith = (): RescodeError =>

@@ -13,6 +13,7 @@ import {
   activatePartner,
   createPartner,
   listPartners,
+  newClientId,
   setStage,
   showPartner,
   suspendPartner,
@@ -99,6 +100,11 @@ export const partnerActions = <Given extends Deps>(
     related: ({ partner_id, client_id }) => [
       { operation: 'GET /orders', text: 'console.orders.title', page: ['/orders', { partner_id }] },
       { operation: 'GET /traffic', text: 'console.traffic.title', page: ['/traffic', { partner_id }] },
+      {
+        operation: 'GET /traffic',
+        text: 'console.traffic.failed',
+        page: ['/traffic', { partner_id, outcome: 'failed' }],
+      },
       { operation: 'GET /explain', text: 'console.explain.refused', page: ['/search', { q: client_id }] },
       { operation: 'GET /audit', text: 'console.field.history', page: ['/audit', { target: `partner:${partner_id}` }] },
     ],
@@ -109,6 +115,7 @@ export const partnerActions = <Given extends Deps>(
     command: 'partner create',
     input: createPartner.input,
     run: (deps: Deps, input: NewPartner) => createPartner(deps, input),
+    suggested: () => ({ client_id: newClientId() }), // sent twice, the form makes one partner
     once: ['client_secret'],
     warnings,
   }),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret } from '../../platform/lib/crypto/generated-secret.ts'
@@ -18,7 +19,6 @@ import {
   newPartner,
   type Partner,
   type PartnerChanges,
-  type PartnerFilter,
   partnerChanges,
   partnerFilter,
   type ShownPartner,
@@ -42,6 +42,8 @@ export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secr
 /** What signs the calls to the webhooks of a new partner's contacts. */
 type WebhookSecrets = Partial<Record<ContactRole, string>>
 
+export const newClientId = (): string => randomBytes(12).toString('hex')
+
 /** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
 export const createPartner = operation(
   newPartner,
@@ -56,7 +58,7 @@ export const createPartner = operation(
       const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
       if (taken.length > 0) throw partnerTaken(taken)
       const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
-      const client_id = input.client_id ?? randomBytes(12).toString('hex')
+      const client_id = input.client_id ?? newClientId()
       await store.insertPartner(db, { ...input, partner_id, client_id }, now)
       const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
       await insertSecret(db, partner_id, first, now)
@@ -76,12 +78,8 @@ export const createPartner = operation(
 )
 
 /** A page of the partners that the filter asks for, oldest first. */
-export const listPartners = operation(
-  partnerFilter,
-  async (deps: Deps, filter: PartnerFilter): Promise<{ partners: Partner[]; next: string | null }> => {
-    const { rows, next } = await partnersOf(deps.db, filter)
-    return { partners: rows, next }
-  },
+export const listPartners = operation(partnerFilter, (deps: Deps, filter) =>
+  pageNamed('partners', partnersOf(deps.db, filter)),
 )
 
 /** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */

@@ -81,11 +81,7 @@ const partnersWithSealed: Batched<WhichPartner, PartnerWithSealed> = {
 const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
 
 /** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
-export const findPartner = async (
-  db: Db,
-  key: Pick<WhichPartner, 'partnerId' | 'clientId'>,
-  now: Date,
-): Promise<PartnerWithSealed | undefined> =>
+export const findPartner = async (db: Db, key: Pick<WhichPartner, 'partnerId' | 'clientId'>, now: Date) =>
   key.partnerId === undefined || isPartnerId(key.partnerId)
     ? (await db.batch(partnersWithSealed, { ...key, now }))[0]
     : undefined
@@ -94,10 +90,7 @@ export const findPartner = async (
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
 /** Which of the two is in use already. */
-export const findTaken = (
-  db: Db,
-  { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>,
-): Promise<{ partner_id: boolean; client_id: boolean }> =>
+export const findTaken = (db: Db, { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>) =>
   db.one(
     z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
     sql`select exists (select 1 from partner where partner_id = ${partner_id}) as partner_id,

@@ -42,7 +42,7 @@ export const CASES = {
     happen: async (cluster, leader) => {
       leader.pause()
       await Promise.all([untilAnotherLeads(cluster, leader), sleep(PAUSE_S * 1000)])
-      leader.resume()
+      await leader.resume()
     },
   },
   switchover: {

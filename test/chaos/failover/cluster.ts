@@ -46,7 +46,7 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   }
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
   const ports: number[] = []
-  while (ports.length < 3 + NODES * 3) ports.push(await freePort(ports))
+  while (ports.length < 3 + NODES * 4) ports.push(await freePort(ports))
   const port = () => ports.pop() as number
 
   const [client, peer, front] = [port(), port(), port()]
@@ -64,8 +64,7 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
   )
   endings.add(() => etcd.stop())
 
-  const surroundings: Surroundings = {
-    etcd: [`127.0.0.1:${client}`],
+  const surroundings: Omit<Surroundings, 'etcd'> = {
     network: '127.0.0.1/32',
     binDir: postgresFolder() ?? '',
     socketDir: newFolder('sockets'),
@@ -77,7 +76,11 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
     const replication = new Forwarder()
     replication.target = postgresPort
     await replication.open(port())
+    const toEtcd = new Forwarder()
+    toEtcd.target = client
+    await toEtcd.open(port())
     endings.add(() => replication.close())
+    endings.add(() => toEtcd.close())
     const name = `pg${number}`
     const member = {
       name,
@@ -87,12 +90,10 @@ export async function startCluster(endings: Endings, progress: (text: string) =>
       replicationPort: replication.port,
       dataDir: newFolder(name),
     }
-    nodes.push(new Node(member, surroundings, folder, replication))
+    nodes.push(new Node(member, { ...surroundings, etcd: [`127.0.0.1:${toEtcd.port}`] }, folder, replication, toEtcd))
   }
   endings.add(() => Promise.all(nodes.map((node) => node.stop())))
-  endings.add(() => {
-    for (const node of nodes) node.resume()
-  })
+  endings.add(() => Promise.all(nodes.map((node) => node.resume())))
   progress('starting PostgreSQL under Patroni')
   for (const node of nodes) node.start()
   const file = join(folder, 'haproxy.cfg')

@@ -1,23 +1,29 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Forwarder } from '../../forwarder.ts'
 import { descendantsOf, signal } from '../processes.ts'
 import { type Member, patroniConfig, type Surroundings } from './configuration.ts'
 import { type Program, startProgram } from './programs.ts'
 
 const ASK_MS = 1_000
+/** To a machine that stood still TCP sends again what it has not confirmed, at growing intervals. */
+const SENT_AGAIN_MS = 1_000
 
-/** One node: Patroni and its PostgreSQL, which replicas reach through a forwarder that can be slow. */
+/** One node: Patroni and its PostgreSQL, which reach etcd, and are reached by replicas, through forwarders. */
 export class Node {
   readonly member: Member
   readonly file: string
   /** On the way to its replicas. */
   readonly replication: Forwarder
+  /** On the way to etcd. */
+  readonly #etcd: Forwarder
   readonly #folder: string
   #patroni: Program | undefined
 
-  constructor(member: Member, surroundings: Surroundings, folder: string, replication: Forwarder) {
+  constructor(member: Member, surroundings: Surroundings, folder: string, replication: Forwarder, etcd: Forwarder) {
     this.member = member
+    this.#etcd = etcd
     this.#folder = folder
     this.replication = replication
     this.file = join(folder, `${member.name}.yml`)
@@ -56,12 +62,17 @@ export class Node {
     this.replication.cut()
   }
 
+  /** It stands still, as a virtual machine does that is moved. */
   pause(): void {
     signal(this.#processes(), 'SIGSTOP')
+    this.#etcd.hold()
   }
 
-  resume(): void {
+  /** It goes on, and learns a little later what etcd has told it meanwhile. */
+  async resume(): Promise<void> {
     signal(this.#processes(), 'SIGCONT')
+    await sleep(SENT_AGAIN_MS)
+    this.#etcd.release()
   }
 
   /** Whether Patroni says that it leads. */

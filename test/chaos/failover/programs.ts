@@ -22,6 +22,12 @@ export const missingPackages = (): string[] => [
   ...(postgresFolder() ? [] : ['postgresql']),
 ]
 
+export const patroniVersion = (): string =>
+  /[\d.]+/.exec(spawnSync('patroni', ['--version'], { encoding: 'utf8' }).stdout)?.[0] ?? ''
+
+/** Before 3.0.3 a leader wrote its name over another's in etcd. */
+export const isTooOld = (version: string): boolean => version.localeCompare('3.0.3', undefined, { numeric: true }) < 0
+
 /** PostgreSQL does not run as root. */
 export function owner(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
@@ -44,7 +50,7 @@ export function startProgram(name: string, args: readonly string[], folder: stri
   const output = openSync(file, 'a')
   const child = spawn(name, args, {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' },
+    env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', PATRONI_ETCD3_USE_PROXIES: 'true' },
     stdio: ['ignore', output, output],
     ...owner(),
   })

@@ -28,6 +28,8 @@ interface Sent {
 const PATIENCE_MS = 30_000
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo?access_token='
 const CHECKED_AT_ONCE = 50
+/** A look-up that is refused says nothing about a loss. */
+const LOOK_UP_MS = 60_000
 /** One of the demo. */
 const PERSON = { cid: 1, userId: '10001' }
 
@@ -81,7 +83,11 @@ function tokens(name: string, port: number, asks: readonly Ask[]): Work {
   }
   const isLost = async (token: string): Promise<boolean> => {
     const read: Call = { method: 'POST', target: USER_INFO + token, headers: { 'Content-Length': '0' } }
-    return rescodeOf(await call(port, read, PATIENCE_MS)) !== 0
+    for (const end = performance.now() + LOOK_UP_MS; performance.now() < end; ) {
+      const outcome = await call(port, read, PATIENCE_MS)
+      if (outcome.status === 200) return rescodeOf(outcome) !== 0
+    }
+    throw new Error(`whether a token of ${name} is there was not answered within ${LOOK_UP_MS / 1000} s`)
   }
   const lost = async (names: readonly string[]): Promise<string[]> => {
     const found: string[] = []

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import inter from '@fontsource-variable/inter/package.json' with { type: 'json' }
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localized } from '../../../src/platform/lib/localized-text.ts'
 import { registerPages, sendErrorPage, sendPage } from '../../../src/platform/lib/web/page.ts'
 import { invalidRequest, tooManyRequests } from '../../../src/platform/lib/web/rescode.ts'
 
@@ -16,7 +17,9 @@ beforeAll(async () => {
   app.get('/leaving', (request, reply) =>
     sendPage(request, reply, 'index', { demoUrl: null }, { formsEndOutside: true }),
   )
-  app.get('/broken', (request, reply) => sendErrorPage(request, reply, invalidRequest(NASTY), false))
+  app.get('/broken', (request, reply) =>
+    sendErrorPage(request, reply, invalidRequest(localized('body-is', { problem: NASTY })), false),
+  )
   app.get('/limited', (request, reply) => sendErrorPage(request, reply, tooManyRequests(90), false))
 })
 afterAll(() => app.close())
@@ -133,7 +136,7 @@ describe('an error', () => {
     expect(statusCode).toBe(200)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(body).toContain('<strong>20007</strong>')
-    expect(body).toContain('Invalid request: &lt;img')
+    expect(body).toContain('Invalid request: the body is &lt;img')
     expect(body).toMatch(/<code>req-\w+<\/code>/)
   })
 
@@ -149,7 +152,7 @@ describe('an error', () => {
       'x-content-type-options',
     ])
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
-    expect(json()).toEqual({ rescode: 20007, data: { message: `Invalid request: ${NASTY}` } })
+    expect(json()).toEqual({ rescode: 20007, data: { message: `Invalid request: the body is ${NASTY}` } })
   })
 
   it('says when to try again', async () => {

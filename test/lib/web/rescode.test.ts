@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TEXTS } from '../../../src/platform/lib/localized-text.ts'
 import { RESCODES } from '../../../src/platform/lib/web/rescode.ts'
 
 /** The error codes of area A: three lists of them say the same; the README's table is compared in test/documents/tables.test.ts. */
@@ -37,7 +38,7 @@ const DOCUMENTED: Readonly<Record<number, readonly [status: string, message: str
   20005: ['401', 'Invalid client'],
   20006: ['400', 'Invalid grant'],
   20007: ['400', 'Invalid request: *what*'],
-  20008: ['400', 'Invalid scope: *which*'],
+  20008: ['400', 'Invalid scope: *what*'],
   20009: ['401', 'Invalid access token'],
   20010: ['405', 'Method not allowed'],
   20011: ['403', 'Access denied'],
@@ -68,7 +69,8 @@ describe('the lists of error codes say the same', () => {
     for (const [code, [status, message]] of Object.entries(DOCUMENTED)) {
       const row = RESCODES[Number(code) as keyof typeof RESCODES]
       expect(String(row.status)).toBe(status.slice(0, 3))
-      expect(message.startsWith(row.message), `${code}: ${row.message}`).toBe(true)
+      const said = TEXTS[row.text].replace(/\{(\w+)\}/, '*$1*')
+      expect(message.startsWith(said), `${code}: ${said}`).toBe(true)
     }
   })
 })

@@ -39,7 +39,6 @@ export const FIELD_PROBLEMS = {
   'must-be-typable': 'must not contain control characters or characters that nobody sees',
   'must-be-visible': 'must not contain characters that nobody sees',
   'must-have-no-control-characters': 'must not contain control characters',
-  'must-have-no-nul-character': 'must not contain the character NUL',
   'must-have-no-whitespace': 'must not contain whitespace, backslashes or control characters',
   'must-be-absolute-url': 'must be an absolute http:// or https:// URL',
   'must-have-no-user-name': 'must not contain a user name or password',

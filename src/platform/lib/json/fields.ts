@@ -51,7 +51,6 @@ export const numericText = () => integer(0n, INT64.max, localized('must-be-digit
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
-/** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
 
 /** Whether PostgreSQL can store a text. */

@@ -4,13 +4,17 @@ import { isTypablePassword, normalPassword } from '../precis.ts'
 import { echo, type Problem, RescodeError } from '../web/rescode.ts'
 import { asMessage, problem, REQUIRED } from './field-problem.ts'
 
+const fieldsText = (problems: readonly Problem[]): LocalizedText =>
+  problems
+    .map(({ field, problem }) => localized('field-problem', { field, problem }) as LocalizedText)
+    .reduceRight((rest, problem) => localized('several', { problem, rest }))
+
 /** Input with problems, all of them, each with its field (20007). */
 export class InvalidInput extends RescodeError {
   readonly problems: readonly Problem[]
 
   constructor(problems: readonly Problem[]) {
-    const what = problems.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-    super(20007, { what, problems })
+    super(20007, { what: fieldsText(problems), problems })
     this.problems = problems
   }
 }
@@ -90,7 +94,7 @@ const withNul = (value: unknown): Problem[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value)
         .filter(([, text]) => [text].flat().some((one) => typeof one === 'string' && one.includes('\0')))
-        .map(([name]) => ({ field: echo(name), problem: localized('must-have-no-nul-character') }))
+        .map(([name]) => ({ field: echo(name), problem: localized('must-have-no-nul') }))
     : []
 
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type LocalizedText, localized } from '../localized-text.ts'
 import { failureEnvelope, JSON_TYPE, NO_STORE_HEADERS, sendFailure } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
@@ -19,13 +20,15 @@ export const unreadableRequest =
   (native: boolean) =>
   (_error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reply.header('X-Request-Id', request.id) // no hook has run
-    sendFailure(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply, native)
+    sendFailure(invalidRequest(localized('path-undecodable'), { status: 404 }), request, reply, native)
   }
 
 /** The envelope of the area that the request is for, by how it begins; then the connection is closed. */
-export function badRequestAnswer(what: string, began: string) {
+export function badRequestAnswer(what: LocalizedText, began: string) {
   const isAreaB = AREA_B.test(began)
-  const envelope = isAreaB ? { code: 300, describe: what, partnerId: '' } : failureEnvelope(invalidRequest(what))
+  const envelope = isAreaB
+    ? { code: 300, describe: String(what), partnerId: '' }
+    : failureEnvelope(invalidRequest(what))
   const body = JSON.stringify(envelope)
   const headers = {
     ...NO_STORE_HEADERS,
@@ -44,7 +47,7 @@ export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unk
     return
   }
   const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
-  const what = tooLong ? 'the request line and headers are longer than 32 KiB' : 'not HTTP'
+  const what = localized(tooLong ? 'head-too-long' : 'not-http')
   const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
   const { headers, body } = badRequestAnswer(what, began)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

@@ -17,7 +17,7 @@ export function compressedText({ 'content-encoding': header = '' }: Coded): Loca
 }
 
 /** Unsupported Media Type: the headers say that the body cannot be read (RFC 9110 §15.5.16). */
-const unread = (what: string, headers = {}): RescodeError => invalidRequest(what, { status: 415, headers })
+const unread = (what: LocalizedText, headers = {}): RescodeError => invalidRequest(what, { status: 415, headers })
 
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
 
@@ -39,8 +39,8 @@ const INVALID = '\ufffd'
 /** Throws 415 for a content coding, and for a charset other than UTF-8 unless `isSame` says that it makes no difference. */
 function refuseOtherCoding({ headers }: FastifyRequest, isSame = false): void {
   const compressed = compressedText(headers)
-  if (compressed) throw unread(`the body is ${compressed}`, { 'Accept-Encoding': 'identity' })
-  if (!isSame && otherCharset(headers['content-type'])) throw unread('Content-Type: charset must be utf-8')
+  if (compressed) throw unread(localized('body-is', { problem: compressed }), { 'Accept-Encoding': 'identity' })
+  if (!isSame && otherCharset(headers['content-type'])) throw unread(localized('charset-not-utf8'))
 }
 
 /**
@@ -51,7 +51,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) return ''
   refuseOtherCoding(request)
   const read = readUtf8(bytes)
-  if ('problem' in read) throw invalidRequest(`the body is ${placed(read)}`)
+  if ('problem' in read) throw invalidRequest(localized('body-is', { problem: placed(read) }))
   return read.text
 }
 
@@ -59,6 +59,7 @@ export function bodyText(request: FastifyRequest, bytes: Buffer): string {
 export function formText(request: FastifyRequest, text: string): string {
   refuseOtherCoding(request, isAsciiForm(text))
   const at = text.indexOf(INVALID)
-  if (at >= 0) throw invalidRequest(`the body is ${placed({ problem: NOT_UTF8, place: placeAt(text, at) })}`)
+  if (at >= 0)
+    throw invalidRequest(localized('body-is', { problem: placed({ problem: NOT_UTF8, place: placeAt(text, at) }) }))
   return text
 }

@@ -3,6 +3,7 @@ import { Overloaded } from '../concurrency-limit.ts'
 import { DatabaseUnavailable } from '../database-errors.ts'
 import { contractAnswer, NamedFailure } from '../failure.ts'
 import { stringifyLossless } from '../json/lossless.ts'
+import { localized } from '../localized-text.ts'
 import { noteForLog } from './observe.ts'
 import { type FailureAnswer, invalidRequest, RescodeError, serverError, unavailable } from './rescode.ts'
 
@@ -43,7 +44,7 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
   const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
   if (status >= 400 && status < 500) {
     const name = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? { name: 'body_of_another_type' } : {}
-    return invalidRequest('the request cannot be read', { ...name, detail: String((error as Error).message) })
+    return invalidRequest(localized('request-unreadable'), { ...name, detail: String((error as Error).message) })
   }
   logFailure(request, error, 'unexpected failure')
   return serverError()

@@ -19,7 +19,7 @@ export function readBodiesExactly(app: FastifyInstance): void {
     if (!('problem' in parsed)) return parsed.value
     const fields = fieldsWith(parsed.problem, body)
     if (fields.length > 0) throw new InvalidInput(fields)
-    throw invalidRequest(`the body is ${parsed.problem}`)
+    throw invalidRequest(localized('body-is', { problem: parsed.problem }))
   })
 }
 

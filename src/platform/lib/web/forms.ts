@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { localized } from '../localized-text.ts'
 import { formText } from './body-text.ts'
 import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './read-body.ts'
 import { formDecoded } from './request-target.ts'
@@ -50,7 +51,9 @@ function readFields(text: string): Record<string, string | string[]> {
     const [name, value] = [equals < 0 ? pair : pair.slice(0, equals), equals < 0 ? '' : pair.slice(equals + 1)]
     const [field, content] = [formDecoded(name), formDecoded(value)]
     if (field === undefined || content === undefined) {
-      throw invalidRequest(`${echo(field ?? 'the name of a field')} is not valid UTF-8`)
+      throw invalidRequest(
+        localized('is-not-utf8', { field: field === undefined ? localized('name-of-field') : echo(field) }),
+      )
     }
     const before = fields[field]
     if (Array.isArray(before)) before.push(content)

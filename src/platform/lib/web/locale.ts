@@ -41,6 +41,11 @@ const read = (locale: Locale): Texts => JSON.parse(readFileSync(new URL(`views/l
 
 const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)])) as Record<Locale, Texts>
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/
+
+/** A value that is read from right to left must not turn around what stands beside it (Unicode: FSI, PDI). */
+const isolated = (value: string): string => (RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value)
+
 /** Looks a text up and fills its `{names}`; a key that does not exist throws (a test holds views and texts together). */
 export interface Translate {
   (key: string, values?: Readonly<Record<string, string>>): string
@@ -53,7 +58,7 @@ export function translator(locale: Locale): Translate {
   const translate = (key: string, values: Readonly<Record<string, string>> = {}): string => {
     const text = TEXTS[locale][key]
     if (text === undefined) throw new Error(`no text '${key}' in ${locale}`)
-    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '')
+    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => isolated(values[name] ?? ''))
   }
   return Object.assign(translate, { locale, has: (key: string) => key in TEXTS[locale] })
 }

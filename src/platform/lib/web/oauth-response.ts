@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure, oauthErrorOf } from '../failure.ts'
+import { type Detail, type LocalizedText, localized } from '../localized-text.ts'
 import { failureAnswerOf, JSON_TYPE, NO_STORE_HEADERS, noteFailure } from './envelope.ts'
 
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
@@ -13,32 +14,36 @@ export interface StandardFailure {
   readonly error: string
   readonly status: number
   readonly description: string
+  /** The same for a page, which words it for its reader. */
+  readonly text: Detail
   readonly headers: Readonly<Record<string, string>>
 }
 
+const UNREADABLE = localized('request-unreadable')
+
 /** Errors for what no operation has named: bodies that cannot be read, methods, an outage. Our own faults are logged. */
-const ERRORS: Readonly<Record<number, readonly [error: string, description: string]>> = {
-  429: ['temporarily_unavailable', 'too many requests'],
-  500: ['server_error', 'the server failed'],
-  503: ['temporarily_unavailable', 'try again later'],
+const ERRORS: Readonly<Record<number, readonly [error: string, description: LocalizedText]>> = {
+  429: ['temporarily_unavailable', localized('too-many-requests')],
+  500: ['server_error', localized('server-failed')],
+  503: ['temporarily_unavailable', localized('later')],
 }
 
 /** The body of an error that no operation has named. */
 export function standardErrorOf(status: number): { readonly error: string; readonly error_description: string } {
-  const [error, error_description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']
-  return { error, error_description }
+  const [error, description] = ERRORS[status] ?? ['invalid_request', UNREADABLE]
+  return { error, error_description: String(description) }
 }
 
 /** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
   const { rescode } = contract
-  const { headers = {}, what = 'the request cannot be read' } = contract.failure
+  const { headers = {}, what = UNREADABLE } = contract.failure
   noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), rescode, headers }
   const status = contract.status(true)
-  const { error, error_description } = standardErrorOf(status)
-  return { rescode, error, status, description: ERRORS[status] ? error_description : what, headers }
+  const [error, text] = ERRORS[status] ?? (['invalid_request', what] as const)
+  return { rescode, error, status, description: String(text), text, headers }
 }
 
 /**

@@ -23,6 +23,7 @@ import { methodAsSent } from './methods.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './request-target.ts'
 import { type FailureAnswer, unavailable } from './rescode.ts'
+import { worded } from './worded.ts'
 
 const VIEWS = fileURLToPath(new URL('views', ROOT))
 const YEAR_S = 31_536_000
@@ -147,8 +148,9 @@ const ID = 'the-id-of-the-request'
 export function busyPage(app: FastifyInstance) {
   const pages = new Map<Locale, Promise<string>>()
   const render = (locale: Locale): Promise<string> => {
-    const { rescode, message } = unavailable()
-    const data = { rescode, message, busy: true, requestId: ID, returnTo: '/', t: translator(locale), locale }
+    const { rescode, text } = unavailable()
+    const t = translator(locale)
+    const data = { rescode, message: worded(text, t), busy: true, requestId: ID, returnTo: '/', t, locale }
     return app.view('error', { ...data, languages: [] })
   }
   return async (request: IncomingMessage, response: ServerResponse, locale: Locale, id: string): Promise<string> => {
@@ -185,9 +187,10 @@ export async function sendErrorPage(
   const data = {
     rescode: error.rescode,
     byApp: error.failure.byApp,
-    message: error.message,
+    message: worded(error.text, textsFor(request)),
     retry,
     busy: error.failure.status === 503,
+    missing: error.failure.status === 404,
     failure: error.failure.name,
     failurePage: failurePage(request),
     requestId: request.id,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { localized } from '../localized-text.ts'
 import { badRequestAnswer } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 
@@ -77,7 +78,7 @@ export class RequestLimit {
       connection.used = true
       if (request.headers.host === undefined && request.httpVersion === '1.1') {
         connection.ending = true
-        const { headers, body } = badRequestAnswer('the Host header is missing', `${request.method} ${request.url}`)
+        const { headers, body } = badRequestAnswer(localized('host-header-missing'), `${request.method} ${request.url}`)
         response.writeHead(400, headers).end(body)
         return
       }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { localized } from '../localized-text.ts'
 import { readOr } from '../read-or.ts'
 import { echo, invalidRequest } from './rescode.ts'
 
@@ -63,5 +64,5 @@ export function parseQuery(text: string): Query {
 export const refuseUnreadableQuery = async ({ url }: FastifyRequest): Promise<void> => {
   if (!url.includes('%')) return
   const [name] = parseQuery(queryOf(url)).undecodable
-  if (name !== undefined) throw invalidRequest(`${echo(name)} is not valid UTF-8`)
+  if (name !== undefined) throw invalidRequest(localized('is-not-utf8', { field: echo(name) }))
 }

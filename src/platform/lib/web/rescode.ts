@@ -1,36 +1,28 @@
-import type { Detail, LocalizedText } from '../localized-text.ts'
+import { type Detail, LocalizedText, localized } from '../localized-text.ts'
 
-/** Area A's error table (REFERENCE "Errors of area A"). */
+/** Area A's error table (REFERENCE "Errors of area A"); `text` is the id of its message. */
 export const RESCODES = {
-  20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
-  20002: { name: 'ClientAuthenticationException', status: 401, message: 'Client authentication failed' },
-  20003: { name: 'ForbiddenException', status: 403, message: 'Request forbidden' },
-  20004: { name: 'InsufficientScopeException', status: 403, message: 'Insufficient scope' },
-  20005: { name: 'InvalidClientException', status: 401, message: 'Invalid client' },
-  20006: { name: 'InvalidGrantException', status: 400, message: 'Invalid grant' },
-  20007: { name: 'InvalidRequestException', status: 400, message: 'Invalid request: *what*' },
-  20008: { name: 'InvalidScopeException', status: 400, message: 'Invalid scope: *which*' },
-  20009: { name: 'InvalidTokenException', status: 401, message: 'Invalid access token' },
-  20010: { name: 'MethodNotAllowed', status: 405, message: 'Method not allowed' },
-  20011: { name: 'OAuth2AccessDeniedException', status: 403, message: 'Access denied' },
-  20012: { name: 'RedirectMismatchException', status: 400, message: 'Redirect URI mismatch' },
-  20013: { name: 'ServerErrorException', status: 500, message: 'Server error' },
-  20014: { name: 'UnauthorizedClientException', status: 401, message: 'Micro-application not yet trusted' },
-  20015: { name: 'UnauthorizedException', status: 401, message: 'Unauthorized' },
-  20016: { name: 'UnauthorizedUserException', status: 401, message: 'User not yet trusted' },
-  20017: {
-    name: 'UnsupportedGrantTypeException',
-    status: 400,
-    message: 'Unsupported grant type: *what*; use authorization_code or refresh_token',
-  },
-  20018: {
-    name: 'UnsupportedResponseTypeException',
-    status: 400,
-    message: 'Unsupported response type: *what*; use code',
-  },
-  20019: { name: 'UserDeniedAuthorizationException', status: 400, message: 'User denied authorization' },
-  20020: { name: 'ExpiredAccessTokenException', status: 401, message: 'Access token expired' },
-  20021: { name: 'ExpiredRefreshTokenException', status: 400, message: 'Invalid refresh token (expired)' },
+  20001: { name: 'BadClientCredentialsException', status: 401, text: 'bad-client-credentials' },
+  20002: { name: 'ClientAuthenticationException', status: 401, text: 'client-authentication-failed' },
+  20003: { name: 'ForbiddenException', status: 403, text: 'request-forbidden' },
+  20004: { name: 'InsufficientScopeException', status: 403, text: 'insufficient-scope' },
+  20005: { name: 'InvalidClientException', status: 401, text: 'invalid-client' },
+  20006: { name: 'InvalidGrantException', status: 400, text: 'invalid-grant' },
+  20007: { name: 'InvalidRequestException', status: 400, text: 'invalid-request' },
+  20008: { name: 'InvalidScopeException', status: 400, text: 'invalid-scope' },
+  20009: { name: 'InvalidTokenException', status: 401, text: 'invalid-access-token' },
+  20010: { name: 'MethodNotAllowed', status: 405, text: 'method-refused' },
+  20011: { name: 'OAuth2AccessDeniedException', status: 403, text: 'access-denied' },
+  20012: { name: 'RedirectMismatchException', status: 400, text: 'redirect-uri-mismatch' },
+  20013: { name: 'ServerErrorException', status: 500, text: 'server-error' },
+  20014: { name: 'UnauthorizedClientException', status: 401, text: 'app-not-trusted' },
+  20015: { name: 'UnauthorizedException', status: 401, text: 'unauthorized' },
+  20016: { name: 'UnauthorizedUserException', status: 401, text: 'user-not-trusted' },
+  20017: { name: 'UnsupportedGrantTypeException', status: 400, text: 'unsupported-grant-type' },
+  20018: { name: 'UnsupportedResponseTypeException', status: 400, text: 'unsupported-response-type' },
+  20019: { name: 'UserDeniedAuthorizationException', status: 400, text: 'user-denied' },
+  20020: { name: 'ExpiredAccessTokenException', status: 401, text: 'access-token-expired' },
+  20021: { name: 'ExpiredRefreshTokenException', status: 400, text: 'refresh-token-expired' },
 } as const
 
 export type Rescode = keyof typeof RESCODES
@@ -44,9 +36,9 @@ export interface Problem {
 
 export interface Failure {
   /** Fills the *what* of the message. */
-  readonly what?: string
+  readonly what?: Detail
   /** Replaces the table's message. */
-  readonly message?: string
+  readonly message?: LocalizedText
   /** For the log only; like everything logged it holds no secret. */
   readonly detail?: string
   /** The app that has sent the person here made the request wrongly. */
@@ -65,7 +57,10 @@ export interface Failure {
 /** What goes out for a failure in area A. */
 export interface FailureAnswer {
   readonly rescode: Rescode
+  /** The English of the text, which goes out. */
   readonly message: string
+  /** What a page words for its reader. */
+  readonly text: LocalizedText
   readonly failure: Failure
   /** The HTTP status: 200 for a caller's mistake unless statuses are native (REFERENCE "Errors of area A"). */
   status(native: boolean): number
@@ -86,15 +81,22 @@ export class Refusal extends Error {
   }
 }
 
+/** What is said of a failure: the rescode's text, unless it has one of its own. */
+export const textOf = (rescode: Rescode, { message, what = '' }: Pick<Failure, 'message' | 'what'>): LocalizedText =>
+  message ?? new LocalizedText(RESCODES[rescode].text, { what })
+
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */
 export class RescodeError extends Refusal implements FailureAnswer {
   override readonly name = 'RescodeError'
   readonly rescode: Rescode
+  readonly text: LocalizedText
   readonly failure: Failure
 
   constructor(rescode: Rescode, failure: Failure = {}) {
-    super(failure.message ?? RESCODES[rescode].message.replace(/\*\w+\*/, () => failure.what ?? ''))
+    const text = textOf(rescode, failure)
+    super(String(text))
     this.rescode = rescode
+    this.text = text
     this.failure = failure
   }
 
@@ -113,7 +115,7 @@ export class RefusedRequest extends RescodeError {
   readonly describe: LocalizedText
 
   constructor(describe: LocalizedText, failure: Failure = {}) {
-    super(20007, { ...failure, what: String(describe) })
+    super(20007, { ...failure, what: describe })
     this.describe = describe
   }
 }
@@ -124,7 +126,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 /** A value of the caller's as it may be repeated to the caller: no control characters, 128 characters at most. */
 export const echo = (value: string): string => value.replace(CONTROL, '').slice(0, 128)
 
-export const invalidRequest = (what: string, failure: Failure = {}): RescodeError =>
+export const invalidRequest = (what: LocalizedText, failure: Failure = {}): RescodeError =>
   new RescodeError(20007, { ...failure, what })
 
 /** What there is; undefined for what is refused as not found. */
@@ -134,7 +136,7 @@ export const ifFound = <Found>(look: Promise<Found>): Promise<Found | undefined>
     throw error
   })
 
-export const noSuchPath = (): RescodeError => invalidRequest('no such path', { status: 404 })
+export const noSuchPath = (): RescodeError => invalidRequest(localized('wrong-path'), { status: 404 })
 
 export const methodNotAllowed = (allowed: readonly string[]): RescodeError =>
   new RescodeError(20010, { name: 'method_not_allowed', status: 405, headers: { Allow: allowed.join(', ') } })

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { parsedUrl } from '../parsed-url.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the purpose
@@ -13,4 +14,11 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
   const path = pathname + search + hash
   // Normalising can bring a second slash to the front: `/.//evil.example`.
   return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
+}
+
+/** The page whose form this is, where the browser says so. What comes from elsewhere is no form of ours. */
+export function formPage({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): string | undefined {
+  const from = headers.referer === undefined ? undefined : parsedUrl(headers.referer)
+  if (from?.origin !== new URL(publicUrl).origin) return undefined
+  return localPath(from.pathname + from.search, publicUrl)
 }

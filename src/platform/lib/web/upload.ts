@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import { localized } from '../localized-text.ts'
 import { hasBody } from './read-body.ts'
 import { invalidRequest } from './rescode.ts'
 
 /** What every form with a file needs, whatever @fastify/multipart is told. */
 
-export const fileTooLarge = () => invalidRequest('the file is too large', { status: 413 })
+export const fileTooLarge = () => invalidRequest(localized('file-too-large'), { status: 413 })
 
 /** The bytes that a form announces, 0 where there is none. Throws 20007 (413) where they are more than `most`, or are not announced. */
 export function announcedBytes(request: FastifyRequest, most: number): number {

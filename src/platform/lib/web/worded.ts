@@ -19,8 +19,6 @@ export interface ShownProblem {
   /** Empty where it is about all of the form. */
   readonly label: string
   readonly problem: string
-  /** What exists in English only. */
-  readonly isEnglish?: boolean
 }
 
 /** `hosts[1]`, `reasons.USER_INFO`: the name of a field, which of its entries, and what is in it. */

@@ -19,7 +19,7 @@ const RUNS_PER_MINUTE = 30
 const REFUSALS: RejectionPolicy = {
   code: () => 300,
   isKept: (rejected) => rejected instanceof NotAuthenticated,
-  unreadable: ({ message, failure: { what = message, status = 200 } }) => ({ describe: what, status }),
+  unreadable: ({ message, failure: { what = message, status = 200 } }) => ({ describe: String(what), status }),
 }
 
 /**

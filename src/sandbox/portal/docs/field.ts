@@ -31,7 +31,6 @@ export interface SchemaField {
   readonly requiredWhen?: string
   /** The most entries of a list, or characters of a text. */
   readonly most?: number
-  /** The least value of a number. */
   readonly least?: number
   /** Whether "" stands for nothing in a message that always has the field. */
   readonly mayBeEmpty?: boolean

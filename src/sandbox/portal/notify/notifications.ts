@@ -134,7 +134,6 @@ async function sendNow({ db, clock }: Deps, notificationId: string, isOver: bool
   else await rescheduleJob(db, job.job_id, clock.now(), 0)
 }
 
-/** The job of each notification that has one, by notification_id. */
 async function sendingJobs(db: Db, notificationIds: readonly string[]): Promise<Map<string, Job>> {
   const jobs = await findJobsByKey(db, notificationIds.map(keyOf))
   return new Map(jobs.map((job) => [String(job.key).slice(keyOf('').length), job]))

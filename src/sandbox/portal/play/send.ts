@@ -18,7 +18,6 @@ import { findCall } from '../traffic/entry-store.ts'
 import { type BodyProblem, bodyToSend } from './body.ts'
 import type { ExpectedOutcome, PlaySigning } from './wire.ts'
 
-/** The interfaces for which the partner has a URL, with it. */
 export function coveredInterfaces(partner: PartnerWithSecrets) {
   const mask = masker(secretTexts(partner))
   return INTERFACES.flatMap(({ name, defaultPath }) => {

@@ -14,6 +14,8 @@ export interface AllTrafficFilter {
   /** Left out: of all. */
   readonly partnerId: bigint | undefined
   readonly searches: readonly TrafficSearch[]
+  /** Left out: both. */
+  readonly outcome: 'ok' | 'failed' | undefined
   readonly from: Date | undefined
   readonly to: Date | undefined
 }
@@ -37,11 +39,13 @@ export function listOfAll(
   until: CursorOfAll | undefined,
   limit: number,
 ): Promise<SummaryOfAll[]> {
+  const { searches, outcome } = filter
   const end = until ? sql.part`(at, id) >= (${until[0]}::timestamptz, ${until[1]}::uuid)` : sql.part`true`
   const [first, ...others] = VIEWS.map((view) => {
-    const found = filter.searches.map((search) => sql.part`${matches(search, view)} and `)
+    const found = searches.map((search) => sql.part`${matches(search, view)} and `)
+    if (outcome) found.push(outcome === 'failed' ? sql.part`failed and ` : sql.part`not failed and `)
     return sql.part`(select ${SUMMARY}, partner_id, ${CURSOR} from ${sql.identifier(view)}
-      where ${found[0] ?? sql.part``}${found[1] ?? sql.part``}${within(filter, after)} and ${end}
+      where ${found[0] ?? sql.part``}${found[1] ?? sql.part``}${found[2] ?? sql.part``}${within(filter, after)} and ${end}
       order by at desc, id desc limit ${limit})`
   })
   return db.listWithCustomPlan(

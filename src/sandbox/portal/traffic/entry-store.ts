@@ -28,7 +28,6 @@ const call = z.object({
 })
 export type KeptCall = z.output<typeof call>
 
-/** One of our calls to this partner. */
 export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCall | undefined> =>
   db.maybe(
     call,

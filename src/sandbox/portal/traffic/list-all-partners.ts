@@ -15,9 +15,10 @@ import { trafficEntryParams } from './wire.ts'
 
 const cursor = z.tuple([momentKey, z.guid()])
 
-/** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
+/** The query of operators' list of calls; what has no index is looked for in a thousand calls a page. */
 const allTrafficFilter = z.strictObject({
   partner_id: positiveId.optional(),
+  outcome: z.enum(['failed', 'ok']).optional(),
   /** Part of the path that the partner called, or of the URL that we called. */
   path: filterText(128).optional(),
   code: z
@@ -36,21 +37,24 @@ export interface LineOfAll extends TrafficLine {
 }
 
 /**
- * Calls in both directions of all partners, newest first. A search by path or code looks at a thousand calls at a time, so
- * a page may have few rows, or none, and still a `next`: no index is paid for with every notice.
+ * Calls in both directions of all partners, newest first. A search by path, code or outcome looks at a thousand calls at a
+ * time, so a page may have few rows, or none, and still a `next`: no index is paid for with every notice. What failed at one
+ * partner has an index.
  */
 export const listAllTraffic = operation(
   allTrafficFilter,
   async (
     deps: NoticeDeps,
-    { partner_id, path, code, from, to, limit, after }: AllTrafficFilter,
+    { partner_id, outcome, path, code, from, to, limit, after }: AllTrafficFilter,
   ): Promise<{ readonly traffic: LineOfAll[]; readonly next: string | null }> => {
     const searches: TrafficSearch[] = [
       ...(path === undefined ? [] : [{ by: 'path', value: path } as const]),
       ...(code === undefined ? [] : [{ by: 'code', value: code } as const]),
     ]
-    const filter = { partnerId: partner_id, searches, from, to }
-    const window = searches.length > 0 ? await windowOfAll(deps.db, filter, after) : undefined
+    const filter = { partnerId: partner_id, searches, outcome, from, to }
+    const isIndexed = partner_id !== undefined && outcome !== 'ok'
+    const isSearch = searches.length > 0 || (outcome !== undefined && !isIndexed)
+    const window = isSearch ? await windowOfAll(deps.db, filter, after) : undefined
     const until: CursorOfAll | undefined = window === undefined ? undefined : cursor.parse(JSON.parse(window))
     const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
     const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])

@@ -26,7 +26,6 @@ const noticeAt = (deps: NoticeDeps, path: string) => {
   return NOTICES.find((notice) => notice.path === endpoint)
 }
 
-/** The notice that is taken at a path; undefined for any other path. */
 export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
 
 /** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */

@@ -19,7 +19,6 @@ const shownTraffic = z.strictObject({
     .pipe(z.guid()),
   reason: readingReason.optional(),
 })
-export type ShownTraffic = z.output<typeof shownTraffic>
 
 /** A body without what may be about people; empty where it is not JSON, which may hold anything. */
 const withoutPeople: TextOf = (text, encrypted, message) => {
@@ -43,20 +42,17 @@ export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner
  * One call or notice, of whichever partner, with its headers and bodies (64 KiB of each at most) and no secrets. Throws
  * 20007 (404) for an id that no call has.
  */
-export const showTraffic = operation(
-  shownTraffic,
-  async (deps: NoticeDeps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> => {
-    const owner = await findEntryOwner(deps.db, id)
-    if (!owner) throw noSuchEntry()
-    const { partner_id, kind } = owner
-    const masked = reason === undefined
-    const entry = masked
-      ? await showMaskedEntry(deps, partner_id, { kind, id })
-      : await showEntry(deps, partner_id, { kind, id }, keptText)
-    if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
-    return { ...exportedEntry(entry), partner_id, masked }
-  },
-)
+export const showTraffic = operation(shownTraffic, async (deps: NoticeDeps, { id, reason }): Promise<OneOfTraffic> => {
+  const owner = await findEntryOwner(deps.db, id)
+  if (!owner) throw noSuchEntry()
+  const { partner_id, kind } = owner
+  const masked = reason === undefined
+  const entry = masked
+    ? await showMaskedEntry(deps, partner_id, { kind, id })
+    : await showEntry(deps, partner_id, { kind, id }, keptText)
+  if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
+  return { ...exportedEntry(entry), partner_id, masked }
+})
 
 /** The audit log keeps who has read the bodies of a call or notice, and why. */
 export const recordReading = (

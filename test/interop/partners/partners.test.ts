@@ -60,6 +60,12 @@ const QUIRKS: readonly Quirk[] = [
   { name: 'bodies are encrypted', kind: partners.Encrypted },
   { name: 'codes come by pay notice, after 598', kind: partners.CodesByNotice },
   { name: 'codes come by pay notice, after 200 with asyReturnVoucher', kind: partners.CodesFollow },
+  {
+    name: 'partnerOrderId in the answer to order create only',
+    kind: partners.NamesOrderOnce,
+    // What this small program does not look at either: prices, and which codes are given back.
+    warned: ['code', 'order-state'],
+  },
   { name: 'one code for all tickets', kind: partners.OneCodeForAll },
   { name: 'somebody accepts orders by hand', kind: partners.AcceptsByHand, waits: true },
   { name: 'issueType 0 for issued, until it is refused', kind: partners.IssuedIsZero },

@@ -303,6 +303,15 @@ export class OneCodeForAll extends PartnerProgram {
   }
 }
 
+/** Says its own id of an order when that is created, and never again: elsewhere it is optional. */
+export class NamesOrderOnce extends PartnerProgram {
+  override functions = ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'robustness']
+  override answerTo(path: string, headers: IncomingHttpHeaders, text: string) {
+    const { status, answer } = super.answerTo(path, headers, text)
+    return { status, answer: path === '/order/create' ? answer : answer.replace(/,?"partnerOrderId":"[^"]*"/, '') }
+  }
+}
+
 /** Every refund is answered with the id of the first one. */
 export class AnswersAboutFirstRefund extends PartnerProgram {
   override refund(body: Json): Json {

@@ -126,6 +126,17 @@ describe('a form of the console', () => {
   })
 })
 
+it('a name and its value stand on a page with a colon of its language', async () => {
+  await admin.submit('/console/partners/new', { partner_id: '7002', client_id: 'colon', name: 'Colon' })
+  const at = async (path: string, locale: string) => (await admin.get(`${path}?ui_locales=${locale}`)).text
+  const heading = (html: string) => visibleText(/<h1>([\s\S]*?)<\/h1>/.exec(html)?.[1] ?? '').trim()
+  const form = '/console/partners/7002/switch-signing'
+  expect(heading(await at(form, 'en'))).toMatch(/^[^:]+: \S+$/)
+  for (const path of [form, '/console/partners/7002'])
+    expect(heading(await at(path, 'zh-CN'))).toMatch(/^\p{Script=Han}[^:]*：\S+$/u)
+  expect(visibleText(await at('/console/audit', 'zh-CN'))).toMatch(/[a-z_]+：\S/)
+})
+
 describe('an error page', () => {
   const browser = { accept: 'text/html', 'accept-language': 'zh-CN' }
   const authorize = '/oauth/v2/authorize?response_type=code'
@@ -175,7 +186,7 @@ describe('an error page', () => {
     expect(await messageAt('/account/nowhere', own)).toBe('20007 请求无效：路径不存在')
     const operator = { cookie: `gatehouse_operator=${admin.cookie}` }
     for (const [path, said] of [
-      ['apps/none', '应用不存在'],
+      ['apps/none', '小程序不存在'],
       ['partners/1', '合作方不存在'],
       ['orders/1', '订单 1 不存在'],
       ['operators/none', '运营人员不存在'],

@@ -133,6 +133,23 @@ describe('a passkey', () => {
     expect(events).toEqual(expect.arrayContaining(['user_passkey_added', 'user_passkey_removed']))
   })
 
+  it('leads back, once it is added, to the page that has asked for a second factor', async () => {
+    const asking = encodeURIComponent('/account/security/sign-in?return_to=/account/data?done=x')
+    await signIn(user, `/sign-in?return_to=${asking}`)
+    await toNextPage(page, () => page.click('form[data-passkey] button'))
+    await page.getByText('The passkey is added').waitFor()
+    const onward = page.locator('main a.button')
+    expect(await onward.getAttribute('href')).toBe('/account/data?done=x')
+    await toNextPage(page, () => onward.click())
+    expect(new URL(page.url()).pathname).toBe('/account/data')
+  })
+
+  it('leads to the page about security where nothing has asked for it', async () => {
+    await addPasskey()
+    await toNextPage(page, () => page.click('p.back a'))
+    expect(new URL(page.url()).pathname).toBe('/account/security')
+  })
+
   it('signs in without a password, in one tap or none, and returns to the app with phr', async () => {
     await addPasskey()
     await context.clearCookies()

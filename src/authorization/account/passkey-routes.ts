@@ -27,6 +27,8 @@ export async function shownPasskeys(deps: Deps, session: SignedIn) {
 interface Options {
   readonly deps: Deps
   readonly overview: string
+  /** The same with the page that the person has come from, as a query or a form names it. */
+  readonly withReturnTo: (given: unknown) => string
   readonly show: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -36,19 +38,20 @@ interface Options {
 }
 
 /** Forms of passkeys on the page about security, within whose plugin this is. */
-export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, overview, show }) => {
-  const back = (reply: FastifyReply, done?: SecurityChange) =>
-    seeOther(reply, done ? `${overview}?done=${done}` : overview)
+export const passkeyForms: FastifyPluginAsync<Options> = async (app, { deps, overview, withReturnTo, show }) => {
+  const back = (reply: FastifyReply, done?: SecurityChange, page = overview) =>
+    seeOther(reply, done ? `${page}${page.includes('?') ? '&' : '?'}done=${done}` : page)
   const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   for (const path of ['', '/rename', '/remove']) app.get(PASSKEYS + path, (_request, reply) => back(reply))
 
   app.post(PASSKEYS, async (request, reply) => {
-    const session = await freshSession(deps, request, reply, overview)
+    const page = withReturnTo(request.body)
+    const session = await freshSession(deps, request, reply, page)
     if (!session) return reply
     const form = newPasskeyForm.safeParse(request.body)
     if (form.success) {
       const { name, credential: response } = form.data
-      if (await addPasskey(acting(request), session, { response, name })) return back(reply, 'passkey_added')
+      if (await addPasskey(acting(request), session, { response, name })) return back(reply, 'passkey_added', page)
     }
     return show(request, reply.code(400), session, textsFor(request)('passkey.not_added'))
   })

@@ -55,6 +55,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     done?: SecurityChange,
   ) => {
     const { totpSince, recoveryCodes } = await factorsOf(deps, session)
+    const here = withReturnTo(request.body ?? request.query)
     const shown = {
       asks: !(await isFresh(deps, session)),
       offersTotp: config.SECOND_FACTOR !== 'off',
@@ -62,17 +63,18 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       recoveryCodes: String(recoveryCodes),
       alert,
       done: done ? textsFor(request)(`security.done.${done}`) : null,
-      returnTo: returnToOf(request.query),
+      returnTo: returnToOf(request.body ?? request.query),
+      signInAgain: `/sign-in?${new URLSearchParams({ return_to: here, confirm: '1' })}`,
       passkeys: withPasskeys ? await shownPasskeys(deps, session) : null,
     }
     const person = { name: session.name, avatarUrl: session.avatarUrl }
     const page = { ...shown, section: 'security', person }
     return sendPage(request, reply, 'account/security', page, {
       scripts: true,
-      query: queryOf(withReturnTo(request.query)),
+      query: queryOf(here),
     })
   }
-  if (withPasskeys) await app.register(passkeyForms, { deps, overview: OVERVIEW, show })
+  if (withPasskeys) await app.register(passkeyForms, { deps, overview: OVERVIEW, withReturnTo, show })
 
   /** A form that changes something, of somebody who has signed in within the last quarter of an hour. */
   const change = (path: string, work: Handler): void => {

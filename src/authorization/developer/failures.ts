@@ -1,4 +1,5 @@
 import { contractAnswer, type FailureRow, NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
+import type { LocalizedText } from '../../platform/lib/localized-text.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import { failureEnvelope } from '../../platform/lib/web/envelope.ts'
 import { RESCODES } from '../../platform/lib/web/rescode.ts'
@@ -11,7 +12,9 @@ export interface ReportedFailure {
   readonly code: string
   /** What clients program against: the rescode's name in the contract's dialect. */
   readonly name: string
+  /** In English, as it is sent. */
   readonly message: string
+  readonly text: LocalizedText
   readonly body: object
 }
 
@@ -34,19 +37,20 @@ export function reportedFailures(operation: ApiOperation, native: boolean): Repo
 
 function inContract(failure: NamedFailure, native: boolean): ReportedFailure {
   const answer = contractAnswer(failure)
-  const { rescode, message } = answer
+  const { rescode, message, text } = answer
   return {
     status: answer.status(native),
     code: String(rescode),
     name: RESCODES[rescode].name,
     message,
+    text,
     body: failureEnvelope(answer),
   }
 }
 
 function inStandard(failure: NamedFailure, status: number | undefined): ReportedFailure {
   const answer = oauthErrorOf(failure)
-  const { error, description } = answer
+  const { error, description, text } = answer
   const body = { error, error_description: description }
-  return { status: status ?? answer.status, code: error, name: error, message: description, body }
+  return { status: status ?? answer.status, code: error, name: error, message: description, text, body }
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../platform/config/index.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import { worded } from '../../platform/lib/web/worded.ts'
 import { OAUTH_API } from '../oauth/index.ts'
 import { OIDC_API } from '../oidc/index.ts'
 import { RESOURCE_API } from '../resource/index.ts'
@@ -54,7 +55,8 @@ export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' 
   readonly place: 'query' | 'form'
   readonly requests: readonly RequestKind[]
   readonly answers: readonly DescribedResponse[]
-  readonly failures: readonly ReportedFailure[]
+  /** `meaning`: the message in the reader's language. */
+  readonly failures: readonly (ReportedFailure & { readonly meaning: string })[]
 }
 
 export const describeOperations = (config: Config, t: Translate): DescribedOperation[] =>
@@ -72,7 +74,10 @@ function describe(operation: ApiOperation, config: Config, t: Translate): Descri
     answers: Object.entries(operation.answers).map(([status, answer]) =>
       answerOf(Number(status), answer, operation, t),
     ),
-    failures: reportedFailures(operation, config.ENVELOPE_HTTP_STATUS === 'native'),
+    failures: reportedFailures(operation, config.ENVELOPE_HTTP_STATUS === 'native').map((failure) => ({
+      ...failure,
+      meaning: worded(failure.text, t),
+    })),
   }
 }
 
@@ -136,7 +141,7 @@ const textOf = ({ title, about, method, path, requests, answers, failures }: Des
     ...[title, about, method, path],
     ...requests.flatMap(({ name, parameters }) => [name, ...parameters.flatMap((one) => [one.name, one.meaning])]),
     ...answers.flatMap(({ fields }) => fields.flatMap((field) => [field.name, field.meaning])),
-    ...failures.flatMap(({ code, name, message }) => [code, name, message]),
+    ...failures.flatMap(({ code, name, message, meaning }) => [code, name, message, meaning]),
   ]
     .join('\n')
     .toLowerCase()

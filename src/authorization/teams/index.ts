@@ -2,7 +2,7 @@
 
 export { appsOfPerson, appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
 export type { AppAccess } from './app-store.ts'
-export { TeamRefusal, type TeamRefusalReason } from './errors.ts'
+export { TeamRefusal } from './errors.ts'
 export {
   findTeamMail,
   invite,

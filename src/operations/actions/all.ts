@@ -25,7 +25,12 @@ import { operatorsOpenApi } from './openapi.ts'
 
 /** What operators may do, by the section of the console that has it. */
 export const ACTIONS = {
-  apps: [...appActions(liveGrantsOf), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS, ...TEAM_ACTIONS],
+  apps: [
+    ...appActions(liveGrantsOf, TEAM_ACTIONS.teamOfApp),
+    ...OAUTH_ACTIONS.ofApps,
+    ...APP_EVENT_ACTIONS,
+    ...TEAM_ACTIONS.rows,
+  ],
   users: PEOPLE_ACTIONS,
   grants: OAUTH_ACTIONS.grants,
   partners: [

@@ -106,5 +106,7 @@ export function nameOfFact(action: Pick<Action, 'id' | 'parts'>, { name, in: gro
   if (group === undefined) return labelOf(t, action, name)
   const own = `field.${group}.${name}`
   if (t.has(own)) return t(own)
-  return action.parts?.[group] ? `${labelOf(t, action, group)}: ${name}` : labelOf(t, action, name)
+  return action.parts?.[group]
+    ? t('layout.pair', { label: labelOf(t, action, group), value: name })
+    : labelOf(t, action, name)
 }

@@ -24,7 +24,7 @@ export function cellFor(name: string, value: unknown, t: Translate, own?: string
   if (STATES.has(name)) return stateCell(String(value), t)
   const choice = sharedChoice(t, name, String(value))
   if (choice) return text(choice)
-  const shown = inWords(value).slice(0, LONGEST)
+  const shown = inWords(value, t).slice(0, LONGEST)
   if (isRecord(value)) return withMoments(shown)
   const page = PAGES[name]
   if (page && name !== own)
@@ -45,20 +45,21 @@ const isRecord = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 /** `hosts: a.example → b.example` of what was changed, `reason: lost` of other fields. */
-function inWords(value: unknown): string {
+function inWords(value: unknown, t: Translate): string {
   if (value === null || value === undefined || value === '') return '–'
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(inWords).join(', ')
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((one) => inWords(one, t)).join(', ')
   if (value instanceof Date) return value.toISOString()
   if (!isRecord(value)) return String(value)
   const { before, after, ...others } = value
-  const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after)) : []
+  const changed = isRecord(before) || isRecord(after) ? changesIn(Object(before), Object(after), t) : []
   const rest = Object.entries(changed.length > 0 ? others : value)
-  return [...changed, ...rest.map(([name, value]) => `${name}: ${inWords(value)}`)].join('; ')
+  const said = rest.map(([label, value]) => t('layout.pair', { label, value: inWords(value, t) }))
+  return [...changed, ...said].join(t('layout.next'))
 }
 
-const changesIn = (before: Values, after: Values): string[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].map(
-    (name) => `${name}: ${inWords(before[name])} → ${inWords(after[name])}`,
+const changesIn = (before: Values, after: Values, t: Translate): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].map((label) =>
+    t('layout.pair', { label, value: `${inWords(before[label], t)} → ${inWords(after[label], t)}` }),
   )
 
 export const cellIn = (column: Column<object>, row: Values, t: Translate, now: Date): Cell => {

@@ -32,7 +32,8 @@ export function stateCell(state: string, t: Translate): Cell {
 }
 
 /** What is shown, and of what: `Order: 15`. */
-export const titled = (what: string, name: string, t: Translate): string => t('console.titled', { what, name })
+export const titled = (what: string, name: string, t: Translate): string =>
+  t('layout.pair', { label: what, value: name })
 
 export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })

@@ -67,7 +67,9 @@ const parts = {
     {
       name: 'app_key',
       of: ({ app_key, proved }, t) =>
-        app_key === null || proved ? app_key : `${app_key}: ${t('console.explain.unproved')}`,
+        app_key === null || proved
+          ? app_key
+          : t('layout.pair', { label: app_key, value: t('console.explain.unproved') }),
       page: ({ app_key }) => (app_key === null ? undefined : ['/apps/:app_key', { app_key }]),
     },
     person,

@@ -37,6 +37,7 @@ export const REFUSALS = {
   'not-http': 'not HTTP',
   'head-too-long': 'the request line and headers are longer than 32 KiB',
   'host-header-missing': 'the Host header is missing',
+  'host-header-twice': 'the Host header is given twice',
   'url-too-long': 'the URL is longer than 8 KiB',
   'request-too-long': 'the request is too long',
   'too-many-requests': 'too many requests',

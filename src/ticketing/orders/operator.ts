@@ -75,7 +75,8 @@ export const ORDER_ACTIONS = [
         'state',
         {
           name: 'tickets',
-          of: (order) => `${order.used_quantity}+${order.refunded_quantity} of ${order.quantity}`,
+          of: ({ used_quantity, refunded_quantity, quantity }, t) =>
+            t('orders.used_of', { used: `${used_quantity}+${refunded_quantity}`, quantity: String(quantity) }),
         },
         { name: 'total_price', of: ({ total_price }) => total_price.toFixed(2) },
         'created_at',

@@ -54,6 +54,8 @@ describe('what Node cannot read as HTTP', () => {
     ['invalid UTF-8 in the query', request(Buffer.from([...Buffer.from('/oauth/v2/authorize?state='), 0xff, 0xfe]))],
     ['raw UTF-8 in the query', request('/oauth/v2/authorize?state=名')],
     ['no Host', 'GET /oauth/v2/authorize HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 'GET /oauth/v2/authorize HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nhOST: b\r\n\r\n'],
+    ['the same Host twice, in HTTP/1.0', 'GET /oauth/v2/authorize HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n'],
   ])('%s', async (_name, bytes) => {
     expectFailure(await sendRaw(bytes), { rescode: 20007, status: 400 })
   })

@@ -34,6 +34,19 @@ const MAX_UNANSWERED = 16
 /** Requests after that which are not looked at while the answers that are due go out; with more it is closed at once. */
 const MAX_IGNORED = 64
 
+const LETTER_H = 0x68
+
+/** RFC 9112 §3.2: one Host, and none only before HTTP/1.1. Of several Node shows the first alone. */
+function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'host-header-missing' : undefined
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && (name.charCodeAt(0) | 0x20) === LETTER_H && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1 ? 'host-header-twice' : undefined
+}
+
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/
 
 /** Answers a request that is refused, in the form of the area that was called. */
@@ -82,9 +95,10 @@ export class RequestLimit {
         return
       }
       connection.used = true
-      if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      const wrongHost = wrongHostOf(request)
+      if (wrongHost) {
         connection.ending = true
-        const { headers, body } = badRequestAnswer(localized('host-header-missing'), `${request.method} ${request.url}`)
+        const { headers, body } = badRequestAnswer(localized(wrongHost), `${request.method} ${request.url}`)
         response.writeHead(400, headers).end(body)
         return
       }

@@ -34,6 +34,6 @@ export function shownProblems(
     const [, name = '', entry, inside] = labelOf(field) === undefined ? (PLACE.exec(field) ?? []) : [field, field]
     const label = labelOf(name) ?? (name === 'body' ? '' : name)
     const which = entry === undefined ? label : t('problem.entry', { label, entry: String(Number(entry) + 1) })
-    return { label: inside ? t('problem.inside', { label: which, name: inside }) : which, problem: worded(problem, t) }
+    return { label: inside ? t('layout.pair', { label: which, value: inside }) : which, problem: worded(problem, t) }
   })
 }

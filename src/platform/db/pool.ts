@@ -133,6 +133,8 @@ export function openQueuePool(connection: ConnectionSettings, size: number, log:
   }
   const connect = pool.connect.bind(pool) as (...given: unknown[]) => unknown
   pool.connect = ((...given: unknown[]) => {
+    // Nobody waits for what is tried again after the worker has stopped; rejected, it would end the process.
+    if (pool.ending) return new Promise(() => {})
     const connecting = connect(...given)
     return connecting instanceof Promise ? connecting.catch(withKnownCode) : connecting
   }) as Pool['connect']

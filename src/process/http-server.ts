@@ -96,7 +96,8 @@ export async function serve(
     ...(operators ? { isForOperators: operators.received } : {}),
   })
   const stop = async () => {
-    if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S, othersClosed)
+    if (app.server.listening)
+      await drain(app.server, readiness, SHUTDOWN_DELAY_S, () => app.unreadConnections(), othersClosed)
     readiness.draining = true
     await operators?.close()
     await app.close()

@@ -13,6 +13,9 @@ import { ADMIN_TOKEN, type System, startSystem } from './system.ts'
 const FORM =
   'POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 24\r\n\r\n'
 
+const READ =
+  'POST /oauth/v2/api/resource/get_userinfo?access_token=none HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
+
 let system: System
 afterEach(() => system?.stop())
 
@@ -83,6 +86,32 @@ describe('a shutdown', () => {
       expect(code).toBe(0)
     },
   )
+
+  it('without a delay, answers what came on connections that it does not read for a while, so many has it refused', async () => {
+    const settings = { MAX_REQUESTS: '1', SHUTDOWN_DELAY_S: '0', SHUTDOWN_GRACE_S: '5' }
+    system = await startSystem({ DEMO: 'off', JOBS: 'off', LOG_REQUESTS: 'off', ...settings })
+    const inFlight = await connected(`${FORM}passport=`)
+    const { hostname, port } = new URL(system.origin)
+    await until(async () => (await fetch(`${system.origin}/sign-in`)).status === 503)
+    const waiting = await Promise.all(
+      Array.from({ length: 3_000 }, async () => {
+        const socket = connect({ host: hostname, port: Number(port) })
+        let text = ''
+        socket.setEncoding('utf8').on('data', (part: string) => (text += part))
+        socket.on('error', () => {})
+        const closed = new Promise((resolve) => socket.once('close', resolve))
+        await once(socket, 'connect')
+        return { socket, closed, answers: () => text.split('HTTP/1.1 503 ').length - 1 }
+      }),
+    )
+    for (const { socket } of waiting) socket.once('data', () => socket.write(READ)).write(READ)
+    await until(() => waiting.every(({ answers }) => answers() > 0))
+    const end = stopped()
+    await Promise.all(waiting.map(({ closed }) => closed))
+    inFlight.destroy()
+    expect((await end).code).toBe(0)
+    expect(waiting.filter(({ answers }) => answers() < 2)).toHaveLength(0)
+  })
 
   it.each([0, 1])('loses none while one of two processes is behind the other: the one of place %i', async (place) => {
     system = await startSystem({

@@ -120,6 +120,31 @@ it('the filters of a list unfold on a phone, and are open where they choose some
   expect(await page.getByLabel('app_key').isVisible()).toBe(true)
 })
 
+it('what may be several of few values is checked, and stays as it was sent', async () => {
+  const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
+  await enter(page)
+  await page.goto(`${origin}/console/apps/new`)
+  const box = (name: string) => page.getByRole('checkbox', { name })
+  expect(await box('client_secret_basic').isChecked()).toBe(true)
+  await page.fill('#field-name', 'Boxes')
+  await page.fill('#field-app_key', 'boxes')
+  await box('PHONE_NUMBER').check()
+  await box('client_secret_basic').uncheck()
+  await toNextPage(page, () => page.click('main button'))
+  await page.getByRole('alert').waitFor() // neither a host nor a redirect URI
+  expect(await box('client_secret_basic').isChecked()).toBe(false)
+  expect(await box('PHONE_NUMBER').isChecked()).toBe(true)
+  await box('USER_INFO').check()
+  await page.fill('#field-hosts', 'a.example')
+  await toNextPage(page, () => page.click('main button'))
+  await page.getByText('This is shown only now').waitFor()
+  await page.goto(`${origin}/console/apps/boxes/edit`)
+  await box('PHONE_NUMBER').uncheck()
+  await toNextPage(page, () => page.click('main button'))
+  const { rows } = await world.pool.query("select scopes, token_auth_methods from micro_app where app_key = 'boxes'")
+  expect(rows).toEqual([{ scopes: ['USER_INFO'], token_auth_methods: ['client_secret_post'] }])
+})
+
 it('a name keeps its direction, and turns nothing around beside it', async () => {
   const name = 'رحلات (2)!'
   await world.pool.query('update partner set name = $1', [name])

@@ -310,6 +310,15 @@ describe('an app', () => {
     })
   })
 
+  it('given to a team says so on its page', async () => {
+    const page = '/console/apps/made-here'
+    expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>–</)
+    const { rows } = await world.pool.query('select team_id from team limit 1')
+    await world.pool.query("update team set name = 'Harbour tours'")
+    expect((await admin.submit(`${page}/give`, { team_id: rows[0].team_id })).location).toBe(`${page}?done=1`)
+    expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>Harbour tours</)
+  })
+
   it('that somebody else has changed since is not changed by an older form', async () => {
     const path = '/console/apps/made-here/edit'
     const [mine, theirs] = [await shownForm(path), await shownForm(path)]

@@ -79,12 +79,19 @@ export async function shownForm(who: Person, path: string): Promise<Record<strin
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>')
       .replaceAll('&amp;', '&')
-  const inputs = [...text.matchAll(/<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"/g)]
+  const inputs = [...text.matchAll(/<input(?! type="checkbox")[^>]* name="([^"]+)"[^>]* value="([^"]*)"/g)]
+  const checked = [...text.matchAll(/<input type="checkbox" name="([^"]+)" value="([^"]*)" checked>/g)]
+  const boxes = checked.map(([, name]) => [
+    ...[name, name],
+    checked.flatMap(([, other, value = '']) => (other === name ? [value] : [])).join('\n'),
+  ])
   const areas = [...text.matchAll(/<textarea[^>]* name="([^"]+)"[^>]*>([^<]*)</g)]
   const selects = [...text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>([\s\S]*?)<\/select>/g)].map(
     ([, name, options = '']) => [name, name, /value="([^"]*)" selected/.exec(options)?.[1] ?? ''],
   )
-  return Object.fromEntries([...inputs, ...areas, ...selects].map(([, name, value]) => [name, unescaped(value)]))
+  return Object.fromEntries(
+    [...inputs, ...boxes, ...areas, ...selects].map(([, name, value]) => [name, unescaped(value)]),
+  )
 }
 
 export async function adminTokenHolder(world: World): Promise<Person> {

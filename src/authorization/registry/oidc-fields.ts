@@ -14,6 +14,8 @@ const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform(
 
 const postLogoutUris = setOf(endpointUrl).meta({ flag: 'post-logout-uri' })
 
+/** Of an app for which nothing else is said. */
+export const USUAL_TOKEN_AUTH = ['client_secret_basic', 'client_secret_post'] as const
 const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
   .refine((methods) => methods.length > 0, problem('must-have-entry'))
   .refine((methods) => !methods.includes('none') || methods.length === 1, problem('none-alone'))
@@ -80,7 +82,7 @@ export const OIDC_FIELDS = {
     kept: z.array(z.string()),
   },
   token_auth_methods: {
-    created: tokenAuthMethods.default(['client_secret_basic', 'client_secret_post']),
+    created: tokenAuthMethods.default([...USUAL_TOKEN_AUTH]),
     changed: tokenAuthMethods,
     kept: z.array(z.enum(TOKEN_AUTH_METHODS)),
     everyCall: true,

@@ -12,7 +12,7 @@ import {
   suspendMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-import { hasSecret } from './oidc-fields.ts'
+import { hasSecret, USUAL_TOKEN_AUTH } from './oidc-fields.ts'
 import { rotateSecret } from './secret.ts'
 
 export const oneApp = z.strictObject({ app_key: z.string() })
@@ -23,8 +23,11 @@ const ofApp =
   (deps: Deps, { app_key }: OneApp): Promise<Output> =>
     run(deps, app_key)
 
-/** What operators do with micro-apps. `grantsOf`: the grants that live, and of how many people. */
-export const appActions = (grantsOf: (deps: Deps, app: OneApp) => Promise<object>) => [
+/** What is known of an app in another room. */
+type OfApp = (deps: Deps, app: OneApp) => Promise<object>
+
+/** What operators do with micro-apps. `grantsOf`: the grants that live, and of how many people; `teamOf`: who develops it. */
+export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
   action({
     route: 'GET /apps',
     command: 'app list',
@@ -41,6 +44,7 @@ export const appActions = (grantsOf: (deps: Deps, app: OneApp) => Promise<object
     role: 'viewer',
     input: oneApp,
     run: ofApp(showMicroApp),
+    beside: teamOf,
     related: ({ app_key }) => [
       { operation: 'GET /grants', text: 'action.grant_list', page: ['/grants', { app_key }] },
       { operation: 'GET /explain', text: 'console.explain.refused', page: ['/search', { q: app_key }] },
@@ -52,7 +56,8 @@ export const appActions = (grantsOf: (deps: Deps, app: OneApp) => Promise<object
     command: 'app create',
     role: 'editor',
     run: createMicroApp,
-    suggested: () => ({ app_key: newAppKey() }), // sent twice, the form makes one app
+    // With its key, a form that is sent twice makes one app.
+    suggested: () => ({ app_key: newAppKey(), token_auth_methods: USUAL_TOKEN_AUTH }),
     once: ['app_secret', 'webhook_secret'],
   }),
   action({

@@ -13,7 +13,7 @@ export {
   withdrawInvitation,
 } from './invite.ts'
 export { handOverTeams, leaveTeam, removeMember, setMemberRole } from './members.ts'
-export { TEAM_ACTIONS } from './operator.ts'
+export { TEAM_ACTIONS, teamOfApp } from './operator.ts'
 export { APP_REQUESTS } from './request.ts'
 export { APP_SECRET } from './secret.ts'
 export { TEAM_RETENTION, TEAMS_OF_PERSON } from './store.ts'

@@ -53,6 +53,14 @@ async function teamOf(db: Db, given: string): Promise<string> {
 
 type Change = OutputOf<typeof showRequest>['changes'][number]
 
+/** Which team has the app; null: operators alone. */
+export const teamOfApp = async (
+  { db }: Deps,
+  { app_key }: z.output<typeof oneApp>,
+): Promise<{ team: string | null }> => ({
+  team: (await store.teamOfApp(db, app_key)) ?? null,
+})
+
 /** What operators do with the teams of developers. */
 export const TEAM_ACTIONS = [
   action({

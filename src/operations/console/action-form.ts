@@ -215,13 +215,11 @@ export function formField(
   const texts =
     kind === 'switch'
       ? [true, false].map((choice) => [String(choice), yesNo(choice, t).text] as const)
-      : kind === 'list'
-        ? []
-        : choices.map((choice) => [choice, choiceOf(t, action, name, choice) ?? stateCell(choice, t).text] as const)
+      : choices.map((choice) => [choice, choiceOf(t, action, name, choice) ?? stateCell(choice, t).text] as const)
   return {
     name,
     label: labelOf(t, action, name),
-    kind: secret ? 'password' : texts.length > 0 ? 'choice' : KINDS[kind],
+    kind: secret ? 'password' : texts.length === 0 ? KINDS[kind] : kind === 'list' ? 'several' : 'choice',
     ...(texts.length > 0 ? { choices: texts } : {}),
     ...(required ? { required } : {}),
     ...(hint === undefined ? {} : { hint }),

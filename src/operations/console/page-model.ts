@@ -54,8 +54,9 @@ export interface ActionLink {
 export interface Field {
   readonly name: string
   readonly label: string
-  /** `hidden`: what the page showed comes back with the form. */
-  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'lines' | 'hidden'
+  /** `hidden`: what the page showed comes back with the form; `several`: any of its choices, a line each in `value`. */
+  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'several' | 'date' | 'lines' | 'hidden'
+  /** What a `choice` or `several` offers: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean
   readonly hint?: string

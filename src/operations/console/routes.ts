@@ -162,7 +162,7 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
       facts,
       fields: fields.map((field) => ({
         ...field,
-        value: shownValue(field, context),
+        value: shownValue(field, context, problems.length > 0),
       })),
       back,
       others: allowedTo(context, others),
@@ -200,9 +200,10 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
 const doneAt = (reply: FastifyReply, page: string): FastifyReply =>
   seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=1`)
 
-/** What was typed before; a hidden field always has the page's present value. */
-function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
+/** What was typed before; a hidden field always has the page's present value, and nothing stands for boxes without a mark. */
+function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext, wasTyped: boolean): string {
   if (kind === 'password') return ''
+  if (kind === 'several' && wasTyped && Object.keys(fields).length > 0) return fields[name] ?? ''
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 

@@ -31,13 +31,16 @@ export const doneQuery = z.object({ done: z.literal('1') })
 export const pathParams = z.record(z.string(), z.string())
 
 /**
- * Fields of a form or an address: each once, as text, without NUL, which the database cannot hold, and without spaces
+ * Fields of a form or an address: each once, or a line for each that is checked, as text, without NUL, which the database cannot hold, and without spaces
  * around it but in those that are read `exactly`. Empty ones count as not given.
  */
 export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(
     Object.entries(Object(given ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
-      const whole = typeof value === 'string' ? value.replaceAll('\0', '') : ''
+      const whole = [value]
+        .flat()
+        .map((said) => (typeof said === 'string' ? said.replaceAll('\0', '') : ''))
+        .join('\n')
       const text = exactly.includes(name) ? whole : whole.trim()
       return text === '' || NOT_FIELDS.has(name) ? [] : [[name, text]]
     }),

@@ -3,7 +3,7 @@ import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
-import { MOST_UNREAD_MS, UNREAD_MS } from './request-limit.ts'
+import { MOST_UNREAD_MS } from './request-limit.ts'
 
 /** How an HTTP server stops without cutting off a request that has been sent to it. */
 
@@ -48,8 +48,8 @@ const openConnections = (server: Server): Promise<number> =>
  * was refused for load is not read for a while.
  */
 const LAST_REQUESTS_MS = MOST_UNREAD_MS + 50
-/** Without a delay, for somebody at a terminal: only requests on their way or not read yet are waited for. */
-const LAST_REQUESTS_AT_ONCE_MS = UNREAD_MS + 50
+/** Without a delay, for somebody at a terminal: only requests on their way are waited for, and such as are not read yet. */
+const LAST_REQUESTS_AT_ONCE_MS = 300
 const LOOK_EVERY_MS = 20
 
 /**
@@ -60,12 +60,13 @@ const LOOK_EVERY_MS = 20
  * In the last part of the delay answers leave connections open again, and until the listener is closed: who is told to close
  * opens another one at once, and the system resets those that it has accepted for us and we have not. Only then is each
  * told, with its next answer. Where several processes listen on the port, none tells its own before `othersClosed`: they
- * would come to a process that is about to close the last listener.
+ * would come to a process that is about to close the last listener. `unread` counts connections that are not read for a while.
  */
 export async function drain(
   server: Server,
   readiness: Readiness,
   delaySeconds: number,
+  unread: () => number,
   othersClosed = async () => {},
 ): Promise<void> {
   const keepMs = Math.min(LAST_REQUESTS_MS, delaySeconds * 500)
@@ -77,8 +78,12 @@ export async function drain(
   await stopListening(server)
   await othersClosed()
   readiness.keepsConnections = false
-  const until = performance.now() + (delaySeconds > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
-  while (performance.now() < until && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
+  const closed = performance.now()
+  const mayBringMore = (): boolean => {
+    const waited = performance.now() - closed
+    return waited < (delaySeconds > 0 || unread() > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
+  }
+  while (mayBringMore() && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
   await quietTick()
 }
 

@@ -7,6 +7,8 @@ import { type Connection, Connections } from './connections.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** How many connections are not read for a while, since a request of theirs was refused. */
+    unreadConnections(): number
     /** For a response that only waits for events (a stream, a long poll): it no longer counts. */
     stopCounting(reply: FastifyReply): void
     /** Handles the requests of a further listener as far as the limits of this process let them pass. */
@@ -72,6 +74,10 @@ export class RequestLimit {
 
   get inProgress(): number {
     return this.#inProgress
+  }
+
+  get unread(): number {
+    return this.#unread
   }
 
   /** Handles the requests of this server as far as the limits let them pass. */
@@ -151,6 +157,7 @@ export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit):
     request.staysOpen = true
     limit.stopCounting(raw)
   })
+  app.decorate('unreadConnections', () => limit.unread)
   app.decorate('limitRequests', (server: Server, maxConnections: number, handle: RequestListener) =>
     limit.guard(server, maxConnections, handle),
   )

@@ -53,7 +53,7 @@ export const inTransaction = <Given extends { readonly db: Db }, Done>(
   work: (inside: Given, db: Db) => Promise<Done>,
 ): Promise<Done> => given.db.tx((db) => work({ ...given, db }, db))
 
-/** As above, for work about the person of this routing key. */
+/** Does work about the person of this routing key in one transaction. */
 export const inTransactionOf = <Given extends { readonly db: Db }, Done>(
   given: Given,
   routingKey: number,

@@ -8,10 +8,10 @@ import {
   removeOwnTotp,
   replaceRecoveryCodes,
 } from '../../src/authorization/account/factors.ts'
-import { findCredential } from '../../src/authorization/account/passport-store.ts'
 import { beginSecondStep, finishSignIn, openSecondStep } from '../../src/authorization/account/second-step.ts'
 import { findSession, type SignedIn } from '../../src/authorization/account/session.ts'
 import { signIn } from '../../src/authorization/account/sign-in.ts'
+import { findCredential } from '../../src/authorization/account/store.ts'
 import { routingKeyOf } from '../../src/authorization/account/wire.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { openDatabase } from '../../src/platform/db/open-database.ts'

@@ -78,7 +78,11 @@ const ofAction = (action: (typeof ALL_ACTIONS)[number]): string[] => [
     .flatMap((name) => [`action.${action.id}.${name}`].filter((key) => key in en)),
   ...fieldsOf(action).flatMap(({ name, choices }) =>
     choices
-      .flatMap((choice) => [`field.${action.id.split('_', 1)[0]}.${name}.${choice}`, `choice.${name}.${choice}`])
+      .flatMap((choice) => [
+        `field.${action.id.split('_', 1)[0]}.${name}.${choice}`,
+        `field.${name}.${choice}`,
+        `choice.${name}.${choice}`,
+      ])
       .filter((key) => key in en),
   ),
   ...Object.entries(action.parts ?? {}).flatMap(([name, columns]) => [

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
-import type { Credential } from './passport-store.ts'
+import type { Credential } from './store.ts'
 
 /** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
 export class SignInRefused extends Error {

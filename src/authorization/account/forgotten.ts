@@ -18,12 +18,11 @@ import {
   siteOf,
   subnetOf,
 } from '../../platform/throttle/index.ts'
-import { findCredential } from './passport-store.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findLink, insertLink, passportOf } from './password-store.ts'
 import { addressOf } from './person-mail.ts'
 import { accountOf } from './sign-in.ts'
-import { lockUser } from './store.ts'
+import { findCredential, lockUser } from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byShard, keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { SHOWN_PASSPORT, storedPassport } from './passport-store.ts'
+import { SHOWN_PASSPORT, storedPassport } from './store.ts'
 import { type UserKey, user } from './wire.ts'
 
 interface Keyed extends UserKey {

@@ -3,7 +3,7 @@ import { beginsWith, cursorOf, type Page, pageOf, pageOfShards, withCursor } fro
 import { keyOfRow, ofAllShards, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import { SHOWN_PASSPORT } from './passport-store.ts'
+import { SHOWN_PASSPORT } from './store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 
 const keyShape = { routing_key: z.number(), cid: z.number(), user_id: z.string() }

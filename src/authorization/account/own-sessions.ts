@@ -9,8 +9,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession } from './errors.ts'
 import { deleteOtherSessions } from './password-store.ts'
 import type { SignedIn } from './session.ts'
-import { sessionsOfUser, signInsOfUser } from './session-list-store.ts'
-import { deleteSession } from './session-store.ts'
+import { deleteSession, sessionsOfUser, signInsOfUser } from './session-store.ts'
 
 /** A session as its owner sees it. */
 interface OwnSession {

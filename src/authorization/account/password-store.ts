@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { SHOWN_PASSPORT } from './passport-store.ts'
+import { SHOWN_PASSPORT } from './store.ts'
 
 /**
  * Ends the person's links that work, for good: their rows stay, so that the job that made one does not make it again.

@@ -20,10 +20,9 @@ import { codeGuesses } from './code-guesses.ts'
 import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
-import { type Credential, findCredential } from './passport-store.ts'
 import { AMR, endSession } from './session.ts'
 import { openSession, personLimits, recordSignIn } from './sign-in.ts'
-import { lockUser, lockUserSignedInSince } from './store.ts'
+import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 /**

@@ -12,10 +12,10 @@ import {
 } from '../../platform/throttle/index.ts'
 import { SecondStepNeeded, SignInRefused } from './errors.ts'
 import { findTotp } from './factor-store.ts'
-import { type Credential, findCredential } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
-import { insertSignIn } from './session-list-store.ts'
+import { insertSignIn } from './session-store.ts'
+import { type Credential, findCredential } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
 export interface SignInInput extends SignInBrowser {

@@ -11,11 +11,10 @@ import {
   UpstreamFailure,
   type UpstreamPerson,
 } from '../upstream/index.ts'
-import { spendChallenge } from './passkey-store.ts'
-import { insertCredential, storedPassport } from './passport-store.ts'
+import { spendChallenge } from './factor-store.ts'
 import { endOwnSession, endSession, startSession } from './session.ts'
 import { recordSignIn } from './sign-in.ts'
-import { insertProfile } from './store.ts'
+import { insertCredential, insertProfile, storedPassport } from './store.ts'
 import { deleteUpstreamSessions, updateProfile } from './upstream-store.ts'
 import { newUser, routingKeyOf, type SignInOrigin } from './wire.ts'
 

@@ -9,10 +9,10 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { changePassport } from './contact-change.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
-import { insertCredential, isPassportTaken, storedPassport } from './passport-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
+import { insertCredential, isPassportTaken, storedPassport } from './store.ts'
 import {
   maskedUser,
   newUser,

@@ -14,7 +14,6 @@ import {
   isDeveloper,
   type Membership,
   TeamRefusal,
-  type TeamRefusalReason,
 } from '../teams/index.ts'
 
 export const HOME = '/developer'
@@ -68,7 +67,7 @@ export async function developerGuard(app: FastifyInstance, deps: Deps, limits: {
 
 export const translatorOf = ({ request }: Pick<PersonRequest, 'request'>): Translate => textsFor(request)
 
-const STATUS: Partial<Readonly<Record<TeamRefusalReason, number>>> = {
+const STATUS: Partial<Readonly<Record<TeamRefusal['reason'], number>>> = {
   not_owner: 403,
   invited_only: 403,
   link_invalid: 404,

@@ -24,7 +24,7 @@ export const TEAM_REFUSALS = {
   joined: 'member-already',
 } as const
 
-export type TeamRefusalReason = keyof typeof TEAM_REFUSALS
+type TeamRefusalReason = keyof typeof TEAM_REFUSALS
 
 export class TeamRefusal extends RescodeError {
   readonly reason: TeamRefusalReason

@@ -2,7 +2,7 @@
 
 export { appsOfPerson, appsOfTeam, changeInDevelopment, findAppAccess, makeTestUsers, registerApp } from './app.ts'
 export type { AppAccess } from './app-store.ts'
-export { TeamRefusal, type TeamRefusalReason } from './errors.ts'
+export { TeamRefusal } from './errors.ts'
 export {
   findTeamMail,
   invite,
@@ -13,7 +13,7 @@ export {
   withdrawInvitation,
 } from './invite.ts'
 export { handOverTeams, leaveTeam, removeMember, setMemberRole } from './members.ts'
-export { TEAM_ACTIONS, teamOfApp } from './operator.ts'
+export { TEAM_ACTIONS } from './operator.ts'
 export { APP_REQUESTS } from './request.ts'
 export { APP_SECRET } from './secret.ts'
 export { TEAM_RETENTION, TEAMS_OF_PERSON } from './store.ts'

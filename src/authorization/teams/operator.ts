@@ -54,15 +54,11 @@ async function teamOf(db: Db, given: string): Promise<string> {
 type Change = OutputOf<typeof showRequest>['changes'][number]
 
 /** Which team has the app; null: operators alone. */
-export const teamOfApp = async (
-  { db }: Deps,
-  { app_key }: z.output<typeof oneApp>,
-): Promise<{ team: string | null }> => ({
+const teamOfApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>): Promise<{ team: string | null }> => ({
   team: (await store.teamOfApp(db, app_key)) ?? null,
 })
 
-/** What operators do with the teams of developers. */
-export const TEAM_ACTIONS = [
+const rows = [
   action({
     route: 'GET /teams',
     command: 'team list',
@@ -151,3 +147,6 @@ export const TEAM_ACTIONS = [
     offered: ({ state }) => state === 'open',
   }),
 ]
+
+/** What operators do with the teams of developers, and which team has an app. */
+export const TEAM_ACTIONS = { rows, teamOfApp }

@@ -4,7 +4,7 @@ import { liveGrantsOf, OAUTH_ACTIONS } from '../../authorization/oauth/index.ts'
 import { SIGNING_KEY_ACTIONS } from '../../authorization/oidc/index.ts'
 import { PEOPLE_ACTIONS } from '../../authorization/people/index.ts'
 import { appActions } from '../../authorization/registry/index.ts'
-import { TEAM_ACTIONS, teamOfApp } from '../../authorization/teams/index.ts'
+import { TEAM_ACTIONS } from '../../authorization/teams/index.ts'
 import { AUDIT_ACTIONS } from '../../platform/audit/index.ts'
 import { SETTING_ACTIONS } from '../../platform/config/operator.ts'
 import { type Action, action, partsOf, routesOf } from '../../platform/lib/action.ts'
@@ -25,7 +25,12 @@ import { operatorsOpenApi } from './openapi.ts'
 
 /** What operators may do, by the section of the console that has it. */
 export const ACTIONS = {
-  apps: [...appActions(liveGrantsOf, teamOfApp), ...OAUTH_ACTIONS.ofApps, ...APP_EVENT_ACTIONS, ...TEAM_ACTIONS],
+  apps: [
+    ...appActions(liveGrantsOf, TEAM_ACTIONS.teamOfApp),
+    ...OAUTH_ACTIONS.ofApps,
+    ...APP_EVENT_ACTIONS,
+    ...TEAM_ACTIONS.rows,
+  ],
   users: PEOPLE_ACTIONS,
   grants: OAUTH_ACTIONS.grants,
   partners: [

@@ -27,7 +27,7 @@ export interface Db {
   one<T>(row: z.ZodType<T>, statement: Statement): Promise<T>
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
-  /** As above, of statements whose rows have one column: its values. */
+  /** The value of a statement whose rows have one column; throws when there is no row. */
   value<T>(column: z.ZodType<T>, statement: Statement): Promise<T>
   maybeValue<T>(column: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   values<T>(column: z.ZodType<T>, statement: Statement): Promise<T[]>

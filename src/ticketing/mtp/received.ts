@@ -6,7 +6,7 @@ import { NOTICE_PATHS } from '../mws-wire/index.ts'
 import { existingPartner } from '../partner-calls/index.ts'
 import { secretTexts } from '../partners/index.ts'
 import type { NoticeDeps } from './accept-once.ts'
-import * as store from './received-store.ts'
+import * as store from './store.ts'
 import { noticeFilter } from './wire.ts'
 
 /** Characters of a body that an operator is shown. */

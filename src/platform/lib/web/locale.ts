@@ -43,7 +43,7 @@ const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)]))
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/
 
-/** A value that is read from right to left must not turn around what is written next to it (Unicode: FSI, PDI). */
+/** A value that is read from right to left must not turn its neighbours around (Unicode: FSI, PDI). */
 const isolated = (value: string): string => (RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value)
 
 /** Looks a text up and fills its `{names}`; a key that does not exist throws (a test holds views and texts together). */

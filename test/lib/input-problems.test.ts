@@ -99,6 +99,7 @@ const SENTENCES = [
   'must be creating or create_unknown or create_failed or created or paying or pay_unknown or pay_failed or paid or consumed or refunded or closing or closed',
   'must be csv or ndjson',
   'must be deal-change or consume or refund or pay or reschedule or level-prices',
+  'must be failed or ok',
   'must be fixed or rotating',
   'must be from 0 to 99999999.99',
   'must be open or returned or approved or refused or withdrawn',

@@ -2,16 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import type { PersonRequest } from '../people/index.ts'
-import {
-  acceptTerms,
-  appsOfTeam,
-  createTeam,
-  isDeveloper,
-  joinTeam,
-  newTeam,
-  openInvitation,
-  teamsOf,
-} from '../teams/index.ts'
+import { acceptTerms, appsOfTeam, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
 import { developerGuard, HOME, orRefused, translatorOf } from './guard.ts'
 
 /** The token of a link in a mail; anything unusable is empty. */
@@ -66,7 +57,7 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.post(
     `${HOME}/teams`,
     forDeveloper(async (given) => {
-      const form = newTeam.safeParse(given.request.body)
+      const form = createTeam.input.safeParse(given.request.body)
       if (!form.success) {
         given.reply.code(400)
         return home(given, { alert: translatorOf(given)('developer.team.name_unfit') })

@@ -8,7 +8,6 @@ import {
   invite,
   inviteAgain,
   leaveTeam,
-  newTeam,
   peopleOfTeam,
   removeMember,
   renameTeam,
@@ -76,7 +75,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.post(
     `${TEAM}/name`,
     forTeam('owner', (given) => {
-      const form = newTeam.safeParse(given.request.body)
+      const form = renameTeam.input.safeParse(given.request.body)
       if (form.success) {
         return change(given, 'renamed', () => renameTeam(given.deps, given.team.team_id, form.data, given.person))
       }

@@ -43,8 +43,16 @@ const AWAY = /^(08...|53300|57P0[1-5]|25P0[34]|25006)$/
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+/**
+ * Citus reports a worker that was lost in the middle of a statement by no code of its own; as PostgreSQL would, it is a
+ * failed connection. What a worker refuses has the worker's code.
+ */
+const isLostWorker = (error: Error): boolean => (error as { routine?: unknown }).routine === 'ReportResultError'
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return ''
+  return error.code === 'XX000' && isLostWorker(error) ? '08006' : error.code
+}
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && !SYSTEM_CODES.has(code)
 

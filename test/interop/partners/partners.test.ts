@@ -63,8 +63,9 @@ const QUIRKS: readonly Quirk[] = [
   {
     name: 'partnerOrderId in the answer to order create only',
     kind: partners.NamesOrderOnce,
-    // What this small program does not look at either: prices, and which codes are given back.
+    // Nothing of order ids: it looks at no price, and uses all tickets where one was to be used.
     warned: ['code', 'order-state'],
+    refused: ['refund-of-rest', { id: 'quantities', path: 'body.usedQuantity' }],
   },
   { name: 'one code for all tickets', kind: partners.OneCodeForAll },
   { name: 'somebody accepts orders by hand', kind: partners.AcceptsByHand, waits: true },

@@ -1,5 +1,11 @@
 import type { Meanings } from './values.ts'
 
+const IF_KNOWN = [
+  'Your order id; empty if your response to order create was lost and no later one has named it',
+  '合作方订单号；创建订单的响应丢失且其后的响应均未提供时为空',
+  'P-20260506-1',
+] as const
+
 /** Fields of orders, vouchers, visitors and refunds. */
 export const ORDER_MEANINGS: Meanings = {
   orderId: [
@@ -24,21 +30,9 @@ export const ORDER_MEANINGS: Meanings = {
     'P-20260506-1',
   ],
   'order-pay.request.body.partnerOrderId': ['Your order id; may be empty', '合作方订单号；可能为空', 'P-20260506-1'],
-  'order-query.request.body.partnerOrderId': [
-    'Your order id; empty if your response to order create was lost and no later one has named it',
-    '合作方订单号；创建订单的响应丢失且其后的响应均未提供时为空',
-    'P-20260506-1',
-  ],
-  'order-refund.request.body.partnerOrderId': [
-    'Your order id; empty if your response to order create was lost and no later one has named it',
-    '合作方订单号；创建订单的响应丢失且其后的响应均未提供时为空',
-    'P-20260506-1',
-  ],
-  'order-refunded.request.body.partnerOrderId': [
-    'Your order id; empty if your response to order create was lost and no later one has named it',
-    '合作方订单号；创建订单的响应丢失且其后的响应均未提供时为空',
-    'P-20260506-1',
-  ],
+  'order-query.request.body.partnerOrderId': IF_KNOWN,
+  'order-refund.request.body.partnerOrderId': IF_KNOWN,
+  'order-refunded.request.body.partnerOrderId': IF_KNOWN,
   mtDealId: ['Platform product id', '平台产品 ID', 100001n],
   buyPrice: ['Settlement price of one ticket, yuan', '单张结算价，元', 80],
   unitPrice: ['Sale price of one ticket, yuan', '单张售价，元', 100],

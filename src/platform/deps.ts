@@ -47,14 +47,14 @@ export interface Deps {
   readonly assertLeaseHeld?: () => void
 }
 
-/** Does the work in one transaction, which is the database of what it is given. */
+/** Does the work in one transaction; `inside` has the transaction as its `db`. */
 export const inTransaction = <Given extends { readonly db: Db }, Done>(
   given: Given,
   work: (inside: Given, db: Db) => Promise<Done>,
 ): Promise<Done> => given.db.tx((db) => work({ ...given, db }, db))
 
-/** Does work about the person of this routing key in one transaction. */
-export const inTransactionOf = <Given extends { readonly db: Db }, Done>(
+/** The same on the shard of the person with this routing key. */
+export const inPersonTransaction = <Given extends { readonly db: Db }, Done>(
   given: Given,
   routingKey: number,
   work: (inside: Given, db: Db) => Promise<Done>,

@@ -154,10 +154,8 @@ describe('a notice in flight', () => {
       const heldAt = performance.now()
       for (let sent = 0; sent < 30; sent++) answers.push(send(originOf(0), seller, { body }))
       await sleep(200)
-      const startedAt = performance.now()
-      expect(await post({ body: consumption({ orderId: other }) })).toBe(success(seller))
-      expect(performance.now() - startedAt, 'before a free connection is no longer waited for').toBeLessThan(10_000)
-      // Longer than anybody waits for a connection, shorter than for a lock.
+      expect(await post({ body: consumption({ orderId: other }) })).toBe(success(seller)) // while the others are held
+      // Long enough to hold others up, shorter than lock_timeout (3 s).
       await sleep(Math.max(0, 2_400 - (performance.now() - heldAt)))
     })
     for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([200, success(seller)])

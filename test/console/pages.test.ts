@@ -310,6 +310,18 @@ describe('an app', () => {
     })
   })
 
+  it('is as it was where its checkboxes come in another order', async () => {
+    await world.app.inject({
+      ...{ method: 'POST', url: '/admin/v1/apps', headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+      payload: { app_key: 'ordered', name: 'Ordered', hosts: ['a.example'], scopes: ['PHONE_NUMBER', 'USER_INFO'] },
+    })
+    const before = await shownForm('/console/apps/ordered/edit')
+    const scopes = 'USER_INFO\r\nPHONE_NUMBER'
+    const { rows } = await change('/apps/ordered/edit', { ...before, name: 'Renamed', scopes })
+    expect(rows).toMatchObject([{ detail: { after: { name: 'Renamed' } } }])
+    expect(Object.keys(rows[0].detail.after)).toEqual(['name'])
+  })
+
   it('given to a team says so on its page', async () => {
     const page = '/console/apps/made-here'
     expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>–</)

@@ -135,7 +135,7 @@ describe('while PostgreSQL restarts', () => {
   it('no connection is sought after the end of the pool', async () => {
     const pool = openPool({ connectionString: forwarder.through(server.databaseUrl), size: 4 }, log)
     await stop()
-    const asked = failureOf(pid(dbOf(pool)))
+    const asked = failureOf(pid(dbOf(pool, { ...BATCH_LIMITS, waitMs: 20_000 })))
     await pool.end()
     const began = performance.now()
     expect(await asked).toBeInstanceOf(DatabaseUnavailable)

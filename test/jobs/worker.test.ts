@@ -298,7 +298,7 @@ describe('the worker', () => {
     const work = () => enqueue(world.deps.db, 'member-password', { clientId: 'nobody', mail: 'nobody@example.com' })
     await work()
     await done() // its connections are there: none can be opened by answers that are this late
-    const restarts = () => world.logged().split('away while this worker took a job').length
+    const restarts = () => world.logged().split('did not answer while this worker took a job').length
     const before = restarts()
     forwarder.lateMs = lateMs
     await work()

@@ -7,8 +7,9 @@ import {
   rethrowUnavailable,
 } from '../../src/platform/lib/database-errors.ts'
 
-const reported = (code: string, routine: string): Error =>
-  Object.assign(new pg.DatabaseError('SSL SYSCALL error: EOF detected', 0, 'error'), { code, routine })
+const LOST = 'SSL SYSCALL error: EOF detected'
+const reported = (code: string, routine: string, message = LOST): Error =>
+  Object.assign(new pg.DatabaseError(message, 0, 'error'), { code, routine })
 const rethrown = (error: Error, sent: boolean): unknown => {
   try {
     return rethrowUnavailable(error, sent)
@@ -18,9 +19,13 @@ const rethrown = (error: Error, sent: boolean): unknown => {
 }
 
 describe('a worker of Citus that is lost in the middle of a statement', () => {
-  const lost = reported('XX000', 'ReportResultError')
-
-  it('is an outage of which nobody knows whether the write was carried out', () => {
+  it.each([
+    LOST,
+    'server closed the connection unexpectedly',
+    'connection not open',
+    'could not receive data from server: Connection reset by peer',
+  ])('is an outage of which nobody knows whether the write was carried out: %s', (message) => {
+    const lost = reported('XX000', 'ReportResultError', message)
     expect(isAway(lost)).toBe(true)
     expect(keepsConnection(lost)).toBe(false)
     expect(rethrown(lost, false)).toBeInstanceOf(DatabaseUnavailable)
@@ -28,7 +33,8 @@ describe('a worker of Citus that is lost in the middle of a statement', () => {
   })
 
   it('is told from what a worker refuses, and from a fault of the server', () => {
-    for (const error of [reported('23505', 'ReportResultError'), reported('XX000', 'heap_fetch')]) {
+    const own = reported('XX000', 'ReportResultError', 'tuple concurrently updated')
+    for (const error of [own, reported('23505', 'ReportResultError'), reported('XX000', 'heap_fetch')]) {
       expect(isAway(error)).toBe(false)
       expect(rethrown(error, true)).toBe(error)
     }

@@ -44,11 +44,11 @@ describe('a rate', () => {
     await one.close()
     expect(other.count(RATE, 'a').exceeded).toBe(false)
     await untilShared(11)
-    // Fewer than ten of its own, so that it must have been told: ever more patiently, for 14 s at most.
+    // Fewer than ten of its own, so that it must have been told; asked ever more rarely.
     let uses = 1
     while (!other.count(RATE, 'a').exceeded && uses < 9) {
       uses += 1
-      await sleep(200 * uses * (uses < 4 ? 1 : 2))
+      await sleep(500 * uses)
     }
     expect(uses).toBeLessThan(9)
     expect(other.count({ ...RATE, kind: 'another' }, 'a').exceeded).toBe(false)

@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
@@ -65,7 +65,7 @@ export const askForContact = operation(
       (await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: `${kind}\n${value}`, most: PER_TARGET }]))
     if (until) return until
     const changeId = randomUUID()
-    await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return
       const askedAt = deps.clock.now()
       await store.setChange(db, session, kind, { changeId, value, askedAt, expiresAt: addSeconds(askedAt, CODE_S) })
@@ -84,7 +84,7 @@ type Confirmed = 'done' | 'wrong' | 'ended' | 'taken'
 export const confirmContact = operation(
   typed,
   (deps: Deps, { kind, code }, session: SignedIn): Promise<Confirmed> =>
-    inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    inPersonTransaction(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return 'ended'
       const found = await store.findChange(db, session, kind)
       if (!found || found.expiresAt <= deps.clock.now() || found.tries >= TRIES) return 'ended'

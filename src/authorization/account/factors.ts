@@ -1,6 +1,6 @@
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
@@ -41,7 +41,7 @@ const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: 
  * codes, which no later call can show again; undefined for a wrong code.
  */
 export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
-  inTransactionOf(deps, session.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return undefined
     const codes = await confirmTotp(inside, session, code, session.sessionHash)
     if (codes) await store.setSecondFactorOfSession(db, session, AMR.totp)
@@ -88,7 +88,7 @@ async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonl
 
 /** The person asks for other recovery codes; undefined without an authenticator in force. */
 export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonly string[] | undefined> =>
-  inTransactionOf(deps, key.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, key))) return undefined
     const { totpSince } = await store.findFactors(db, key)
     if (totpSince === null) return undefined
@@ -98,7 +98,7 @@ export const replaceRecoveryCodes = (deps: Deps, key: SignedIn): Promise<readonl
 
 /** The person removes the authenticator. */
 export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
-  inTransactionOf(deps, key.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, key))) return
     if ((await deleteFactor(db, key)) > 0) await recordChange(inside, key, 'totp_removed')
   })

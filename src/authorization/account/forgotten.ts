@@ -4,7 +4,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
@@ -107,7 +107,7 @@ async function makeLink(deps: Deps, job: z.output<typeof forgotten>): Promise<Fo
   const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const random = hmacSha256(keys.derive, `password link\n${linkId}`)
   const link = issueToken(keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt, random })
-  return inTransactionOf(deps, key.routingKey, async (inside, db) => {
+  return inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if (!(await lockUser(db, key))) return undefined
     const address = addressOf(await passportOf(db, key))
     if (config.PASSWORD_RESET === 'mail' && address === undefined) return undefined

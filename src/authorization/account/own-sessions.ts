@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { recordByPerson } from '../../platform/audit/index.ts'
 import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -45,7 +45,7 @@ export async function findNamedSession({ db, keys, clock }: Deps, person: UserRo
 
 /** The person ends one of their sessions. Throws 20007 (404) for any other id, another person's too. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
-  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     const found = await findNamedSession(inside, person, id)
     if (!found || (await deleteSession(db, person.routingKey, found.sessionHash)) === 0) throw noSuchSession()
     await recordEnd(inside, person, 1)
@@ -54,7 +54,7 @@ const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ read
 
 /** The person ends all sessions but this one; says how many there were. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
-  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
     if (ended > 0) await recordEnd(inside, person, ended)
     return ended

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
@@ -121,7 +121,7 @@ export async function addPasskey(
     transports: (credential.transports ?? []).slice(0, 8),
     name,
   }
-  return inTransactionOf(deps, session.routingKey, async (inside, db) => {
+  return inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return false
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return false
     if ((await store.passkeysOf(db, session)).length >= MOST) return false
@@ -160,7 +160,7 @@ export async function signInWithPasskey(
   if (!proved) return refuse('not in order')
   const key = { routingKey, cid, userId }
   const now = deps.clock.now()
-  const opened = await inTransactionOf(deps, routingKey, async (inside, db) => {
+  const opened = await inPersonTransaction(deps, routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
     const { challenge, counter } = proved
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
@@ -198,7 +198,7 @@ export const renameOwnPasskey = ({ db }: Deps, key: UserRowKey, passkeyId: strin
 
 /** The person removes one of their passkeys. All other sessions end: whoever has the device may have opened one with it. */
 export const removeOwnPasskey = (deps: Deps, session: SignedIn, passkeyId: string): Promise<void> =>
-  inTransactionOf(deps, session.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return
     if ((await store.deletePasskey(db, session, passkeyId)) === 0) return
     await deleteOtherSessions(db, session, session.sessionHash)

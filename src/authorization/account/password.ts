@@ -1,6 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
@@ -67,7 +67,7 @@ export async function setPasswordByLink(deps: Deps, token: string, password: str
   await refuseWeakPassword(password, passport)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  return inTransactionOf(deps, routingKey, async (inside, db) => {
+  return inPersonTransaction(deps, routingKey, async (inside, db) => {
     const link = await openPasswordLink(inside, token)
     if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
@@ -105,7 +105,7 @@ export const changePassword = (deps: Deps, session: SignedIn, change: Change): P
     if (!(await verifyPassword(known, current))) throw await limits.failed()
     await limits.forget()
     const passwordHash = await hashPassword(password)
-    await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) throw new SignInRefused()
       if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
       const ends = { kept: session.sessionHash, kind: 'password_changed' } as const

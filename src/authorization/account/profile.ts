@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordByPerson } from '../../platform/audit/index.ts'
 import { PROFILE_FIELDS, type ProfileField } from '../../platform/config/people.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { madeAnew } from '../../platform/lib/picture.ts'
 import { askForContact, confirmContact, pendingContacts, wayTo } from './contact-change.ts'
@@ -40,7 +40,7 @@ const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> 
 const editProfile = operation(
   profileForm,
   (deps: Deps, given, session: SignedIn): Promise<boolean> =>
-    inTransactionOf(deps, session.routingKey, async (inside, db) => {
+    inPersonTransaction(deps, session.routingKey, async (inside, db) => {
       if (!(await lockSignedIn(inside, session))) return true
       const before = await findUser(db, session)
       if (!before) return true
@@ -74,7 +74,7 @@ async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Pro
   const { routingKey } = session
   const id = randomUUID()
   const url = `${deps.config.PUBLIC_URL}${PICTURES}/${routingKey}/${id}.jpg`
-  await inTransactionOf(deps, routingKey, async (inside, db) => {
+  await inPersonTransaction(deps, routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return
     await setPicture(db, session, { id, bytes, url }, deps.clock.now())
     await recordByPerson(inside, session, 'user_profile_changed', { fields: ['avatar'] })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import {
@@ -118,7 +118,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
 
 /** A new authenticator where the platform demands one and the person has none. Throws SignInRefused, as `open` does. */
 export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolment | undefined> =>
-  inTransactionOf(deps, step.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
     const current = await findCredential(db, step.passport)
     if (!step.isPassword(current?.passwordHash)) throw new SignInRefused()
@@ -134,7 +134,7 @@ export async function confirmInSignIn(
   input: SecondStepInput,
 ): Promise<{ readonly session: string; readonly codes: readonly string[] } | undefined> {
   const { step, code } = input
-  const confirmed = await inTransactionOf(deps, step.routingKey, async (inside, db) => {
+  const confirmed = await inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUser(db, step))) throw new SignInRefused()
     const codes = await confirmTotp({ ...inside, actor: asPerson(deps.actor, step) }, step, code, null)
     return codes && { session: await open(inside, input, AMR.totp), codes }
@@ -151,7 +151,7 @@ async function open(
 ): Promise<string> {
   const method = amr.includes('otp') ? 'code' : 'recovery code'
   await endSession(deps, formerSession)
-  return inTransactionOf(deps, step.routingKey, async (inside, db) => {
+  return inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, step, step.at))) throw new SignInRefused()
     return openSession(inside, step.passport, step, { isPassword: step.isPassword, amr, method, from, device })
   })

@@ -1,7 +1,7 @@
 import { recordByPerson } from '../../platform/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
@@ -121,7 +121,7 @@ export async function endOwnSession(deps: Deps, cookieValue: string | undefined)
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
   const { routingKey, sessionHash, fromUpstream } = session
-  return inTransactionOf(deps, routingKey, async (inside, db) => {
+  return inPersonTransaction(deps, routingKey, async (inside, db) => {
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
     await recordByPerson(inside, session, 'user_signed_out')

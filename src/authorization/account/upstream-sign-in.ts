@@ -1,6 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { NO_PASSWORD } from '../../platform/lib/crypto/password.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import {
@@ -38,7 +38,7 @@ export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Ar
   const { from, formerSession, hash, expiresAt } = arrival
   const { person, amr, acr } = proven
   const key = { routingKey: routingKeyOf(person.cid, person.user_id), cid: person.cid, userId: person.user_id }
-  const session = await inTransactionOf(deps, key.routingKey, async (inside, db) => {
+  const session = await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
     if ((await spendChallenge(db, hash, expiresAt)) === 0) {
       throw new UpstreamFailure('not_begun', 'this sign-in was answered before')
     }

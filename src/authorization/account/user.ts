@@ -2,7 +2,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { type Deps, inTransaction, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -25,8 +25,8 @@ import {
 } from './wire.ts'
 
 /**
- * Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. A
- * `knownHash` is of this password, which nobody looks at then.
+ * Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field.
+ * `knownHash`: the password's hash, for the demo's people; the password is then neither checked nor hashed.
  */
 export const createUser = operation(
   newUser,
@@ -35,7 +35,7 @@ export const createUser = operation(
     const key = rowKeyOf(user)
     if (knownHash === undefined) await refuseWeakInput(password, user.passport)
     const passwordHash = knownHash ?? (await hashPassword(password))
-    await inTransactionOf(deps, key.routingKey, async (inside, db) => {
+    await inPersonTransaction(deps, key.routingKey, async (inside, db) => {
       const taken = await isPassportTaken(db, user.passport)
       const isNew = (await store.insertProfile(db, key, user)) > 0
       if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })

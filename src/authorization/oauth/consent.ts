@@ -1,5 +1,5 @@
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { DerivedKeys } from '../../platform/lib/crypto/keys.ts'
@@ -97,7 +97,7 @@ async function approveForm<Request extends AuthorizationRequest>(
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
   let isNew = false
-  const code = await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+  const code = await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     const first = await firstDecision(inside, session, form, 'approve')
     isNew = first.isNew
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
@@ -116,7 +116,7 @@ async function refuseForm<Request extends AuthorizationRequest>(
   { session, verified: form, check, appParameter }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const appKey = form.parameters.get(appParameter) ?? ''
-  const wasApproved = await inTransactionOf(deps, session.routingKey, async (inside) => {
+  const wasApproved = await inPersonTransaction(deps, session.routingKey, async (inside) => {
     const first = await firstDecision(inside, session, form, 'refuse')
     if (first.decision === 'approve') await revokeApproved(inside, session, form, appKey)
     else if (first.isNew) await recordRefusal(inside, session, form, appKey)

@@ -1,7 +1,7 @@
 import { asPerson, recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { withShareOf } from '../../platform/db/sql.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { countSessionsOfUser, lockUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import { type EndReason, tellOfEndedAccess } from '../app-events/index.ts'
 import { showMicroApp } from '../registry/index.ts'
@@ -23,7 +23,7 @@ import {
  * changes nothing. Throws 20007 (404) where there is no such grant.
  */
 export const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: EndReason): Promise<void> =>
-  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     if (!(await lockUser(db, person))) throw oauthFailure('grant_unknown')
     const now = deps.clock.now() // after whatever the lock has waited for
     const asked = await endGrantsOf(db, person, which, now)

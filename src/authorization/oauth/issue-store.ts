@@ -23,11 +23,11 @@ const REFRESH = ({ routingKey, grantId, refresh }: Issued) => sql.part`
   ${refresh?.expiresAt}::timestamptz as expires_at`
 
 /**
- * Rows that only come along Citus would collect first, then copy to the shard, and commit in two phases. Of a statement that names
- * another table of the shard, even if it reads nothing of it, it lets the shard do all. Joining the grants took 1.1 times
- * the time of a code exchange.
+ * On Citus the coordinator runs INSERT … SELECT from values alone: it collects the rows, copies them to the shard and commits
+ * in two phases. A statement that names another table of the shard is pushed down whole, even if it reads nothing of it.
+ * Joining user_grant takes 1.1 times as long for a code exchange.
  */
-const IN_THE_SHARD = sql.part`where not exists (select 1 from user_grant limit 0)`
+const PUSHED_DOWN = sql.part`where not exists (select 1 from user_grant limit 0)`
 
 export async function insertTokens(db: Db, issued: readonly Issued[]): Promise<void> {
   const refreshed = issued.filter(({ refresh }) => refresh)
@@ -35,13 +35,13 @@ export async function insertTokens(db: Db, issued: readonly Issued[]): Promise<v
     db.exec(
       sql`insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select issued.routing_key, issued.token_hash, issued.grant_id, string_to_array(issued.scopes, ' '), issued.expires_at
-          from ${sql.rows('issued', issued, ACCESS)} ${IN_THE_SHARD}`,
+          from ${sql.rows('issued', issued, ACCESS)} ${PUSHED_DOWN}`,
     )
   const refreshTokens = () =>
     db.exec(
       sql`insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
           select issued.routing_key, issued.token_hash, issued.grant_id, issued.expires_at
-          from ${sql.rows('issued', refreshed, REFRESH)} ${IN_THE_SHARD}`,
+          from ${sql.rows('issued', refreshed, REFRESH)} ${PUSHED_DOWN}`,
     )
   await Promise.all([issued.length > 0 && accessTokens(), refreshed.length > 0 && refreshTokens()])
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
@@ -63,7 +63,7 @@ export async function nextAuthorizationStep(
     if (silent) throw refused('consent_required')
     return { step: 'consent', session }
   }
-  const code = await inTransactionOf(deps, session.routingKey, async (inside, db) => {
+  const code = await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     // Whoever withdraws what is remembered locks the person too: it is read again once that is done.
     const isSignedIn = await lockUserSignedInSince(db, session, session.signedInAt)
     if (isSignedIn && (await mustAsk(inside, request, session))) return undefined

@@ -4,7 +4,7 @@ import { failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../../platform/lib/web/forms.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../../platform/lib/web/page.ts'
-import { formPage } from '../../platform/lib/web/return-to.ts'
+import { refererPath } from '../../platform/lib/web/return-to.ts'
 import { countOwnChange, limitPages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import { isDeveloper } from '../teams/index.ts'
@@ -50,7 +50,7 @@ export async function accountGuard(
     const person = await findSession(deps, session)
     if (!person) {
       const isGet = request.method === 'GET'
-      const back = isGet ? request.url : (formPage(request, config.PUBLIC_URL) ?? page)
+      const back = isGet ? request.url : (refererPath(request, config.PUBLIC_URL) ?? page)
       const query = new URLSearchParams({ return_to: back })
       if (session !== undefined || !isGet) query.set('ended', '1')
       return goTo(`/sign-in?${query}`)

@@ -3,7 +3,7 @@ import { recordByPerson } from '../../platform/audit/index.ts'
 import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
 import { keysOfShard } from '../../platform/db/shards.ts'
-import { type Deps, inTransactionOf } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { keepsConnection } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
@@ -19,7 +19,7 @@ const ERASED_WITHIN_S = 60
 
 /** The person asks for the deletion of the account: an operator confirms it by erasing them, or it happens after 14 days. */
 export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
-  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     const { ACCOUNT_DELETION } = deps.config
     if (ACCOUNT_DELETION === 'off') throw invalidRequest(localized('no-deletion'), { status: 404 })
     const now = deps.clock.now()
@@ -31,7 +31,7 @@ export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
 
 /** The person keeps the account. */
 export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
-  inTransactionOf(deps, person.routingKey, async (inside, db) => {
+  inPersonTransaction(deps, person.routingKey, async (inside, db) => {
     await lockUser(db, person) // whoever is being erased by now is erased
     if ((await store.deleteRequest(db, person)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_cancelled')

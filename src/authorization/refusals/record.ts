@@ -188,7 +188,7 @@ export function namedApps(values: ReadonlyMap<string, string>, authorization: st
 }
 
 /** One that cannot be read is refused for that. */
-const claimsOf = (jwt = ''): JWTPayload => readOr(() => decodeJwt(jwt), {})
+const claimsOf = (jwt?: string): JWTPayload => (jwt ? readOr(() => decodeJwt(jwt), {}) : {})
 
 type Presenting = Pick<ReportedRefusal, 'url' | 'body' | 'authorization'>
 

@@ -11,7 +11,7 @@ export type JsonSchema = Readonly<{
 const INT64: JsonSchema = { type: 'integer', format: 'int64' }
 const DIGITS: JsonSchema = { type: 'string', pattern: '^\\d+$' }
 
-/** What rows say of a field for forms and commands, and what JSON objects always are. */
+/** Our own `.meta()` for forms and commands; names of properties are always strings in JSON. */
 const LEFT_OUT = ['flag', 'off', 'wire', 'apiOnly', 'least', 'propertyNames']
 
 /**
@@ -43,7 +43,7 @@ const isKept = (name: string, value: unknown): boolean =>
   !(name === 'pattern' && String(value).includes('\\p{')) &&
   Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER
 
-/** JSON Schema has no 64-bit numbers, so nothing is written of them: what is next to them says as much. */
+/** A `z.bigint()` comes out empty, as JSON Schema has no 64-bit numbers: the other options describe the value. */
 function choice(options: readonly JsonSchema[]): JsonSchema {
   const all = options.flatMap((option) => option.anyOf ?? [option]).filter((option) => !isEmpty(option))
   const others = simplest(all.filter(({ type }) => type !== 'null'))
@@ -53,14 +53,14 @@ function choice(options: readonly JsonSchema[]): JsonSchema {
   return { ...only, ...(mayBeNull && { type: [only?.type ?? [], 'null'].flat() }) }
 }
 
-/** Patterns of one text or another say less than the field's description. */
+/** Texts that differ in their patterns alone become one: the description says more. */
 function simplest(options: readonly JsonSchema[]): readonly JsonSchema[] {
   const types = options.map(({ type }) => type)
   if (types.every((type) => type === 'string')) return options.length > 1 ? [{ type: 'string' }] : options
   return types[0] === 'integer' && types.includes('string') ? [INT64, DIGITS] : options
 }
 
-/** The schema of a parameter: an address has texts alone. */
+/** The schema of a parameter, which is always sent as text. */
 export function parameterSchema(schema: JsonSchema): JsonSchema {
   const { anyOf, type, ...rest } = apiSchema(schema)
   const text = anyOf?.find((option) => option.type === 'string')

@@ -74,7 +74,7 @@ async function dataOf({ url, whenRefused }: FoundService, response: IncomingMess
   if (!failed.success) throw new Error(`${url} responds, but not as the admin API of Gatehouse does`)
   if (response.statusCode === 401 && whenRefused) throw new Error(whenRefused)
   const { message, problems } = failed.data.data
-  if (problems) throw new InvalidInput(problems)
+  if (problems?.length) throw new InvalidInput(problems)
   throw new Error(message.replace(/^Invalid request: /, ''))
 }
 

@@ -1,5 +1,6 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { ISOLATES } from '../../platform/lib/web/locale.ts'
 import {
   choiceOf,
   fieldsOf,
@@ -114,7 +115,8 @@ const retypedField = ({ retyped }: Placed, record: Values, { t }: PageContext): 
 function withoutRetyped({ retyped }: Placed, keys: Values, context: PageContext): PageContext {
   if (!retyped) return context
   const { [RETYPED]: typed, ...fields } = context.fields
-  if (typed === String(keys[retyped]).trim()) return { ...context, fields }
+  // Copied from the page, a name that is read from right to left may have them around it.
+  if (typed?.replace(ISOLATES, '') === String(keys[retyped]).trim()) return { ...context, fields }
   throw new InvalidInput([{ field: RETYPED, problem: localized('must-be-retyped', { field: retyped }) }])
 }
 

@@ -143,7 +143,9 @@ export const given = (fields: readonly Field[], typed: Readonly<Record<string, s
 
 /** What the form of an existing record changes: only the fields whose text differs from what the page showed. */
 export function changesOf(fields: readonly Field[], typed: Readonly<Record<string, string>>, record: Values): Values {
-  const changed = fields.filter((field) => !sameText(typed[field.name] ?? '', shownText(field, record[field.name])))
+  const changed = fields.filter(
+    (field) => !isSame(field, typed[field.name] ?? '', shownText(field, record[field.name])),
+  )
   return Object.fromEntries(
     changed.map((field) => {
       const value = typed[field.name]
@@ -152,8 +154,12 @@ export function changesOf(fields: readonly Field[], typed: Readonly<Record<strin
   )
 }
 
-/** A browser ends the lines of a text with CR LF. */
-const sameText = (one: string, other: string): boolean => lines(one).join('\n') === lines(other).join('\n')
+/** A browser ends the lines of a text with CR LF, and sends what is checked in the order of the choices. */
+function isSame({ kind, choices = [] }: Field, one: string, other: string): boolean {
+  const [ones, others] = [lines(one), lines(other)]
+  const isChecked = kind === 'list' && choices.length > 0
+  return (isChecked ? ones.sort() : ones).join('\n') === (isChecked ? others.sort() : others).join('\n')
+}
 
 const emptied = ({ kind, nullable }: Field): unknown => {
   if (nullable) return null

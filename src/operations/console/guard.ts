@@ -11,7 +11,7 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { formPage, localPath } from '../../platform/lib/web/return-to.ts'
+import { localPath, refererPath } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
@@ -62,7 +62,7 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
     const operator = await findConsoleSession(deps, session)
     const isGet = request.method === 'GET'
     if (!operator) {
-      const page = isGet ? request.url : formPage(request, deps.config.PUBLIC_URL)
+      const page = isGet ? request.url : refererPath(request, deps.config.PUBLIC_URL)
       const query = new URLSearchParams({ return_to: page ?? HOME })
       if (session !== undefined || !isGet) query.set('ended', '1')
       return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)

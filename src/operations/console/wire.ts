@@ -31,8 +31,9 @@ export const doneQuery = z.object({ done: z.literal('1') })
 export const pathParams = z.record(z.string(), z.string())
 
 /**
- * Fields of a form or an address: each once, or a line for each that is checked, as text, without NUL, which the database cannot hold, and without spaces
- * around it but in those that are read `exactly`. Empty ones count as not given.
+ * Fields of a form or an address as text. A name that comes several times, as of checkboxes, has a line for each value. NUL is
+ * removed, which the database cannot hold, and spaces around a value, unless it is read `exactly`. Empty ones count as not
+ * given.
  */
 export const formFields = (given: unknown, exactly: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(

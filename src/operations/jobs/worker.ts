@@ -73,7 +73,7 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
     while (!stopping.signal.aborted) {
       const reason = await Promise.race([
         current.lease.lost.then(() => 'the lease of this worker has expired'),
-        current.lostJob.then(() => 'the database went away while this worker took a job'),
+        current.lostJob.then(() => 'the database went away or did not answer while this worker took a job'),
         current.runner.promise.then(() => undefined),
       ])
       if (!reason) return

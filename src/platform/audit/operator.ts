@@ -32,7 +32,7 @@ const withoutAddresses = ({ events, next }: AuditAnswer): AuditAnswer => ({
 })
 
 /** The page of what was changed: of `app:KEY`, `partner:ID`, `order:ID` or `user:CID/ID`. */
-function pageOf(target: string): PageAddress | undefined {
+function targetPage(target: string): PageAddress | undefined {
   const [, kind = '', id = ''] = /^(\w+):(.+)$/s.exec(target) ?? []
   const [, cid = '', userId = ''] = /^(\d+)\/(.+)$/s.exec(id) ?? []
   switch (kind) {
@@ -71,7 +71,7 @@ export const AUDIT_ACTIONS = [
           of: ({ action: event }, t) => eventInWords(event, t.locale),
           page: ({ action: event }) => ['/audit', { action: event }],
         },
-        { name: 'target', page: ({ target }) => pageOf(String(target ?? '')) },
+        { name: 'target', page: ({ target }) => targetPage(String(target ?? '')) },
         'outcome',
         { name: 'request_id', onPagesOnly: true },
         'detail',

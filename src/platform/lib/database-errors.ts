@@ -44,10 +44,14 @@ export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
 /**
- * Citus reports a worker that was lost in the middle of a statement by no code of its own; as PostgreSQL would, it is a
- * failed connection. What a worker refuses has the worker's code.
+ * Citus reports a worker that was lost in the middle of a statement as XX000, with libpq's words; it is treated as 08006, a
+ * failed connection. What a worker itself reports may have that code too.
  */
-const isLostWorker = (error: Error): boolean => (error as { routine?: unknown }).routine === 'ReportResultError'
+const isLostWorker = (error: Error): boolean =>
+  (error as { routine?: unknown }).routine === 'ReportResultError' &&
+  /closed the connection|connection (?:has been closed|not open)|no connection to the server|(?:send|receive) data|SYSCALL error/.test(
+    error.message,
+  )
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return ''

@@ -34,8 +34,8 @@ export interface SignInLimits {
   /** Throws the refusal once a limit is used up. */
   refuseExhausted(): Promise<void>
   /**
-   * Counts a failure and returns the refusal, which is one of a limit where this failure was one too many. `record` is told
-   * whether a limit is used up by now.
+   * Counts a failure and returns the error to throw, with the end of the window if this failure reached a limit. `record`
+   * is told whether the account is locked now.
    */
   failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
   /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */

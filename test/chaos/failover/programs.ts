@@ -26,7 +26,8 @@ export const patroniVersion = (): string =>
   /[\d.]+/.exec(spawnSync('patroni', ['--version'], { encoding: 'utf8' }).stdout)?.[0] ?? ''
 
 /** Before 3.0.3 a leader wrote its name over another's in etcd. */
-export const isTooOld = (version: string): boolean => version.localeCompare('3.0.3', undefined, { numeric: true }) < 0
+export const isTooOld = (version: string): boolean =>
+  version !== '' && version.localeCompare('3.0.3', undefined, { numeric: true }) < 0
 
 /** PostgreSQL does not run as root. */
 export function owner(): { uid?: number; gid?: number } {

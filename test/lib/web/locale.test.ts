@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { acceptedLanguages, acceptedTypes, prefersHtml } from '../../../src/platform/lib/web/accept.ts'
-import { chooseLocale, inMinutes, languageLinks } from '../../../src/platform/lib/web/locale.ts'
+import {
+  chooseLocale,
+  inMinutes,
+  languageLinks,
+  pageTranslator,
+  translator,
+} from '../../../src/platform/lib/web/locale.ts'
 
 describe('the language of a page', () => {
   it.each([
@@ -86,5 +92,20 @@ describe('a header that is longer than browsers send', () => {
     }
     const { user } = process.cpuUsage(before)
     expect(user / 1_000, 'milliseconds').toBeLessThan(700)
+  })
+})
+
+describe('a value within a text', () => {
+  const said = (t: typeof translator, actual: string) => t('en')('sandbox.junit.actual', { actual })
+  const [FSI, PDI] = ['\u2068', '\u2069']
+
+  it.each([
+    ['שלום', `${FSI}שלום${PDI}`],
+    [`a${PDI}שלום`, `${FSI}aשלום${PDI}`],
+    ['\u2067abc', `${FSI}abc${PDI}`],
+    ['abc 名字', 'abc 名字'],
+  ])('%j turns nothing around on a page, and has no further characters elsewhere', (value, onPage) => {
+    expect(said(pageTranslator, value)).toBe(`got ${onPage}`)
+    expect(said(translator, value)).toBe(`got ${value}`)
   })
 })

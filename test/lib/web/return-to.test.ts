@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { localPath } from '../../../src/platform/lib/web/return-to.ts'
+import { localPath, refererPath } from '../../../src/platform/lib/web/return-to.ts'
 
 const HERE = 'https://gate.example'
 
@@ -68,5 +68,20 @@ describe('return_to', () => {
       }),
       { numRuns: 2_000 },
     )
+  })
+})
+
+describe('the page that sent a form', () => {
+  it.each([
+    ['https://gate.example/account/profile', '/account/profile'],
+    ['https://gate.example/account/profile?done=saved', '/account/profile'],
+    ['https://gate.example/account?withdrawn=app-1&ui_locales=zh-CN', '/account?ui_locales=zh-CN'],
+    ['https://gate.example/console/users/user/edit?cid=1&user_id=a&done=1', '/console/users/user/edit?cid=1&user_id=a'],
+    ['https://gate.example//evil.example', '/'],
+    ['https://evil.example/account', undefined],
+    ['nonsense', undefined],
+    [undefined, undefined],
+  ])('%s is %s', (referer, path) => {
+    expect(refererPath({ headers: referer === undefined ? {} : { referer } }, HERE)).toBe(path)
   })
 })

@@ -11,6 +11,9 @@ import { asMessage, problem, REQUIRED } from './field-problem.ts'
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 
+/** An integer that JSON's numbers hold exactly. Another one fits no option, so that the choice says what is wrong. */
+const exactNumber = z.number().refine(Number.isSafeInteger, { abort: true }).meta({ type: 'integer', format: 'int64' })
+
 /** Undefined for a text that is no integer. */
 function exactInteger(value: number | bigint | string): bigint | undefined {
   if (typeof value === 'bigint') return value
@@ -21,7 +24,7 @@ function exactInteger(value: number | bigint | string): bigint | undefined {
 /** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
 const integer = <Out>(min: bigint, max: bigint, wrong: LocalizedText, convert: (integer: bigint) => Out) =>
   z
-    .union([z.int(), z.bigint(), z.string()], {
+    .union([exactNumber, z.bigint(), z.string()], {
       error: ({ input }) => ({ message: asMessage(input === undefined ? REQUIRED : wrong) }),
     })
     .transform((value, context): Out => {
@@ -51,6 +54,7 @@ export const numericText = () => integer(0n, INT64.max, localized('must-be-digit
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
 
+/** A text that must not be empty. */
 export const text = () => z.string().min(1, problem('must-be-filled'))
 
 /** Whether PostgreSQL can store a text. */
@@ -72,7 +76,7 @@ export const sentUnlessEmpty = <Schema extends z.ZodType<string | readonly unkno
 /** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
 export const idText = () =>
   z
-    .union([z.string(), z.int(), z.bigint()], problem('must-be-text'))
+    .union([z.string(), exactNumber, z.bigint()], problem('must-be-text'))
     .transform(String)
     .pipe(
       z

@@ -41,10 +41,13 @@ const read = (locale: Locale): Texts => JSON.parse(readFileSync(new URL(`views/l
 
 const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)])) as Record<Locale, Texts>
 
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/
+export const ISOLATES = /[\u2066-\u2069]/g
 
 /** A value that is read from right to left must not turn its neighbours around (Unicode: FSI, PDI). */
-const isolated = (value: string): string => (RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value)
+const isolated = (value: string): string =>
+  RIGHT_TO_LEFT.test(value) ? `\u2068${value.replace(ISOLATES, '')}\u2069` : value
 
 /** Looks a text up and fills its `{names}`; a key that does not exist throws (a test holds views and texts together). */
 export interface Translate {
@@ -54,14 +57,21 @@ export interface Translate {
   has(key: string): boolean
 }
 
-export function translator(locale: Locale): Translate {
+const asItIs = (value: string): string => value
+
+const translatorThat = (shows: (value: string) => string, locale: Locale): Translate => {
   const translate = (key: string, values: Readonly<Record<string, string>> = {}): string => {
     const text = TEXTS[locale][key]
     if (text === undefined) throw new Error(`no text '${key}' in ${locale}`)
-    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => isolated(values[name] ?? ''))
+    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => shows(values[name] ?? ''))
   }
   return Object.assign(translate, { locale, has: (key: string) => key in TEXTS[locale] })
 }
+
+export const translator = (locale: Locale): Translate => translatorThat(asItIs, locale)
+
+/** For pages alone: in mails, files and terminals the characters that isolate a value would be seen. */
+export const pageTranslator = (locale: Locale): Translate => translatorThat(isolated, locale)
 
 /** The key of the text for an id: `office.done.` and `add-product` → `office.done.add_product`. */
 export const keyOf = (group: string, id: string): string => group + id.replace(/\W/g, '_')

@@ -15,9 +15,9 @@ import {
   inMinutes,
   type Locale,
   languageLinks,
+  pageTranslator,
   supportedLocale,
   type Translate,
-  translator,
 } from './locale.ts'
 import { methodAsSent } from './methods.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
@@ -60,7 +60,7 @@ export const localeOfRequest = (request: FastifyRequest): Locale =>
   })
 
 /** The texts in the language of who asks. */
-export const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
+export const textsFor = (request: FastifyRequest): Translate => pageTranslator(localeOfRequest(request))
 
 /** Sets 429 with Retry-After, for a page. Returns when it may be tried again, in the reader's language. */
 export function retryAfter(request: FastifyRequest, reply: FastifyReply, until: Date, now: Date): string {
@@ -136,7 +136,7 @@ export async function sendPage(
   const locale = localeOfRequest(request)
   const query = options.query ?? (request.method === 'GET' ? queryOf(request.url) : undefined)
   const languages = query === undefined ? [] : languageLinks(query)
-  const html = await reply.viewAsync(view, { ...data, t: translator(locale), locale, languages })
+  const html = await reply.viewAsync(view, { ...data, t: pageTranslator(locale), locale, languages })
   rememberLanguage(request, reply)
   securityHeaders(options, html.includes('<time '))(request.raw, reply.raw, throwIfAny)
   return reply.headers(PAGE_HEADERS).send(html)
@@ -149,7 +149,7 @@ export function busyPage(app: FastifyInstance) {
   const pages = new Map<Locale, Promise<string>>()
   const render = (locale: Locale): Promise<string> => {
     const { rescode, text } = unavailable()
-    const t = translator(locale)
+    const t = pageTranslator(locale)
     const data = { rescode, message: worded(text, t), busy: true, requestId: ID, returnTo: '/', t, locale }
     return app.view('error', { ...data, languages: [] })
   }

@@ -34,15 +34,13 @@ const MAX_UNANSWERED = 16
 /** Requests after that which are not looked at while the answers that are due go out; with more it is closed at once. */
 const MAX_IGNORED = 64
 
-const LETTER_H = 0x68
-
 /** RFC 9112 §3.2: one Host, and none only before HTTP/1.1. Of several Node shows the first alone. */
 function wrongHostOf({ headers, rawHeaders, httpVersion }: IncomingMessage) {
   if (headers.host === undefined) return httpVersion === '1.1' ? 'host-header-missing' : undefined
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    if (name.length === 4 && (name.charCodeAt(0) | 0x20) === LETTER_H && name.toLowerCase() === 'host') hosts++
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   return hosts > 1 ? 'host-header-twice' : undefined
 }

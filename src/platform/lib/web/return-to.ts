@@ -16,9 +16,13 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
   return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
 }
 
-/** The page whose form this is, where the browser says so. What comes from elsewhere is no form of ours. */
-export function formPage({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): string | undefined {
+/** What the address of a page says of an earlier form: it must not be shown again for another one. */
+const OUTCOMES = ['done', 'refused', 'withdrawn']
+
+/** Path and query of the page that sent the form (Referer); undefined without one, and for another origin's. */
+export function refererPath({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): string | undefined {
   const from = headers.referer === undefined ? undefined : parsedUrl(headers.referer)
   if (from?.origin !== new URL(publicUrl).origin) return undefined
+  for (const outcome of OUTCOMES) from.searchParams.delete(outcome)
   return localPath(from.pathname + from.search, publicUrl)
 }

@@ -6,8 +6,9 @@ import { localized } from '../../../platform/lib/localized-text.ts'
 import type { Log } from '../../../platform/lib/log.ts'
 import { isUuid } from '../../../platform/lib/uuid.ts'
 import { acceptedTypes } from '../../../platform/lib/web/accept.ts'
+import { translator } from '../../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
-import { textsFor } from '../../../platform/lib/web/page.ts'
+import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
 import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
 import {
@@ -187,6 +188,8 @@ function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
   }
   return read.notice
 }
+
+const textsFor = (request: FastifyRequest) => translator(localeOfRequest(request))
 
 /** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
 function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {

@@ -61,7 +61,7 @@ describe('gatehouse order', () => {
     expect(stdout).toMatch(/order-refund +\d+ ms +200 +606 +partner-code: 606/)
     expect((await run('order', 'show', ORDER, '--json')).stdout).toContain('"order_id": 8985652356562370000,')
     expect((await run('order', 'list', '--state', 'consumed')).stdout).toMatch(
-      /^ORDER_ID .*\n8985652356562370000 +7001 +sandbox +consumed +1\+1 of 2 +20\.00 /,
+      /^ORDER_ID .*\n8985652356562370000 +7001 +sandbox +consumed +1 used, 1 refunded, of 2 +20\.00 /,
     )
   })
 

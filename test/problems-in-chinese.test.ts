@@ -173,7 +173,7 @@ describe('an error page', () => {
 
   it.each<[string, string, string]>([
     ['/sign-in', 'passport=%FF', '20007 请求无效：passport 不是有效的 UTF-8'],
-    ['/sign-in', 'passport=\ufffd', '20007 请求无效：正文：不是有效的 UTF-8（第 1 行，第 10 列）'],
+    ['/sign-in', 'passport=\ufffd', '20007 请求无效：正文不是有效的 UTF-8（第 1 行，第 10 列）'],
   ])('%s %s', async (path, form, said) => {
     expect(await messageAt(path, { 'sec-fetch-site': 'same-origin' }, form)).toBe(said)
   })
@@ -197,7 +197,7 @@ describe('an error page', () => {
 
   it('of a seller', async () => {
     const cookie = await sessionOf(world, await newSandboxPartner(world, { partner_id: '7100', client_id: 'other' }))
-    expect(await messageAt('/sandbox/traffic/in/1', { cookie })).toBe('请求无效：请求记录不存在')
+    expect(await messageAt('/sandbox/traffic/in/1', { cookie })).toBe('请求无效：调用记录不存在')
     expect(await messageAt('/sandbox/run/00000000-0000-4000-8000-000000000000', { cookie })).toBe(
       '请求无效：测试不存在',
     )

@@ -776,7 +776,7 @@ describe('what people do elsewhere now', () => {
   it('an operator makes no link to a password', async () => {
     await createUser(world.deps, { ...ALICE, cid: 13, passport: 'alice-of-13' })
     const link = client.admin('POST', '/users/reset-password', { cid: 13, user_id: ALICE.user_id })
-    await expect(link).rejects.toThrow(/nobody has a password here: people sign in at UPSTREAM_ISSUER/)
+    await expect(link).rejects.toThrow(/this service keeps no passwords: people sign in at UPSTREAM_ISSUER/)
   })
 
   it('a form with a password signs nobody in', async () => {

@@ -104,8 +104,7 @@ export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.ou
                s.user_agent as "userAgent"
         from browser_session s
         join user_profile u on u.routing_key = s.routing_key and u.cid = s.cid and u.user_id = s.user_id
-        where s.routing_key = ${key.routingKey} and s.cid = ${key.cid} and s.user_id = ${key.userId}
-          and s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)
+        where ${ofPerson(key, 's')} and s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)
         order by s.created_at desc, s.session_hash limit ${MOST}`,
   )
 

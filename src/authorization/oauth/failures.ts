@@ -64,8 +64,8 @@ export const OAUTH_FAILURES = {
   parameter_missing: {
     rescode: 20007,
     byApp: true,
-    what: (field) => localized('header-missing', { field }),
-    standard: oauthInvalidRequest((field) => localized('header-missing', { field })),
+    what: (name) => localized('parameter-missing', { name }),
+    standard: oauthInvalidRequest((name) => localized('parameter-missing', { name })),
   },
   too_many_requests: TOO_MANY,
 

@@ -110,7 +110,7 @@ export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<Ref
   newest(db, sql.part`app_key = ${appKey}`, limit)
 
 export const refusedOfUser = (db: Db, person: UserRowKey, limit: number): Promise<RefusedRow[]> =>
-  newest(db, sql.part`${ofPerson(person)}`, limit)
+  newest(db, ofPerson(person), limit)
 
 /** `token`: its first characters, as many as are kept. */
 export const refusedWithToken = (db: Db, token: string, limit: number): Promise<RefusedRow[]> =>

@@ -8,8 +8,7 @@ import type { MemberRole } from '../../platform/lib/member.ts'
 import { userByKey } from '../account/index.ts'
 import { INVITATION_RETENTION } from './invitation-store.ts'
 import { REQUEST_RETENTION } from './request-store.ts'
-import type { TeamFilter } from './wire.ts'
-import { type Membership, membership, type TeamMember, teamMember } from './wire.ts'
+import { type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
 
 /** What is kept about a person who develops apps. The team stays, and so does what it has made. */
 export const TEAMS_OF_PERSON: readonly PersonalRows[] = [

@@ -5,4 +5,14 @@ export { EXPORT_FORMATS, type ExportFormat, exportOf, exportQuery, linesOf, page
 export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.ts'
 export { columnsOn, nameOfFact, shownOf } from './shown.ts'
 export { choiceOf, hintOf, labelOf, sharedChoice } from './texts.ts'
-export { numberIfOne, pairsOf, recordIn, rowsIn, shownOnce, tableOf, type Values, withCounts } from './values.ts'
+export {
+  jsonIfOne,
+  numberIfOne,
+  pairsOf,
+  recordIn,
+  rowsIn,
+  shownOnce,
+  tableOf,
+  type Values,
+  withCounts,
+} from './values.ts'

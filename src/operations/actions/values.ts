@@ -1,3 +1,4 @@
+import { readOr } from '../../platform/lib/read-or.ts'
 /** Values of inputs and outputs, as every surface reads them. */
 export type Values = Readonly<Record<string, unknown>>
 
@@ -20,6 +21,9 @@ export function tableOf(value: unknown): readonly Values[] | undefined {
 
 /** A number of digits; anything else stays a text, which the schema refuses. */
 export const numberIfOne = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
+
+/** What JSON says; anything else stays a text, which the schema refuses. */
+export const jsonIfOne = (text: string): unknown => readOr(() => JSON.parse(text), text)
 
 /** Every field of an output; counts by name, as `rows: {grants: 2}`, one by one with the field that they are `in`. */
 export const withCounts = (

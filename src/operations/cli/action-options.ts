@@ -3,11 +3,20 @@ import type { z } from 'zod'
 import type { Action } from '../../platform/lib/action.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
-import { type Field, fieldsOf, hintOf, labelOf, pairsOf, type Values } from '../actions/index.ts'
+import {
+  type Field,
+  fieldsOf,
+  hintOf,
+  jsonIfOne,
+  labelOf,
+  numberIfOne,
+  pairsOf,
+  type Values,
+} from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
 import { readSecret } from './read-secret.ts'
-import { collect, collectWords, jsonIfOne, numberIfOne } from './text.ts'
+import { collect, collectWords } from './text.ts'
 
 /** The options of an action's fields, and what was typed with them. */
 

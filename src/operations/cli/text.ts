@@ -1,5 +1,4 @@
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
-import { readOr } from '../../platform/lib/read-or.ts'
 
 /** What a terminal would carry out, or would show in another order: control characters, and those that turn the direction of writing. */
 const COMMANDS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
@@ -40,12 +39,6 @@ export function readable(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return value === null || value === undefined || value === '' ? '-' : String(value)
 }
-
-/** For the value of `--number 5`. */
-export { numberIfOne } from '../actions/index.ts'
-
-/** The value of an option that takes JSON, for the schema to check: anything that is not stays text. */
-export const jsonIfOne = (text: string): unknown => readOr(() => JSON.parse(text), text)
 
 /** For an option that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...(Array.isArray(before) ? before : []), text]

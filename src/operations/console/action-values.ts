@@ -1,10 +1,18 @@
 import { type Action, type Column, cellOf } from '../../platform/lib/action.ts'
 import { stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { LocalizedText } from '../../platform/lib/localized-text.ts'
-import { readOr } from '../../platform/lib/read-or.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
-import { columnsOn, type Field, labelOf, numberIfOne, pairsOf, sharedChoice, type Values } from '../actions/index.ts'
+import {
+  columnsOn,
+  type Field,
+  jsonIfOne,
+  labelOf,
+  numberIfOne,
+  pairsOf,
+  sharedChoice,
+  type Values,
+} from '../actions/index.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { at, hrefOf, stateCell, text, time, yesNo } from './texts.ts'
 
@@ -126,7 +134,7 @@ function valueTyped({ kind }: Field, typed: string): unknown {
     case 'pairs':
       return pairsOf(lines(typed))
     case 'json':
-      return readOr(() => JSON.parse(typed), typed)
+      return jsonIfOne(typed)
     default:
       return typed
   }

@@ -20,8 +20,8 @@ export interface UserRowKey {
   readonly userId: string
 }
 
-/** Which rows are about this person; `alias`: of the table, where the statement has others. */
-export function ofPerson({ routingKey, cid, userId }: UserRowKey, alias?: 'g' | 'm' | 'u'): Fragment {
+/** A condition: the row is about this person. `alias` is the table's, where the statement has others. */
+export function ofPerson({ routingKey, cid, userId }: UserRowKey, alias?: string): Fragment {
   const of = alias ? sql.part`${sql.identifier(alias)}.` : sql.part``
   return sql.part`${of}routing_key = ${routingKey} and ${of}cid = ${cid} and ${of}user_id = ${userId}`
 }

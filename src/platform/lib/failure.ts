@@ -1,5 +1,4 @@
-import type { Detail, LocalizedText } from './localized-text.ts'
-import { localized } from './localized-text.ts'
+import { type Detail, type LocalizedText, localized } from './localized-text.ts'
 import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode, textOf } from './web/rescode.ts'
 
 /** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */

@@ -1,4 +1,4 @@
-/** Why area A and the pages refuse, in English: `message` and `error_description` of answers, and what an error page says. */
+/** Why area A, the pages and the operators' API refuse, in English: `message` and `error_description` of answers, and what an error page says. */
 export const REFUSALS = {
   // The error table of area A
   'bad-client-credentials': 'Bad client credentials',
@@ -50,6 +50,7 @@ export const REFUSALS = {
   'no-file': 'the form has no file',
   'form-incomplete': 'the form is incomplete',
   'parameter-undecodable': '{name} cannot be decoded',
+  'parameter-missing': '{name} is missing',
   'parameter-repeated': '{name} is given twice',
   'parameter-malformed': '{name} is malformed',
   // An authorization request
@@ -132,34 +133,34 @@ export const REFUSALS = {
   'session-ended': 'the session has ended; sign in again at /sandbox/sign-in',
   // People
   'sign-in-too-long': 'the request is too long to sign in with',
-  'no-passwords-here': 'nobody has a password here: people sign in at UPSTREAM_ISSUER',
-  'not-changed-here': 'this is not changed here',
-  'no-deletion': 'accounts are not deleted here',
+  'no-passwords-here': 'this service keeps no passwords: people sign in at UPSTREAM_ISSUER',
+  'not-changed-here': 'this cannot be changed here',
+  'no-deletion': 'accounts cannot be deleted here',
   // Operators
   'no-old-keys': 'SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces',
   // Teams and their apps
-  'developers-invited': 'developers are invited here',
+  'developers-invited': 'developers need an invitation',
   'test-user-developer': 'a test user cannot be a developer',
-  'many-teams': 'you have as many teams as one person may have',
+  'many-teams': 'you have reached the limit of teams',
   'address-invited': 'this address is invited already',
-  'team-full': 'the team has as many members and invitations as it may have',
+  'team-full': 'the team has reached the limit of members and invitations',
   'team-invitations': 'too many invitations are open: withdraw some, or wait until they are used',
   'team-mails': 'too many emails were sent today to this address or for this team',
   'team-owner': 'the team needs an owner: make somebody else one first',
   'owners-only': 'only an owner may do this',
   'link-replaced': 'the link is not valid, was used already, or has been replaced by a newer one',
   'link-over': 'the link has expired',
-  'many-apps': 'the team has as many apps as it may have',
-  'asked-already': 'there is a request already',
+  'many-apps': 'the team has reached the limit of apps',
+  'asked-already': 'a request for this app is open already',
   'decided-already': 'this was decided already',
-  'developers-address': 'the app has no address but that of its developers',
+  'developers-address': 'all redirect URIs are loopback addresses: register a public one first',
   'secret-changed': 'the secret was changed meanwhile',
   'changed-since-asked': 'the app was changed since this was asked for: return it, so that the team asks again',
   'app-live': 'the app is live: what people are shown of it needs approval',
   'member-already': 'you are a member already',
   // Members of partners
   'address-of-member': 'this address belongs to a member already, or is invited',
-  'partner-full': 'the partner has as many members and invitations as it may have',
+  'partner-full': 'the partner has reached the limit of members and invitations',
   'partner-invitations': 'too many invitations are open: remove some, or wait until they are used',
   'partner-mails': 'too many emails were sent today to this address or for this partner',
   'owner-first': 'the first member must be an owner',

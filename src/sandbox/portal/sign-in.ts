@@ -35,8 +35,8 @@ export const accountOf = ({ clientId, mail }: { readonly clientId: string; reado
     : ({ kind: 'member', name: `${clientId}\n${mailKeyOf(mail)}` } as const)
 
 /**
- * Opens a session for a member, or for clientId and clientSecret (REFERENCE "Credentials"), and returns its id; throws
- * PartnerSignInRefused, for the clientSecret once a member has joined in any case.
+ * Opens a session for a member, or for clientId and clientSecret (REFERENCE "Credentials"), and returns its id. Throws
+ * PartnerSignInRefused; for the clientSecret always once a member has joined.
  * Failures are counted as in src/platform/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
  * so that a guess is never confirmed.
  */
@@ -44,7 +44,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   const { clientId, mail, password, address, device } = input
   const refusal = (until?: Date) => new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device }, refusal)
-  // Comparing a password costs more than counting does.
+  // Hashing a password is expensive: not once a limit is used up.
   if (mail !== undefined) await limits.refuseExhausted()
   const partner = await findPartnerByClientId(deps, clientId)
   const credential =

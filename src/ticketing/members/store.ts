@@ -96,8 +96,7 @@ export const findCredential = (db: Db, partnerId: bigint, mailKey: string) =>
 export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<number> =>
   db.exec(sql`update partner_member set role = ${role} where member_id = ${memberId}`)
 
-/** The first password makes somebody a member. Sessions from before are over. */
-/** Returns the version of the new password. */
+/** The first password makes somebody a member; earlier sessions end. Returns the version of the new password. */
 export const setPassword = (db: Db, memberId: string, passwordHash: string, now: Date): Promise<number> =>
   db.value(
     z.number(),

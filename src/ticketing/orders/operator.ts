@@ -76,7 +76,11 @@ export const ORDER_ACTIONS = [
         {
           name: 'tickets',
           of: ({ used_quantity, refunded_quantity, quantity }, t) =>
-            t('orders.used_of', { used: `${used_quantity}+${refunded_quantity}`, quantity: String(quantity) }),
+            t('orders.used_of', {
+              used: String(used_quantity),
+              refunded: String(refunded_quantity),
+              quantity: String(quantity),
+            }),
         },
         { name: 'total_price', of: ({ total_price }) => total_price.toFixed(2) },
         'created_at',

@@ -23,7 +23,7 @@ const TOKENS = 5_000
 const PER_SECOND = 60
 const BEFORE_S = 5
 const QUIET_MS = 6_000
-/** Longer than a case takes; a machine under much load may still refuse jobs then. */
+/** A case is ended after this, even if requests are still refused. */
 const MOST_S = 150
 const TOO_OLD = 'lets a leader that stood still take its place again, which loses acknowledged writes: see OPERATIONS'
 /** Exit code where the packages are missing: nothing was tested. */
@@ -96,6 +96,8 @@ interface Result extends Account {
   readonly asynchronous: boolean
   /** Moments at which two nodes said that they lead. */
   readonly twoLeaders: number
+  /** Whether nothing was refused any longer at the end. */
+  readonly settled: boolean
 }
 
 async function runCase(
@@ -109,7 +111,7 @@ async function runCase(
   const began = performance.now()
   const load = startLoad(works, PER_SECOND)
   const watch = watchLeaders(cluster)
-  let twoLeaders = 0
+  let [twoLeaders, settled] = [0, false]
   try {
     await sleep(BEFORE_S * 1000)
     await happen(cluster, await cluster.leader())
@@ -117,12 +119,13 @@ async function runCase(
       if (service.ended() !== undefined) throw new Error(`the service has ended:\n${service.output().slice(-4_000)}`)
       await sleep(100)
     }
+    settled = load.quietMs() >= QUIET_MS
   } finally {
     await load.stop()
     twoLeaders = await watch.stop()
   }
   await cluster.untilWell(!asynchronous)
-  return { failure, asynchronous, twoLeaders, ...(await accountOf(load)) }
+  return { failure, asynchronous, twoLeaders, settled, ...(await accountOf(load)) }
 }
 
 function watchLeaders({ nodes }: Cluster) {
@@ -148,7 +151,8 @@ const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((one, other) => one + other, 0)
 
 /** Asynchronous mode loses; else nothing is lost, and whoever is refused is told to come back. */
-const isBad = ({ asynchronous, failed, lost, withoutRetryAfter, twoLeaders }: Result): boolean =>
+const isBad = ({ asynchronous, failed, lost, withoutRetryAfter, twoLeaders, settled }: Result): boolean =>
+  !settled ||
   (sum(lost) > 0 && !asynchronous) ||
   withoutRetryAfter > 0 ||
   twoLeaders > 0 ||

@@ -42,10 +42,10 @@ export function listOfAll(
   const { searches, outcome } = filter
   const end = until ? sql.part`(at, id) >= (${until[0]}::timestamptz, ${until[1]}::uuid)` : sql.part`true`
   const [first, ...others] = VIEWS.map((view) => {
-    const found = searches.map((search) => sql.part`${matches(search, view)} and `)
-    if (outcome) found.push(outcome === 'failed' ? sql.part`failed and ` : sql.part`not failed and `)
-    return sql.part`(select ${SUMMARY}, partner_id, ${CURSOR} from ${sql.identifier(view)}
-      where ${found[0] ?? sql.part``}${found[1] ?? sql.part``}${found[2] ?? sql.part``}${within(filter, after)} and ${end}
+    const found = searches.map((search) => matches(search, view))
+    if (outcome) found.push(outcome === 'failed' ? sql.part`failed` : sql.part`not failed`)
+    const where = found.reduce((all, one) => sql.part`${all} and ${one}`, sql.part`${within(filter, after)} and ${end}`)
+    return sql.part`(select ${SUMMARY}, partner_id, ${CURSOR} from ${sql.identifier(view)} where ${where}
       order by at desc, id desc limit ${limit})`
   })
   return db.listWithCustomPlan(

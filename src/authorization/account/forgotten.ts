@@ -14,7 +14,7 @@ import {
   countWithin,
   knownDevice,
   networkOf,
-  type SignInBrowser,
+  type SignInSource,
   siteOf,
   subnetOf,
 } from '../../platform/throttle/index.ts'
@@ -47,7 +47,7 @@ const SITE_FACTOR = 16
  */
 export async function askForPassword(
   deps: Deps,
-  { passport, address, device }: SignInBrowser & { readonly passport: string },
+  { passport, address, device }: SignInSource & { readonly passport: string },
 ): Promise<Date | undefined> {
   const account = accountOf(passport)
   const own = knownDevice(deps, account, device)

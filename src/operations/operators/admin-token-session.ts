@@ -5,7 +5,7 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
-import type { SignInBrowser } from '../../platform/throttle/index.ts'
+import type { SignInSource } from '../../platform/throttle/index.ts'
 import { endOperatorSession, findOperatorSession } from './session.ts'
 import * as store from './session-store.ts'
 import { recordFailure } from './sign-in.ts'
@@ -30,7 +30,7 @@ const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage,
 /** Opens a session for ADMIN_TOKEN and returns its id, the cookie's value. Throws OperatorSignInRefused, without ADMIN_TOKEN too. */
 export async function signInWithAdminToken(
   deps: Deps,
-  { token, ...browser }: Omit<SignInBrowser, 'formerSession'> & { readonly token: string },
+  { token, ...browser }: SignInSource & { readonly token: string },
 ): Promise<string> {
   const { ADMIN_TOKEN, OPERATOR_SESSION_S } = deps.config
   const limits = await operatorLimits(deps, ADMIN_TOKEN_NAME, browser)

@@ -5,7 +5,7 @@ import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../platform/lib/crypto/recovery-code.ts'
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { type SignInBrowser, signInLimits } from '../../platform/throttle/index.ts'
+import { type SignInSource, signInLimits } from '../../platform/throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
@@ -34,7 +34,7 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
   return made
 }
 
-type TypedCode = Pick<SignInBrowser, 'address'> & { readonly code: string }
+type TypedCode = Pick<SignInSource, 'address'> & { readonly code: string }
 
 export interface ConfirmedTotp {
   /** The id of a full session, which replaces the present one. */
@@ -78,7 +78,7 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
 }
 
 /** How often an operator, or whoever holds ADMIN_TOKEN, may fail. */
-export const operatorLimits = (deps: Deps, name: string, browser: Omit<SignInBrowser, 'formerSession'>) =>
+export const operatorLimits = (deps: Deps, name: string, browser: SignInSource) =>
   signInLimits(deps, { kind: 'operator', name, ...browser }, (until) => new OperatorSignInRefused(until))
 
 /** Throws OperatorSignInRefused for a wrong code, which counts as a failed sign-in. */

@@ -15,17 +15,20 @@ const WINDOW_S = 15 * 60
 /** How much more the /48 of an IPv6 address may do than one /64 of it. */
 const SITE_FACTOR = 16
 
-/** The browser with which somebody signs in. */
-export interface SignInBrowser {
-  /** Where the request came from. */
+/** Where an attempt to sign in comes from. */
+export interface SignInSource {
   readonly address: string
-  /** Its device cookie. */
+  /** The device cookie of the browser. */
   readonly device?: string | undefined
+}
+
+/** The browser in which somebody signs in. */
+export interface SignInBrowser extends SignInSource {
   /** The id of the session there that this sign-in replaces. */
   readonly formerSession?: string | undefined
 }
 
-export interface SignInAttempt extends Account, Omit<SignInBrowser, 'formerSession'> {
+export interface SignInAttempt extends Account, SignInSource {
   /** Somebody who is signed in shows once more that they know the password: a session has a budget of its own. */
   readonly session?: Buffer | undefined
 }

@@ -80,7 +80,7 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
   const filled = <Text extends Detail>(text: Text | ((value: string) => Text) | undefined) =>
     typeof text === 'function' ? text(echo(value)) : text
   const [what, message] = [filled(row.what), filled(row.message)]
-  const text = textOf(row.rescode, { ...(message ? { message } : {}), ...(what === undefined ? {} : { what }) })
+  const text = textOf(row.rescode, message, what)
   const { status: nativeStatus } = RESCODES[row.rescode]
   return {
     rescode: row.rescode,

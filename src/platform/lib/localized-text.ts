@@ -69,6 +69,7 @@ export function filled(
     return Object.entries(values)
       .map(([name, value]) => show(value, name))
       .join(', ')
+  if (!words.includes('{')) return words
   return words.replace(/\{(\w+)\}/g, (_, name: string) => show(values[name] ?? '', name))
 }
 

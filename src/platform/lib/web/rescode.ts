@@ -82,7 +82,7 @@ export class Refusal extends Error {
 }
 
 /** What is said of a failure: the rescode's text, unless it has one of its own. */
-export const textOf = (rescode: Rescode, { message, what = '' }: Pick<Failure, 'message' | 'what'>): LocalizedText =>
+export const textOf = (rescode: Rescode, message: LocalizedText | undefined, what: Detail = ''): LocalizedText =>
   message ?? new LocalizedText(RESCODES[rescode].text, { what })
 
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */
@@ -93,7 +93,7 @@ export class RescodeError extends Refusal implements FailureAnswer {
   readonly failure: Failure
 
   constructor(rescode: Rescode, failure: Failure = {}) {
-    const text = textOf(rescode, failure)
+    const text = textOf(rescode, failure.message, failure.what)
     super(String(text))
     this.rescode = rescode
     this.text = text

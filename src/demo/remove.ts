@@ -3,7 +3,7 @@ import { deleteGrantsOf } from '../authorization/oauth/index.ts'
 import { DEMO_APPS } from '../authorization/registry/index.ts'
 import { recordAudit } from '../platform/audit/index.ts'
 import type { Db } from '../platform/db/sql.ts'
-import type { Deps } from '../platform/deps.ts'
+import { type Deps, inTransaction } from '../platform/deps.ts'
 import { deleteProductsOf } from '../ticketing/catalogue/index.ts'
 import { partnersWithOrders } from '../ticketing/orders/index.ts'
 import { DEMO_PARTNERS } from '../ticketing/partners/index.ts'
@@ -15,21 +15,21 @@ import { demoSchema } from './store.ts'
  * partner that orders refer to is kept, suspended and without secrets or URLs. Done twice, it does nothing.
  */
 export const removeDemo = (deps: Deps) =>
-  deps.db.tx(async (inside) => {
+  inTransaction(deps, async (inside, db) => {
     const now = deps.clock.now()
-    const partners = await DEMO_PARTNERS.keys(inside)
-    const kept = await partnersWithOrders(inside, partners)
-    await deleteGrantsOf(inside, await DEMO_USERS.keys(inside), await DEMO_APPS.keys(inside))
+    const partners = await DEMO_PARTNERS.keys(db)
+    const kept = await partnersWithOrders(db, partners)
+    await deleteGrantsOf(db, await DEMO_USERS.keys(db), await DEMO_APPS.keys(db))
     await deleteProductsOf(
-      inside,
+      db,
       partners.filter((partner) => !kept.includes(partner)),
     )
-    const micro_apps = await DEMO_APPS.remove(inside)
-    const users = await DEMO_USERS.remove(inside)
-    const gone = await DEMO_PARTNERS.remove(inside, kept, now)
+    const micro_apps = await DEMO_APPS.remove(db)
+    const users = await DEMO_USERS.remove(db)
+    const gone = await DEMO_PARTNERS.remove(db, kept, now)
     const removed = { micro_apps, users, partners: gone.removed, partners_kept: gone.disabled }
     if (Object.values(removed).some((count) => count > 0)) {
-      await recordAudit({ ...deps, db: inside }, { event: 'demo_removed', detail: removed })
+      await recordAudit(inside, { event: 'demo_removed', detail: removed })
     }
     return removed
   })

@@ -48,6 +48,31 @@ const endSilentLeases = async () => {
   await world.pool.query("update worker_lease set ends_at = now() where ends_at < now() + interval '23 seconds'")
   await unlockDeadWorkers(world.deps.db)
 }
+const MEMBER_PASSWORD = { clientId: 'nobody', mail: 'nobody@example.com' }
+const addMany = async () => {
+  for (let n = 0; n < 400; n++) await enqueue(world.deps.db, 'member-password', MEMBER_PASSWORD)
+}
+const left = async () =>
+  Number((await world.pool.query('select count(*) from graphile_worker._private_jobs')).rows[0].count)
+/** On a way to the database that can be cut, held or slow. */
+const startForwarded = async () => {
+  const forwarder = new Forwarder()
+  await forwarder.open()
+  forwarder.target = Number(new URL(world.databaseUrl).port)
+  worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
+  return forwarder
+}
+/** Also those that a worker had taken under a former name. */
+const allDone = () =>
+  until(async () => {
+    await endSilentLeases()
+    return (await left()) === 0
+  }, left)
+const stopForwarded = async (forwarder: Forwarder) => {
+  await worker?.stop()
+  worker = undefined
+  forwarder.close()
+}
 const tell = (partnerDealId: string, status: 1 | 5) =>
   applyProductChange(world.deps, 7001n, [{ partnerDealId, status }], {
     cause: { kind: 'notice', id: 'n' },
@@ -233,40 +258,20 @@ describe('the worker', () => {
   })
 
   it('outlives a database that goes away while jobs end, and does all of them', async () => {
-    const forwarder = new Forwarder()
-    await forwarder.open()
-    forwarder.target = Number(new URL(world.databaseUrl).port)
-    const payload = { clientId: 'nobody', mail: 'nobody@example.com' }
-    for (let n = 0; n < 400; n++) await enqueue(world.deps.db, 'member-password', payload)
-    const left = async () =>
-      Number((await world.pool.query('select count(*) from graphile_worker._private_jobs')).rows[0].count)
-    worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
+    await addMany()
+    const forwarder = await startForwarded()
     await until(async () => (await left()) < 300, left, 1)
     forwarder.target = null
     forwarder.cut()
     await sleep(500)
     forwarder.target = Number(new URL(world.databaseUrl).port)
-    await until(async () => {
-      await endSilentLeases()
-      return (await left()) === 0
-    }, left)
-    await worker.stop()
-    worker = undefined
-    forwarder.close()
+    await allDone()
+    await stopForwarded(forwarder)
   })
 
   it('outlives a table that is locked while jobs end, and a database that stands still', async () => {
-    const forwarder = new Forwarder()
-    await forwarder.open()
-    forwarder.target = Number(new URL(world.databaseUrl).port)
-    const payload = { clientId: 'nobody', mail: 'nobody@example.com' }
-    const addMany = async () => {
-      for (let n = 0; n < 400; n++) await enqueue(world.deps.db, 'member-password', payload)
-    }
-    const left = async () =>
-      Number((await world.pool.query('select count(*) from graphile_worker._private_jobs')).rows[0].count)
     await addMany()
-    worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
+    const forwarder = await startForwarded()
     await until(async () => (await left()) < 300, left, 1)
     const locker = await world.pool.connect()
     await locker.query('begin; lock table graphile_worker._private_jobs')
@@ -278,24 +283,16 @@ describe('the worker', () => {
     forwarder.hold()
     await sleep(11_000) // longer than a client waits
     forwarder.release()
-    await until(async () => {
-      await endSilentLeases()
-      return (await left()) === 0
-    }, left)
-    await worker.stop()
-    worker = undefined
-    forwarder.close()
+    await allDone()
+    await stopForwarded(forwarder)
   })
 
   it.each([
     ['that breaks', 1_000],
     ['that is silent for too long', 12_000],
   ])('does not leave a job locked that it was given on a connection %s', async (_, lateMs) => {
-    const forwarder = new Forwarder()
-    await forwarder.open()
-    forwarder.target = Number(new URL(world.databaseUrl).port)
-    worker = await startWorker(world.deps, world.log, forwarder.through(world.databaseUrl))
-    const work = () => enqueue(world.deps.db, 'member-password', { clientId: 'nobody', mail: 'nobody@example.com' })
+    const forwarder = await startForwarded()
+    const work = () => enqueue(world.deps.db, 'member-password', MEMBER_PASSWORD)
     await work()
     await done() // its connections are there: none can be opened by answers that are this late
     const restarts = () => world.logged().split('did not answer while this worker took a job').length
@@ -311,9 +308,7 @@ describe('the worker', () => {
       await endSilentLeases() // that of the former name
       return (await jobs()).length === 0
     }, jobs)
-    await worker.stop()
-    worker = undefined
-    forwarder.close()
+    await stopForwarded(forwarder)
   })
 
   it('takes no job while it cannot renew its lease, and goes on when it can', async () => {

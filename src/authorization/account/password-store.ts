@@ -43,7 +43,7 @@ export const setPassword = (db: Db, key: UserRowKey, passwordHash: string): Prom
   db.exec(sql`update user_credential set password_hash = ${passwordHash} where ${ofPerson(key)}`)
 
 export const passwordHashOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
-  db.maybeValue(z.string(), sql`select password_hash as "passwordHash" from user_credential where ${ofPerson(key)}`)
+  db.maybeValue(z.string(), sql`select password_hash from user_credential where ${ofPerson(key)}`)
 
 export const passportOf = (db: Db, key: UserRowKey): Promise<string | undefined> =>
   db.maybeValue(z.string(), sql`select ${SHOWN_PASSPORT} as passport from user_credential where ${ofPerson(key)}`)

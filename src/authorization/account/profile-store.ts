@@ -74,10 +74,9 @@ export async function setPicture(db: Db, key: UserRowKey, { id, bytes, url }: Ne
         on conflict (routing_key, cid, user_id) do update
         set picture_id = excluded.picture_id, bytes = excluded.bytes, made_at = excluded.made_at`,
   )
-  await db.of(key.routingKey).exec(
-    sql`update user_profile set big_avatar_url = ${url}, updated_at = ${now}
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`,
-  )
+  await db
+    .of(key.routingKey)
+    .exec(sql`update user_profile set big_avatar_url = ${url}, updated_at = ${now} where ${ofPerson(key)}`)
 }
 
 export const deletePicture = (db: Db, person: UserRowKey): Promise<number> =>

@@ -21,7 +21,7 @@ import { SignInRefused } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { confirmTotp, enrolTotp, spendFactor } from './factors.ts'
 import { AMR, endSession } from './session.ts'
-import { openSession, personLimits, recordSignIn } from './sign-in.ts'
+import { openSession, personLimits, recordFailure } from './sign-in.ts'
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
 
@@ -107,7 +107,7 @@ export async function finishSignIn(deps: Deps, input: SecondStepInput): Promise<
   const amr = await spendFactor(deps, step, code)
   if (!amr) {
     const told = { from, method: 'code', detail: { by: 'code' } } as const
-    const refused = await limits.failed((locked) => recordSignIn(deps, step, locked ? 'locked' : 'failed', told))
+    const refused = await limits.failed(recordFailure(deps, step, told))
     throw (await guesses?.failed()) ?? refused
   }
   await refuseExhausted()

@@ -81,7 +81,7 @@ export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =
 export const idTokenOfSession = async (db: Db, routingKey: number, sessionHash: Buffer): Promise<Buffer | null> =>
   (await db.of(routingKey).maybeValue(
     z.instanceof(Buffer).nullable(),
-    sql`select id_token as "idToken" from browser_session
+    sql`select id_token from browser_session
           where routing_key = ${routingKey} and session_hash = ${sessionHash}`,
   )) ?? null
 
@@ -129,7 +129,7 @@ export const insertSignIn = (
         select ${key.routingKey}::int, ${key.cid}::int, ${key.userId}::text, ${made.at}::timestamptz, ${made.outcome}::text,
           ${made.method}::text, ${made.from.address}::text, ${keptUserAgent(made.from)}::text
         from ${lockedUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} locked
-        returning sign_in_id as "signInId"`,
+        returning sign_in_id`,
   )
 
 /** From where somebody signed in; undefined once it is not kept any more. */

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import {
@@ -66,16 +66,16 @@ async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const right = await verifyPassword(credential?.passwordHash, input.password)
   if (!credential || !right) {
     const told = { from, method: 'password' } as const
-    throw await limits.failed((locked) => recordSignIn(deps, credential, locked ? 'locked' : 'failed', told))
+    throw await limits.failed(recordFailure(deps, credential, told))
   }
   await limits.refuseExhausted()
   // Not forgotten yet what failed: whoever knows a password could guess codes for ever.
   if (await needsSecondStep(deps, credential)) throw new SecondStepNeeded(credential)
   const isPassword = (now: string | undefined) => now === credential.passwordHash
   const opening = { isPassword, amr: undefined, method: 'password', from, device } as const
-  const session = await deps.db
-    .of(credential.routingKey)
-    .tx((db) => openSession({ ...deps, db }, passport, credential, opening))
+  const session = await inPersonTransaction(deps, credential.routingKey, (inside) =>
+    openSession(inside, passport, credential, opening),
+  )
   await limits.forget()
   await endSession(deps, input.formerSession)
   return session
@@ -147,6 +147,12 @@ interface Told {
   /** For the audit log. */
   readonly detail?: object
 }
+
+/** For limits, which say whether the account is locked now. */
+export const recordFailure =
+  (deps: Deps, user: Omit<UserRowKey, 'routingKey'> | undefined, told: Told) =>
+  (locked: boolean): Promise<string | undefined> =>
+    recordSignIn(deps, user, locked ? 'locked' : 'failed', told)
 
 /**
  * For operators in the audit log, for the person in their own history. Of failures as many rows as the limits let attempts

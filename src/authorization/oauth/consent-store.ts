@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
@@ -59,7 +59,7 @@ export async function rememberConsent(
   const shard = db.of(routingKey)
   await shard.exec(
     sql`delete from remembered_consent
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
+        where ${ofPerson(consent)} and app_key = ${appKey}
           and allowed_at <= ${consentsRevokedAt(consent)}`,
   )
   const others = scopes.reduce((kept, scope) => sql.part`array_remove(${kept}, ${scope})`, sql.part`known.scopes`)
@@ -71,20 +71,18 @@ export async function rememberConsent(
   )
 }
 
-export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: ConsentKey): Promise<number> =>
-  db.of(routingKey).exec(
-    sql`delete from remembered_consent
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}`,
-  )
+export const forgetConsent = (db: Db, consent: ConsentKey): Promise<number> =>
+  db
+    .of(consent.routingKey)
+    .exec(sql`delete from remembered_consent where ${ofPerson(consent)} and app_key = ${consent.appKey}`)
 
 /** The scopes that this person need not be asked for. */
 export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<readonly string[]> => {
-  const { routingKey, cid, userId, appKey } = consent
   return (
-    (await db.of(routingKey).maybeValue(
+    (await db.of(consent.routingKey).maybeValue(
       z.array(z.string()),
       sql`select scopes from remembered_consent
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
+        where ${ofPerson(consent)} and app_key = ${consent.appKey}
           and allowed_at > ${consentsRevokedAt(consent)}`,
     )) ?? []
   )
@@ -140,22 +138,22 @@ const SILENT_GRANTS = 50
  * newest SILENT_GRANTS of these are left: any page can have a browser make another one. A grant with tokens stays: only the
  * app makes these, and no page may end them. Rows that another request is deleting are left to it.
  */
-const withoutOldest = ({ routingKey, cid, userId, appKey, signIn }: NewGrant): Fragment => sql.part`
+const withoutOldest = (grant: NewGrant): Fragment => sql.part`
   with held as (
     select g.grant_id from user_grant g
-    where g.routing_key = ${routingKey} and g.grant_id = any (array(
+    where g.routing_key = ${grant.routingKey} and g.grant_id = any (array(
       select u.grant_id from user_grant u
-      where u.routing_key = ${routingKey} and u.cid = ${cid} and u.user_id = ${userId} and u.app_key = ${appKey}
-        and u.silent and u.sid = ${signIn?.sid ?? null}
+      where ${ofPerson(grant, 'u')} and u.app_key = ${grant.appKey}
+        and u.silent and u.sid = ${grant.signIn?.sid ?? null}
         and exists (select 1 from authorization_code c
-          where c.routing_key = ${routingKey} and c.grant_id = u.grant_id and c.used_at is null)
+          where c.routing_key = ${grant.routingKey} and c.grant_id = u.grant_id and c.used_at is null)
       order by u.created_at desc, u.grant_id offset ${SILENT_GRANTS - 1}))
     for update skip locked
   ), gone as (
-    delete from user_grant g where g.routing_key = ${routingKey} and g.grant_id = any (array(select grant_id from held))
+    delete from user_grant g where g.routing_key = ${grant.routingKey} and g.grant_id = any (array(select grant_id from held))
   ), unused as (
     delete from authorization_code c
-    where c.routing_key = ${routingKey} and c.grant_id = any (array(select grant_id from held))
+    where c.routing_key = ${grant.routingKey} and c.grant_id = any (array(select grant_id from held))
   )`
 
 export interface NewCode {

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { DAY_S } from '../../platform/db/retention.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
@@ -188,8 +188,8 @@ const revokeReplayed = (
   routingKey: number,
   { grant_id, app_key: appKey }: UsedCode,
 ): Promise<void> =>
-  deps.db.of(routingKey).tx(async (tx) => {
-    if (!(await endGrant({ ...deps, db: tx }, routingKey, grant_id, 'security'))) return
+  inPersonTransaction(deps, routingKey, async (inside) => {
+    if (!(await endGrant(inside, routingKey, grant_id, 'security'))) return
     const detail = { grant_id, presented_by: app.app_key }
-    await recordAudit({ ...deps, db: tx }, { event: 'code_replayed', actor, routingKey, appKey, detail })
+    await recordAudit(inside, { event: 'code_replayed', actor, routingKey, appKey, detail })
   })

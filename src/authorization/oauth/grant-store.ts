@@ -136,14 +136,14 @@ export type EndedGrant = z.output<typeof ended>
  * have without being asked goes too. `db` is a transaction that has locked the person.
  */
 export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
-  const { routingKey, cid, userId } = person
+  const { routingKey } = person
   const chosen = 'appKey' in which ? sql.part`g.app_key = ${which.appKey}` : sql.part`g.grant_id = ${which.grantId}`
   const found = await db.of(routingKey).listWithCustomPlan(
     ended,
     sql`with asked as (
           select g.grant_id, g.app_key, ${GRANT_REVOKED_AT} is null as is_new
           from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${chosen}
+          where ${ofPerson(person, 'g')} and ${chosen}
         ), ended as (
           update user_grant g set revoked_at = ${now} from asked
           where g.routing_key = ${routingKey} and g.grant_id = asked.grant_id and g.revoked_at is null and asked.is_new
@@ -153,7 +153,7 @@ export async function endGrantsOf(db: Db, person: UserRowKey, which: WhichGrants
   const apps = 'appKey' in which ? [which.appKey] : [...new Set(found.map(({ app_key }) => app_key))]
   await db.of(routingKey).exec(
     sql`delete from remembered_consent
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = any (${apps}::text[])`,
+        where ${ofPerson(person)} and app_key = any (${apps}::text[])`,
   )
   return found
 }

@@ -1,5 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, everyKey } from '../../platform/lib/crypto/keys.ts'
@@ -166,18 +166,10 @@ async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<Issu
 
 async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefresh, found: FoundRefresh) {
   const { routingKey } = presented
-  await deps.db.of(routingKey).tx(async (tx) => {
-    if (!(await endGrant({ ...deps, db: tx }, routingKey, found.grant_id, 'security'))) return
-    await recordAudit(
-      { ...deps, db: tx },
-      {
-        event: 'refresh_token_reused',
-        actor,
-        routingKey,
-        appKey: app.app_key,
-        detail: { grant_id: found.grant_id },
-      },
-    )
+  await inPersonTransaction(deps, routingKey, async (inside) => {
+    if (!(await endGrant(inside, routingKey, found.grant_id, 'security'))) return
+    const detail = { grant_id: found.grant_id }
+    await recordAudit(inside, { event: 'refresh_token_reused', actor, routingKey, appKey: app.app_key, detail })
   })
 }
 

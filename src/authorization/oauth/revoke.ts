@@ -1,5 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { grantableScopes } from '../../platform/lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
@@ -17,11 +17,11 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const access = parseToken(keys, PREFIX.accessToken, text)
   const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
   if (access) {
-    await db.of(access.routingKey).tx(async (tx) => {
+    const { routingKey } = access
+    await inPersonTransaction(deps, routingKey, async (inside, tx) => {
       const token = { ...access, appKey: app.app_key }
       if (!(await deleteAccessToken(tx, token)) && (await forgetEndedToken(tx, token)) === 0) return
-      const { routingKey } = access
-      await recordAudit({ ...deps, db: tx }, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
+      await recordAudit(inside, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
     })
     return
   }
@@ -29,10 +29,10 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
   const found = refresh && (await findRefresh(db, refresh.routingKey, refresh.hash, []))
   if (!found || found.revoked_at) return
   const { routingKey } = refresh
-  await db.of(routingKey).tx(async (tx) => {
+  await inPersonTransaction(deps, routingKey, async (inside, tx) => {
     if (!(await revokeGrant(tx, routingKey, found.grant_id, clock.now()))) return
     const detail = { grant_id: found.grant_id, reason: 'revoked by the app' }
-    await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', actor, routingKey, appKey: app.app_key, detail })
+    await recordAudit(inside, { event: 'grant_withdrawn', actor, routingKey, appKey: app.app_key, detail })
   })
 }
 

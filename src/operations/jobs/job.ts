@@ -11,7 +11,7 @@ import {
 } from '../../platform/db/jobs-store.ts'
 import { filterText, pageInput, pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { visibleLine } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -67,12 +67,12 @@ const changeJob = (
   { event, detail }: { readonly event: `job_${string}`; readonly detail: object },
   change: (db: Db) => Promise<number>,
 ): Promise<Job> =>
-  deps.db.tx(async (inside) => {
-    const touched = await change(inside)
-    const job = await findJob(inside, jobId)
+  inTransaction(deps, async (inside, db) => {
+    const touched = await change(db)
+    const job = await findJob(db, jobId)
     if (!job) throw noSuchJob(jobId)
     if (touched === 0) throw new RefusedRequest(localized('job-running', { job: jobId }))
     const auditDetail = { task: job.task, key: job.key, ...detail }
-    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: auditDetail })
+    await recordAudit(inside, { event, target: `job:${jobId}`, detail: auditDetail })
     return job
   })

@@ -68,9 +68,8 @@ const changeOperator = (
   event: `operator_${string}`,
   change: (db: Db, operator: OperatorRow) => Promise<object | undefined>,
 ): Promise<ShownOperator> =>
-  deps.db.tx((db) =>
+  inTransaction(deps, (inside, db) =>
     refuseWithoutAdmin(deps, db, async () => {
-      const inside = { ...deps, db }
       const operator = await existing(db, name)
       const detail = await change(db, operator)
       if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })

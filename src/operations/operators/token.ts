@@ -86,13 +86,13 @@ export const newOperatorToken = operation(
 export const revokeOperatorToken = operation(
   oneToken,
   (deps: Deps, { name, token_id }): Promise<{ token_id: string }> =>
-    deps.db.tx((db) =>
+    inTransaction(deps, (inside, db) =>
       refuseWithoutAdmin(deps, db, async () => {
         const operator = await lockOperator(db, name)
         if (!operator) throw noSuchOperator()
         if ((await revokeToken(db, operator.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
         const target = `operator:${operator.name}`
-        await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
+        await recordAudit(inside, { event: 'operator_token_revoked', target, detail: { token_id } })
         return { token_id }
       }),
     ),

@@ -7,7 +7,7 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import { currentKeySince, KEY_FOLLOWED_WITHIN_S, replaceKey } from '../../platform/db/installation.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
 import { type Db, placesOf } from '../../platform/db/sql.ts'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { type Keys, reencryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
@@ -60,9 +60,8 @@ export interface ResealProgress {
 export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
   const { db, clock, keys } = deps
   if (keys.others.length === 0) throw invalidRequest(localized('no-old-keys'))
-  await db.tx(async (tx) => {
-    if (await replaceKey(tx, keys, clock.now()))
-      await recordAudit({ ...deps, db: tx }, { event: 'secret_key_replaced' })
+  await inTransaction(deps, async (inside, tx) => {
+    if (await replaceKey(tx, keys, clock.now())) await recordAudit(inside, { event: 'secret_key_replaced' })
   })
   const replaced_at = (await currentKeySince(db, keys)) ?? clock.now()
   const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)

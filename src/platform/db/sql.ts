@@ -95,14 +95,11 @@ function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
     return found === undefined ? undefined : row.parse(found)
   }
   const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
+  const columnOf = async (statement: Statement) => (await run(statement)).rows.map((found) => Object.values(found)[0])
   const values: Db['values'] = async (column, statement) =>
-    (await run(statement)).rows.map((found) => column.parse(Object.values(found)[0]))
-  const maybeValue: Db['maybeValue'] = async (column, statement) => {
-    const found = (await run(statement)).rows[0]
-    return found === undefined ? undefined : column.parse(Object.values(found)[0])
-  }
-  const value: Db['value'] = async (column, statement) =>
-    column.parse(Object.values((await run(statement)).rows[0] ?? {})[0])
+    (await columnOf(statement)).map((found) => column.parse(found))
+  const maybeValue: Db['maybeValue'] = async (column, statement) => (await values(column, statement))[0]
+  const value: Db['value'] = async (column, statement) => column.parse((await columnOf(statement))[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
   const listWithCustomPlan: Db['listWithCustomPlan'] = (row, statement) =>
     tx(async (inside) => {

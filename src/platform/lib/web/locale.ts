@@ -57,21 +57,18 @@ export interface Translate {
   has(key: string): boolean
 }
 
-const asItIs = (value: string): string => value
-
-const translatorThat = (shows: (value: string) => string, locale: Locale): Translate => {
+/** `shown`: what of a value stands in a text. */
+export function translator(locale: Locale, shown = (value: string): string => value): Translate {
   const translate = (key: string, values: Readonly<Record<string, string>> = {}): string => {
     const text = TEXTS[locale][key]
     if (text === undefined) throw new Error(`no text '${key}' in ${locale}`)
-    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => shows(values[name] ?? ''))
+    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => shown(values[name] ?? ''))
   }
   return Object.assign(translate, { locale, has: (key: string) => key in TEXTS[locale] })
 }
 
-export const translator = (locale: Locale): Translate => translatorThat(asItIs, locale)
-
 /** For pages alone: in mails, files and terminals the characters that isolate a value would be seen. */
-export const pageTranslator = (locale: Locale): Translate => translatorThat(isolated, locale)
+export const pageTranslator = (locale: Locale): Translate => translator(locale, isolated)
 
 /** The key of the text for an id: `office.done.` and `add-product` → `office.done.add_product`. */
 export const keyOf = (group: string, id: string): string => group + id.replace(/\W/g, '_')

@@ -132,7 +132,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
       if (query.wait > 0) app.stopCounting(reply)
       return linesAfter(deps, partnerId, runId, query, leaving.signal)
     })
-    const texts = { t: textsFor(request), curlOf: (waiting: Waiting) => noticeCurl(deps, callerOf(request), waiting) }
+    const texts = { t: textsOf(request), curlOf: (waiting: Waiting) => noticeCurl(deps, callerOf(request), waiting) }
     return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq: lastSeq })
   })
 
@@ -151,11 +151,11 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   async function report(request: FastifyRequest<RunRoute>) {
     const { partnerId, runId } = await runOf(request)
-    return reportRun(deps, partnerId, runId, textsFor(request))
+    return reportRun(deps, partnerId, runId, textsOf(request))
   }
 
   async function sendJunit(request: FastifyRequest<RunRoute>, reply: FastifyReply): Promise<FastifyReply> {
-    const xml = junitOf(await report(request), textsFor(request))
+    const xml = junitOf(await report(request), textsOf(request))
     noteForLog(request, { code: 200 })
     return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
   }
@@ -171,7 +171,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
 
   async function sendRun(request: FastifyRequest, reply: FastifyReply, runId: string): Promise<FastifyReply> {
     const view = await showRun(deps, callerOf(request).partner_id, runId)
-    return send(request, reply, { run: runAnswer(view, textsFor(request)) })
+    return send(request, reply, { run: runAnswer(view, textsOf(request)) })
   }
 }
 
@@ -189,7 +189,7 @@ function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
   return read.notice
 }
 
-const textsFor = (request: FastifyRequest) => translator(localeOfRequest(request))
+const textsOf = (request: FastifyRequest) => translator(localeOfRequest(request))
 
 /** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
 function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {

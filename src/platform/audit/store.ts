@@ -16,7 +16,7 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
-const ACTOR_KINDS: readonly string[] = [
+export const ACTOR_KINDS: readonly string[] = [
   'operator',
   'cli',
   'app',

@@ -68,15 +68,24 @@ export function openMetrics() {
       labelNames: ['table'],
       registers,
     }),
-    /** A gauge that is read at each scrape; replaces an earlier one of that name. */
-    watch: (name: string, help: string, read: () => number): void => {
+    /** A gauge that is read at each scrape, with a label for each of its values; replaces an earlier one of that name. */
+    watch: (
+      name: string,
+      help: string,
+      read: () => number | Readonly<Record<string, number>>,
+      { label, aggregator = 'sum' }: { readonly label?: string; readonly aggregator?: 'sum' | 'max' } = {},
+    ): void => {
       registry.removeSingleMetric(name)
       new Gauge({
         name,
         help,
         registers,
+        labelNames: label === undefined ? [] : [label],
+        aggregator,
         collect() {
-          this.set(read())
+          const values = read()
+          if (typeof values === 'number') this.set(values)
+          else for (const [of, value] of Object.entries(values)) this.set({ [String(label)]: of }, value)
         },
       })
     },

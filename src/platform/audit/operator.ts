@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Deps } from '../deps.ts'
 import { action, type PageAddress } from '../lib/action.ts'
 import { EXPORT_TYPES } from '../lib/csv.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { ROOT } from '../lib/root.ts'
 import type { Locale, Translate } from '../lib/web/locale.ts'
-import { type AuditAnswer, exportAudit, listAudit } from './list.ts'
+import { exportAudit, listAudit } from './list.ts'
 import { verifyAuditInTime } from './verify.ts'
 import { auditExport, verification } from './wire.ts'
 
@@ -30,7 +31,7 @@ const inWords = (kind: string, t: Translate): string =>
   t.has(`choice.actor.${kind}`) ? t(`choice.actor.${kind}`) : kind
 
 /** Addresses are personal data. */
-const withoutAddresses = ({ events, next }: AuditAnswer): AuditAnswer => ({
+const withoutAddresses = ({ events, next }: OutputOf<typeof listAudit>) => ({
   events: events.map((event) => ({ ...event, address: null })),
   next,
 })

@@ -2,9 +2,9 @@ import type { Deps } from '../deps.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { canonicalJson } from '../lib/json/canonical-json.ts'
-import type { EventRow } from './event.ts'
 import { hasUnsealed, insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
 import { findEventsById } from './store.ts'
+import type { EventRow } from './wire.ts'
 
 /**
  * The chain of the audit log. Writing an event waits for no lock: a row is noted as unsealed, and every

@@ -4,26 +4,14 @@ import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
-import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
-import { endOperatorSession, findOperatorSession } from './session.ts'
+import { type ConsoleOperator, endOperatorSession, findOperatorSession, TOUCH_EVERY_S } from './session.ts'
 import * as store from './session-store.ts'
 import { recordFailure } from './sign-in.ts'
 import { operatorLimits } from './totp.ts'
 import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 /** Sessions of the console for whoever holds ADMIN_TOKEN, so that a new installation can be entered. */
-
-/** The last use of a session is written at most this often. */
-const TOUCH_EVERY_S = 60
-
-/** Who uses the console. */
-export interface ConsoleOperator extends Operator {
-  /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
-  readonly pending: boolean
-  /** Hash of the session id, 32 bytes; forms are bound to it. */
-  readonly sessionHash: Buffer
-}
 
 const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 

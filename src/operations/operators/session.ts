@@ -5,16 +5,20 @@ import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import * as store from './session-store.ts'
 
-/** The last use of a session is written at most this often. */
-const TOUCH_EVERY_S = 60
+/** The last use of a session or token is written at most this often. */
+export const TOUCH_EVERY_S = 60
 
-export interface SignedInOperator extends Operator {
-  readonly operatorId: string
+/** Who uses the console. */
+export interface ConsoleOperator extends Operator {
   /** The password was right, but there is no authenticator yet: nothing but adding one is allowed. */
   readonly pending: boolean
-  readonly signedInAt: Date
   /** Hash of the session id, 32 bytes; forms are bound to it. */
   readonly sessionHash: Buffer
+}
+
+export interface SignedInOperator extends ConsoleOperator {
+  readonly operatorId: string
+  readonly signedInAt: Date
 }
 
 interface SessionOwner {

@@ -5,7 +5,7 @@ import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { SignInBrowser } from '../../platform/throttle/index.ts'
-import { noSuchOperator } from './errors.ts'
+import { lockExisting } from './change.ts'
 import { endOperatorSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { operatorLimits, spendCode } from './totp.ts'
@@ -80,8 +80,7 @@ export const setOperatorPassword = operation(
     await refuseWeakInput(password, name)
     const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
     return inTransaction(deps, async (inside, db) => {
-      const operator = await store.lockOperator(db, name)
-      if (!operator) throw noSuchOperator()
+      const operator = await lockExisting(db, name)
       await store.setPassword(db, operator.operator_id, passwordHash)
       await recordAudit(inside, { event: 'operator_password_set', target: `operator:${operator.name}` })
       return { name: operator.name }

@@ -22,7 +22,7 @@ import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { maskedAnswer, maskedReason } from '../../platform/lib/masked-reason.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
-import { invalidRequest, RESCODES, Refusal } from '../../platform/lib/web/rescode.ts'
+import { ifFound, invalidRequest, nameOfRescode } from '../../platform/lib/web/rescode.ts'
 import { findNotice } from '../../ticketing/mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedCallsOf } from '../../ticketing/mws/index.ts'
 import { showOrder } from '../../ticketing/orders/index.ts'
@@ -88,15 +88,13 @@ export interface Explained extends ExplainedRequest {
   })[]
 }
 
-const nothingKnown = (about: string) => {
-  return invalidRequest(localized('no-record', { about }), { status: 404 })
-}
+const nothingKnown = (about: string) => invalidRequest(localized('no-record', { about }), { status: 404 })
 
 const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: localized('larger-than-ids') }])
 
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
-  answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
+  answer: nameOfRescode(row.rescode),
   step: refusingCheckOf(row),
 })
 
@@ -167,10 +165,7 @@ async function tokenOf(
 
 async function orderOf(deps: Deps, about: string): Promise<Explained> {
   if (!/^\d{10,19}$/.test(about) || !isBigint(about)) return {}
-  const order = await showOrder(deps, BigInt(about)).catch((error: unknown) => {
-    if (error instanceof Refusal) return undefined
-    throw error
-  })
+  const order = await ifFound(showOrder(deps, BigInt(about)))
   return order ? { order } : {}
 }
 

@@ -27,6 +27,9 @@ export const RESCODES = {
 
 export type Rescode = keyof typeof RESCODES
 
+/** Empty for a code of area B. */
+export const nameOfRescode = (code: number): string => RESCODES[code as Rescode]?.name ?? ''
+
 /** One thing wrong with one field of the input. */
 export interface Problem {
   readonly field: string

@@ -12,7 +12,8 @@ export const listAudit = operation(auditPage, async ({ db }: Deps, page) => {
 
 const EXPORTED_AT_ONCE = 500
 
-async function* eventsOf(deps: Deps, filter: AuditFilter): AsyncGenerator<readonly ShownEvent[]> {
+/** All events of a filter, the newest first, a page at a time. */
+export async function* auditPages(deps: Deps, filter: AuditFilter): AsyncGenerator<readonly ShownEvent[]> {
   for (let next: string | null | undefined; next !== null; ) {
     const after = auditPage.shape.after.parse(next)
     const page = await listAudit(deps, { ...filter, after, limit: EXPORTED_AT_ONCE })
@@ -25,7 +26,7 @@ async function* eventsOf(deps: Deps, filter: AuditFilter): AsyncGenerator<readon
 export async function* exportAudit(deps: Deps, { format, ...filter }: AuditExport): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
   const line = format === 'csv' ? eventLine : (event: ShownEvent) => `${JSON.stringify(event)}\n`
-  for await (const page of eventsOf(deps, filter)) yield page.map(line).join('')
+  for await (const page of auditPages(deps, filter)) yield page.map(line).join('')
 }
 
 const CSV_COLUMNS = [

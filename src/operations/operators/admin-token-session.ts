@@ -5,7 +5,7 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
-import { type ConsoleOperator, endOperatorSession, findOperatorSession, TOUCH_EVERY_S } from './session.ts'
+import { type ConsoleOperator, findOperatorSession, TOUCH_EVERY_S } from './session.ts'
 import * as store from './session-store.ts'
 import { recordFailure } from './sign-in.ts'
 import { operatorLimits } from './totp.ts'
@@ -52,15 +52,17 @@ async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Pr
   const wanted = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
   const known = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
   if (!known) return null
-  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchAdminTokenSession(db, read.hash, now)
+  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, 'adminToken', read.hash, now)
   return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
 }
 
 export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const session = await findAdminTokenSession(deps, cookie)
-  if (!session) return endOperatorSession(deps, cookie)
+  const session = await findConsoleSession(deps, cookie)
+  if (!session) return
+  const { name, sessionHash } = session
   await inTransaction(deps, async (inside, db) => {
-    if ((await store.deleteAdminTokenSession(db, session.sessionHash)) === 0) return
-    await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${ADMIN_TOKEN_NAME}` })
+    const of = name === ADMIN_TOKEN_NAME ? 'adminToken' : 'operator'
+    if ((await store.deleteSession(db, of, sessionHash)) === 0) return
+    await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${name}` })
   })
 }

@@ -1,5 +1,4 @@
-import { recordAudit } from '../../platform/audit/index.ts'
-import { type Deps, inTransaction } from '../../platform/deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
@@ -51,17 +50,7 @@ export async function findOperatorSession(deps: Deps, cookie: string | undefined
   if (!read || read.expiresAt <= now) return null
   const known = await store.findSession(db, read.hash, now, addSeconds(now, -config.OPERATOR_IDLE_S))
   if (!known) return null
-  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
+  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, 'operator', read.hash, now)
   const { operator_id: operatorId, name, role, pending, created_at: signedInAt } = known
   return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
-}
-
-export async function endOperatorSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const session = await findOperatorSession(deps, cookie)
-  if (!session) return
-  await inTransaction(deps, async (inside, db) => {
-    if ((await store.deleteSession(db, session.sessionHash)) === 0) return
-    const target = `operator:${session.name}`
-    await recordAudit(inside, { event: 'operator_signed_out', target })
-  })
 }

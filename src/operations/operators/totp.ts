@@ -52,7 +52,7 @@ export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: 
   if (!session.pending) throw new OperatorSignInRefused()
   const operator = await checkCode(deps, session, typed)
   return inTransaction(deps, async (inside, db) => {
-    await deleteSession(db, session.sessionHash)
+    await deleteSession(db, 'operator', session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
     return { session: await startOperatorSession(inside, operator, false), codes }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-import type { Actor } from '../deps.ts'
+import { ACTOR_KINDS } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type AuditPage, type EventRow, eventRow } from './wire.ts'
 
@@ -15,16 +15,6 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_event', key: ['routing_key', 'audit_id'], column: 'at', keptS: AUDIT_KEPT, mayBeForbidden: true },
   { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
-
-export const ACTOR_KINDS: readonly string[] = [
-  'operator',
-  'cli',
-  'app',
-  'user',
-  'partner',
-  'job',
-  'system',
-] satisfies Actor['kind'][]
 
 /** Writes the row, and notes it as unsealed. */
 export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<number> =>
@@ -47,7 +37,7 @@ const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.ac
 function conditions({ actor, action, target, request_id, from, to, after }: AuditPage): Fragment {
   const none = sql.part``
   // One condition, which has an index of its own: with both, the log would be scanned until enough rows match.
-  const isKind = actor !== undefined && ACTOR_KINDS.includes(actor)
+  const isKind = ACTOR_KINDS.some((kind) => kind === actor)
   const whose = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
   const byActor = actor ? whose : none
   const byAction = action ? sql.part` and e.event like ${beginsWith(action)}` : none

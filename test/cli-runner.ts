@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { runCommand } from '../src/command-line.ts'
-import type { Terminal } from '../src/operations/cli/context.ts'
+import type { Terminal } from '../src/operations/cli/terminal.ts'
 import type { Outcome } from './cli-process.ts'
 import { shardsOf } from './one-table.ts'
 import { OPEN_WORLDS } from './open-worlds.ts'

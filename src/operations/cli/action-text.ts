@@ -4,7 +4,7 @@ import { prettyLossless } from '../../platform/lib/json/lossless.ts'
 import { translator } from '../../platform/lib/web/locale.ts'
 import { columnsOn, recordIn, rowsIn, shownOf, shownOnce, type Values } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 import { aligned, printable, readable } from './text.ts'
 
 /** The output of an action for a person. */

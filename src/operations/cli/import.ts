@@ -9,11 +9,12 @@ import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { checkedUtf8, NotUtf8 } from '../../platform/lib/utf8.ts'
-import type { CliContext, Terminal } from './context.ts'
+import type { CliContext } from './context.ts'
 import { defineCustomCommand } from './operation.ts'
 import { print, progressBar } from './report.ts'
 import { ask } from './request.ts'
 import { findService } from './service.ts'
+import type { Terminal } from './terminal.ts'
 
 const MAX_USERS = 1_000_000
 

@@ -1,6 +1,7 @@
 export { actionCommands } from './actions.ts'
-export { type CliContext, openContext, type Terminal } from './context.ts'
+export { type CliContext, openContext } from './context.ts'
 export { importCommand } from './import.ts'
 export { machineCommands, runMigrations } from './machine-commands.ts'
 export { reportFailure } from './report.ts'
 export { sandboxCommands } from './sandbox.ts'
+export type { Terminal } from './terminal.ts'

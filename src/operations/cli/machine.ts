@@ -14,8 +14,8 @@ import { openMetrics } from '../../platform/lib/metrics.ts'
 import { pictureSlots } from '../../platform/lib/picture.ts'
 import { openRateLimiter } from '../../platform/throttle/index.ts'
 import { checkSecretKey } from '../../ticketing/partners/index.ts'
-import type { Terminal } from './context.ts'
 import { isElsewhere, OnlyOnTheMachine, userOfMachine } from './service.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Commands that need no service but its database: they run where that is. */
 

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { readUtf8 } from '../../platform/lib/utf8.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 
 /**
  * Secrets are typed at a prompt without echo or come over standard input: arguments are visible to everybody who can

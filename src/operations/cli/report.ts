@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json'
 import { contractAnswer, NamedFailure } from '../../platform/lib/failure.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { type FailureAnswer, RescodeError } from '../../platform/lib/web/rescode.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 import { aligned, printableJson, printableLines } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */

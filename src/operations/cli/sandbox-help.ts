@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Terminal } from './context.ts'
 import type { Help } from './sandbox-drive.ts'
 import type { Awaited } from './sandbox-wire.ts'
+import type { Terminal } from './terminal.ts'
 
 /** `orderId` → `ORDER_ID`. */
 const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()

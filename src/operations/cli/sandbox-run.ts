@@ -10,12 +10,13 @@ import {
   MAX_WAIT_MINUTES,
   OFFERED_FUNCTIONS,
 } from '../../sandbox/test-plan/index.ts'
-import type { CliContext, Terminal } from './context.ts'
+import type { CliContext } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
 import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
 import { type Awaited, contactsAnswer, reportAnswer, runAnswer } from './sandbox-wire.ts'
+import type { Terminal } from './terminal.ts'
 import { printable, printableJson } from './text.ts'
 
 /** What was typed as products of a run: `DEMO-OPEN`, `later=DEMO-CASTLE`, or several with commas between. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'
 import { isLoopbackHost, webUrl } from '../../platform/lib/web/web-url.ts'
 import { issueCommandToken } from '../operators/index.ts'
-import type { Terminal } from './context.ts'
+import type { Terminal } from './terminal.ts'
 
 /** A request as it goes over the wire. */
 export interface SentRequest {

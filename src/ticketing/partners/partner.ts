@@ -93,11 +93,11 @@ export const updatePartner = operation(
     partnerId: bigint,
     { unchanged_since, ...changes }: PartnerChanges & UnchangedSince,
   ): Promise<ShownPartner> => {
-    const work = async (db: Deps['db']): Promise<object> => {
-      const before = await requirePartner({ ...deps, db }, partnerId)
+    const work = async (inside: Deps): Promise<object> => {
+      const before = await requirePartner(inside, partnerId)
       if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
-      await store.updatePartner(db, partnerId, changes)
-      const after = await requirePartner({ ...deps, db }, partnerId)
+      await store.updatePartner(inside.db, partnerId, changes)
+      const after = await requirePartner(inside, partnerId)
       const valuesOf = (partner: object) =>
         Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
       return { before: valuesOf(before), after: valuesOf(after) }
@@ -112,13 +112,13 @@ export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['s
 
 /** Bars the partner: its notices are refused until it is active again. */
 export const suspendPartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_suspended', async (db) => {
+  changePartner(deps, partnerId, 'partner_suspended', async ({ db }) => {
     await store.setStatus(db, partnerId, 'suspended')
     return {}
   })
 
 export const activatePartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_activated', async (db) => {
+  changePartner(deps, partnerId, 'partner_activated', async ({ db }) => {
     await store.setStatus(db, partnerId, 'active')
     return {}
   })
@@ -127,7 +127,7 @@ export const activatePartner = (deps: Deps, partnerId: bigint): Promise<ShownPar
 export const setStage = operation(
   stageChange,
   (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
-    changePartner(deps, partnerId, 'partner_stage_set', async (db) => {
+    changePartner(deps, partnerId, 'partner_stage_set', async ({ db }) => {
       await store.setStage(db, partnerId, stage)
       return { stage }
     }),

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import type { Tone } from '../../../platform/lib/action.ts'
 import { positiveId } from '../../../platform/lib/json/fields.ts'
 import { type OutputOf, parseInput } from '../../../platform/lib/json/input.ts'
 import { listRuns, progressOfRun, type RunProgress, showRun } from '../../../sandbox/certification/index.ts'
 import { trafficTexts } from '../../../sandbox/portal/index.ts'
-import type { Cell, DetailPage, PageContext, Table, Tone } from '../page-model.ts'
+import type { Cell, DetailPage, PageContext, Table } from '../page-model.ts'
 import { at, code, link, text, time } from '../texts.ts'
 
 type StepProgress = OutputOf<typeof showRun>['steps'][number]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Tone } from '../../../platform/lib/action.ts'
 import { type OutputOf, parseInput, readingReason } from '../../../platform/lib/json/input.ts'
 import {
   oneOfAllTraffic,
@@ -8,7 +9,7 @@ import {
   type shownText,
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
-import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock, Tone } from '../page-model.ts'
+import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
 

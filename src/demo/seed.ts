@@ -80,12 +80,7 @@ const USERS = [
   },
 ] as const
 
-/** What the demo's rows are found by in a schema that cannot mark them yet. */
-export const DEMO_NAMES = {
-  appKeys: [...APPS.map((app) => app.app_key), DEMO_OIDC_APP.appKey],
-  cid: 1,
-  users: USERS,
-}
+const DEMO_CID = 1
 
 /** Where the demo micro-app takes answers of OpenID Connect, and any program of this machine. */
 export const demoOidcUris = (port: number) => ({
@@ -123,7 +118,7 @@ async function seedPeople(deps: Deps): Promise<void> {
   for (const { hash, ...user } of USERS) {
     const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
     const password = `${user.passport}-password`
-    await createUser(deps, { ...user, cid: DEMO_NAMES.cid, big_avatar_url, password }, hash)
+    await createUser(deps, { ...user, cid: DEMO_CID, big_avatar_url, password }, hash)
   }
   await DEMO_APPS.mark(
     deps.db,

@@ -80,12 +80,7 @@ const USERS = [
   },
 ] as const
 
-/** What the demo's rows are found by in a schema that cannot mark them yet. */
-export const DEMO_NAMES = {
-  appKeys: [...APPS.map((app) => app.app_key), DEMO_OIDC_APP.appKey],
-  cid: 1,
-  users: USERS,
-}
+const DEMO_CID = 1
 
 /** Where the demo micro-app takes answers of OpenID Connect, and any program of this machine. */
 export const demoOidcUris = (port: number) => ({
@@ -122,7 +117,7 @@ async function seedPeople(deps: Deps): Promise<void> {
   }
   const users = USERS.map((user) => ({
     ...user,
-    cid: DEMO_NAMES.cid,
+    cid: DEMO_CID,
     big_avatar_url: new URL(avatar(user.passport), deps.config.PUBLIC_URL).href,
   }))
   await importUsers(deps, { dry_run: false, users })

@@ -3,7 +3,7 @@ import { auditPages, recordAudit } from '../../platform/audit/index.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { readingReason } from '../../platform/lib/json/input.ts'
-import { routingKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
+import { rowKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
 /** Personal data is read with a reason only. */
@@ -18,8 +18,7 @@ const AT_ONCE = 500
  * when there is no such user.
  */
 export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
-  const { cid, user_id: userId } = user
-  const person = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  const person = rowKeyOf(user)
   await inPersonTransaction(deps, person.routingKey, async (inside) => {
     await showUser(inside, user)
     await recordAudit(inside, { event: 'user_exported', ...person, detail: { reason } })

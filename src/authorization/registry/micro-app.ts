@@ -128,17 +128,18 @@ export const putLive = (
     return { changed, detail: { request_id: requestId, ...detail } }
   })
 
+const withStatus =
+  (status: 'approved' | 'suspended') =>
+  (deps: Deps, appKey: string): Promise<MicroApp> =>
+    changeMicroApp(deps, appKey, `app_${status}`, async ({ db }, now) => ({
+      changed: await store.updateMicroApp(db, appKey, { status }, now),
+    }))
+
 /** Lets the app ask users for consent; also takes a suspension back. */
-export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_approved', async ({ db }, now) => ({
-    changed: await store.updateMicroApp(db, appKey, { status: 'approved' }, now),
-  }))
+export const approveMicroApp = withStatus('approved')
 
 /** Bars the app: no consent, no tokens, no data, until it is approved again. */
-export const suspendMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_suspended', async ({ db }, now) => ({
-    changed: await store.updateMicroApp(db, appKey, { status: 'suspended' }, now),
-  }))
+export const suspendMicroApp = withStatus('suspended')
 
 /** Ends all grants that the app has now, with their codes and tokens, and what people have allowed it without being asked. */
 export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findUsers, routingKeyOf } from '../../authorization/account/index.ts'
+import { findUsers, rowKeyOf } from '../../authorization/account/index.ts'
 import { ACCESS_TOKENS, listGrants } from '../../authorization/oauth/index.ts'
 import {
   findRefused,
@@ -161,10 +161,9 @@ async function peopleOf(deps: Deps, about: string) {
   const users = await findUsers(deps, about, MAX_ROWS)
   const people = users.map(async (person) => {
     const { cid, user_id } = person
-    const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     const [{ grants }, refusals] = await Promise.all([
       listGrants(deps, { cid, user_id, limit: MAX_ROWS }),
-      refusedOfUser(deps.db, user, MAX_ROWS),
+      refusedOfUser(deps.db, rowKeyOf(person), MAX_ROWS),
     ])
     return { ...person, grants, refusals: refusals.map(explained) }
   })

@@ -19,15 +19,15 @@ type TrafficEntry = OutputOf<typeof showEntry>
 const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
 
 /** The page of one call or notice. */
-export const trafficLink = (partner_id: bigint, kind: TrafficEntry['kind'], id: string): string =>
+const trafficLink = (partner_id: bigint, kind: TrafficEntry['kind'], id: string): string =>
   hrefOf(['/traffic/:partner_id/:kind/:id', { partner_id, kind, id }])
 
-export const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: PageContext): Cell => ({
+const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: PageContext): Cell => ({
   text: trafficTexts(locale).outcome(outcome),
   tone: TONES[outcome.tone] ?? 'plain',
 })
 
-export const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
+const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
   direction === 'out' ? t('console.orders.we_called') : t('console.orders.they_called')
 
 const idOf = ({ params }: PageContext) => parseInput(oneOfAllTraffic, params)

@@ -114,11 +114,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
     606: ['not enough tickets, or refund refused', '票数不足或拒绝退款'],
     699: ['refused, or another failure', '拒绝或其他失败'],
   },
-  'deal-change.answer.code': OUR_CODES,
-  'consume.answer.code': OUR_CODES,
-  'refund.answer.code': OUR_CODES,
-  'reschedule.answer.code': OUR_CODES,
-  'level-prices.answer.code': OUR_CODES,
+  ...Object.fromEntries(NOTICES.map(({ name }) => [`${name}.answer.code`, OUR_CODES])),
   'pay.answer.code': {
     200: ['success', '成功'],
     300: ['wrong signature', '签名错误'],

@@ -3,35 +3,18 @@ import { ACCOUNT_MESSAGES } from '../../authorization/account/index.ts'
 import { APP_REQUESTS, findTeamMail, markTeamMail } from '../../authorization/teams/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
-import { beijingTime, utcTime } from '../../platform/lib/time-zone.ts'
-import { translator } from '../../platform/lib/web/locale.ts'
 import { type DeliveryResult, deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
-import { bilingual, messageFrom, sendMail } from '../../sandbox/portal/index.ts'
+import { bilingualMail, sendMail } from '../../sandbox/portal/index.ts'
 import { type ServiceDeps, task } from './task.ts'
 
 type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
-/** In both languages; the same for every attempt. */
-function messageTo(
-  { config }: Pick<Deps, 'config'>,
-  { id, address, date, told, subject, text }: PersonMessage,
-): ReturnType<typeof messageFrom> {
-  const [zh, en] = [translator('zh-CN'), translator('en')]
-  const utc = utcTime(told.toISOString()).slice(0, 16)
-  return messageFrom(config, {
-    id,
-    to: { name: '', address },
-    subject: `${subject(zh)} / ${subject(en)}`,
-    text: bilingual(`${text(zh, beijingTime(told).slice(0, 16))}\n`, `${text(en, utc)}\n`),
-    date,
-  })
-}
-
 /** One mail; the queue tries it again. */
 async function mailPerson(deps: Deps, told: PersonMessage): Promise<DeliveryResult> {
   deps.assertLeaseHeld?.()
+  const { id, address, told: at } = told
   try {
-    await sendMail(deps, told.id, messageTo(deps, told))
+    await sendMail(deps, id, bilingualMail(deps.config, { ...told, to: { name: '', address }, at }))
     return {}
   } catch (error) {
     if (!(error instanceof NotSent)) throw error
@@ -130,11 +113,11 @@ export const MESSAGE_TASKS = {
     if (!invitation) return {}
     const { mail, team, expiresAt, token } = invitation
     const url = `${deps.config.PUBLIC_URL}/developer/join?token=${token}`
-    const message = messageTo(deps, {
+    const message = bilingualMail(deps.config, {
       id: linkId,
-      address: mail,
+      to: { name: '', address: mail },
       date: deps.clock.now(),
-      told: expiresAt,
+      at: expiresAt,
       subject: (t) => t('mail.team_invitation_subject', { team }),
       text: (t, time) => t('mail.team_invitation_text', { team, url, time }),
     })

@@ -44,6 +44,8 @@ interface ListOf<Name, Row, Columns = readonly Shown<Row>[]> {
   /** The field of the output that has the rows; `next` beside it leads to the following page. */
   readonly rows: Name
   readonly columns: Columns
+  /** The page of the record that it is about shows it whole. */
+  readonly onRecord?: true
   /** Whether a row has a page of its own, where not every one has. */
   opens?(row: Row): boolean
   /** The rows that its page shows before the others. */

@@ -110,18 +110,17 @@ export const updatePartner = operation(
 export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>
   store.lockPartner(db, partnerId)
 
-/** Bars the partner: its notices are refused until it is active again. */
-export const suspendPartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_suspended', async ({ db }) => {
-    await store.setStatus(db, partnerId, 'suspended')
-    return {}
-  })
+const changeStatus =
+  (event: `partner_${string}`, status: Partner['status']) =>
+  (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+    changePartner(deps, partnerId, event, async ({ db }) => {
+      await store.setStatus(db, partnerId, status)
+      return {}
+    })
 
-export const activatePartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_activated', async ({ db }) => {
-    await store.setStatus(db, partnerId, 'active')
-    return {}
-  })
+/** Bars the partner: its notices are refused until it is active again. */
+export const suspendPartner = changeStatus('partner_suspended', 'suspended')
+export const activatePartner = changeStatus('partner_activated', 'active')
 
 /** Moves the partner between sandbox and live. */
 export const setStage = operation(

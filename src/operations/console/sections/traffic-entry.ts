@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Tone } from '../../../platform/lib/action.ts'
 import { type OutputOf, parseInput, readingReason } from '../../../platform/lib/json/input.ts'
 import {
   oneOfAllTraffic,

@@ -180,6 +180,7 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.conditions.': FAULTS,
   'sandbox.product.': PRODUCT_ROLES,
   'sandbox.told.': [...CONTACT_ROLES, ...idsOf<Channel>({ mail: 1, webhook: 1 })],
+  'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'account.data.': ROWS_OF_PERSON.map(({ what }) => what).filter((what) => `account.data.${what}` in en),
   'office.state.': idsOf<Order['state'] | Refund['state']>({
     ...{ created: 1, paying: 1, issued: 1, 'create failed': 1, 'pay failed': 1 },

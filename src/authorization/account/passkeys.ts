@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { countWithin, type SignInBrowser } from '../../platform/throttle/index.ts'
@@ -26,7 +26,6 @@ import type { SignInOrigin } from './wire.ts'
 /** A sign-in page may stay open for so long, seconds. */
 const CHALLENGE_S = 3_600
 const MOST = 20
-const HOUR_S = 3_600
 /** Nobody guesses a key, so failures lock nobody out: those beyond are refused without a row. */
 const FAILURES_KEPT_PER_HOUR = 12
 

@@ -1,6 +1,7 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
+import { HOUR_S } from '../../platform/lib/clock.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import {
@@ -40,7 +41,6 @@ export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
       throw error
     })
 
-const HOUR_S = 3_600
 const CODES_ASKED_PER_HOUR = 6
 
 /** Whoever knows the password and has no code is seen by it; so often that nobody fills the history. */

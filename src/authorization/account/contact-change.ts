@@ -103,11 +103,8 @@ async function changePhone(deps: Deps, session: SignedIn, value: string): Promis
   return 'done'
 }
 
-async function changeMail(deps: Deps, session: SignedIn, value: string): Promise<Confirmed> {
-  const { routingKey, cid, userId } = session
-  const key = { routingKey, cid, userId }
-  return changePassport(deps, key, value, () => recordChange(deps, key, 'mail_changed'))
-}
+const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confirmed> =>
+  changePassport(deps, session, value, () => recordChange(deps, session, 'mail_changed'))
 
 /** Links that were sent to the old address end; `tell` tells it. In the caller's transaction, which has locked the person. */
 export async function changePassport(

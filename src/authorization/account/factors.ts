@@ -57,11 +57,10 @@ export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Pro
 /** `deps.db` is a transaction that has locked the person. All sessions but `kept` end. */
 export async function confirmTotp(
   deps: Deps,
-  { routingKey, cid, userId }: UserRowKey,
+  key: UserRowKey,
   code: string,
   kept: Buffer | null,
 ): Promise<readonly string[] | undefined> {
-  const key = { routingKey, cid, userId }
   const found = await store.findTotp(deps.db, key)
   const step = found && stepOf(deps, key, found, code)
   if (!found || step === undefined) return undefined

@@ -12,6 +12,7 @@ export { OWN_PROFILE } from './profile.ts'
 export { findSession, type SignedIn, sessionCookie } from './session.ts'
 export { OWN_SESSIONS, PERSON_SESSIONS } from './sessions.ts'
 export { signInFor } from './sign-in-asker.ts'
+export { signOut } from './sign-in-guard.ts'
 export { STEP_UP } from './step-up-guard.ts'
 export {
   lockedUserByKey,
@@ -20,7 +21,6 @@ export {
   userByKey,
 } from './store.ts'
 export { TEST_USERS } from './test-users.ts'
-export { signOut } from './upstream-guard.ts'
 export {
   blockUser,
   countSessionsOfUser,

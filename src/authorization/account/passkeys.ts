@@ -147,17 +147,17 @@ export async function signInWithPasskey(
   const found = await store.findPasskey(deps.db, routingKey, credentialId)
   if (!found) throw new SignInRefused()
   const { cid, userId, publicKey } = found
+  const key = { routingKey, cid, userId }
   const refuse = async (problem: string): Promise<never> => {
     deps.metrics.signInFailures.inc({ kind: 'passport' })
     const bound = { kind: 'passkey-failed', name: `${cid}:${userId}`, most: FAILURES_KEPT_PER_HOUR } as const
     if (!(await countWithin(deps, HOUR_S, [bound]))) {
-      await recordSignIn(deps, found, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
+      await recordSignIn(deps, key, 'failed', { from, method: 'passkey', detail: { by: 'passkey', problem } })
     }
     throw new SignInRefused()
   }
   const proved = await verify(deps, response, publicKey)
   if (!proved) return refuse('not in order')
-  const key = { routingKey, cid, userId }
   const now = deps.clock.now()
   const opened = await inPersonTransaction(deps, routingKey, async (inside, db) => {
     if (!(await lockUserSignedInSince(db, key, now))) throw new SignInRefused()
@@ -165,7 +165,7 @@ export async function signInWithPasskey(
     if ((await store.spendChallenge(db, challenge.hash, challenge.expiresAt)) === 0) return undefined
     if ((await store.countUse(db, routingKey, credentialId, counter, now)) === 0) return undefined
     const told = { from, method: 'passkey', detail: { amr: AMR.passkey } } as const
-    const signInId = await recordSignIn(inside, found, 'succeeded', told)
+    const signInId = await recordSignIn(inside, key, 'succeeded', told)
     const session = await startSession(inside, key, from, AMR.passkey)
     const passport = await ownPassport(inside, key)
     await tellOfNewDevice(inside, key, { passport, device, signInId })

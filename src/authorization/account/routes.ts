@@ -15,8 +15,7 @@ import { beginSecondStep } from './second-step.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { readAsker } from './sign-in-asker.ts'
-import { SECOND_STEP, secondStepCookie, signInBrowser } from './sign-in-guard.ts'
-import { signOut } from './upstream-guard.ts'
+import { SECOND_STEP, secondStepCookie, signInBrowser, signOut } from './sign-in-guard.ts'
 import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 
 /** A page of the room people. */

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { actorOf } from '../../platform/lib/web/observe.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
+import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
+import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { endOwnSession, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
@@ -48,6 +50,20 @@ export function signInBrowser(deps: Deps) {
       device.set(reply, rememberDevice(deps, accountOf(opened.passport), device.read(request)))
     },
   }
+}
+
+/** Sets the status of the page that is shown again, and returns why: what was typed is wrong, or there were too many failures. */
+export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
+  if (!(thrown instanceof SignInRefused)) throw thrown
+  noteForLog(request, { detail: thrown.message })
+  const t = textsFor(request)
+  const { retryAt } = thrown
+  if (!retryAt) {
+    reply.code(403)
+    return t(wrong)
+  }
+  const when = retryAfter(request, reply, retryAt, clock.now())
+  return t(thrown instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
 }
 
 /** Tells this browser from others on its way to the platform's OpenID provider and back; one for all its tabs. */

@@ -4,7 +4,7 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, HOUR_S } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
-import { countWithin, type SignInBrowser } from '../../platform/throttle/index.ts'
+import { countWithin } from '../../platform/throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './factor-store.ts'
 import { ownPassport } from './password.ts'
@@ -13,7 +13,7 @@ import { recordChange } from './person-mail.ts'
 import { AMR, endSession, lockSignedIn, type SignedIn, startSession } from './session.ts'
 import { recordSignIn, tellOfNewDevice } from './sign-in.ts'
 import { lockUserSignedInSince } from './store.ts'
-import type { SignInOrigin } from './wire.ts'
+import type { SignInArrival } from './wire.ts'
 
 /**
  * Passkeys (WebAuthn): the authenticator proves a key, and itself who uses it (PIN, finger), so a passkey is two factors.
@@ -130,9 +130,8 @@ export async function addPasskey(
   })
 }
 
-interface PasskeySignIn extends Omit<SignInBrowser, 'address'> {
+interface PasskeySignIn extends SignInArrival {
   readonly response: AuthenticationResponseJSON
-  readonly from: SignInOrigin
 }
 
 /** Opens a session for a passkey and returns its id, and whose it is; throws SignInRefused. */

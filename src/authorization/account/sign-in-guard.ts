@@ -10,7 +10,7 @@ import { CodesUsedUp, SignInRefused } from './errors.ts'
 import { endOwnSession, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
-import type { SignInOrigin } from './wire.ts'
+import type { SignInArrival } from './wire.ts'
 
 /** The path of the page that asks for a code. */
 export const SECOND_STEP = '/sign-in/code'
@@ -25,19 +25,13 @@ export const deviceCookieOf = ({ PUBLIC_URL }: Config): OwnCookie =>
 export const secondStepCookie = ({ PUBLIC_URL }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_second_step', path: '/sign-in' })
 
-/** From where somebody signs in. */
-export const originOf = ({ ip, headers }: FastifyRequest): SignInOrigin => ({
-  address: ip,
-  userAgent: headers['user-agent'],
-})
-
 /** The browser in which somebody signs in: what it brings along, and what it keeps then. */
 export function signInBrowser(deps: Deps) {
   const session = sessionCookie(deps.config)
   const device = deviceCookieOf(deps.config)
   return {
-    read: (request: FastifyRequest) => ({
-      from: originOf(request),
+    read: (request: FastifyRequest): SignInArrival => ({
+      from: { address: request.ip, userAgent: request.headers['user-agent'] },
       device: device.read(request),
       formerSession: session.read(request),
     }),

@@ -6,7 +6,7 @@ import type { UsageKind } from '../../platform/lib/usage.ts'
 import { chartOf } from '../../platform/lib/web/chart.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import { RESCODES } from '../../platform/lib/web/rescode.ts'
+import { nameOfRescode } from '../../platform/lib/web/rescode.ts'
 import { APP_RATES } from '../../platform/throttle/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { type DayOfUsage, KEPT_DAYS, recentUsage } from '../usage/index.ts'
@@ -101,7 +101,7 @@ function errorsIn(usage: readonly DayOfUsage[]) {
     codes.set(code, known)
   }
   return [...codes]
-    .map(([code, counts]) => ({ code, name: RESCODES[code as keyof typeof RESCODES]?.name ?? '', ...counts }))
+    .map(([code, counts]) => ({ code, name: nameOfRescode(code), ...counts }))
     .sort((one, other) => other.times - one.times || one.code - other.code)
     .map(({ times, claimed, ...one }) => ({
       ...one,

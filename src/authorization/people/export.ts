@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listAudit, recordAudit } from '../../platform/audit/index.ts'
+import { auditPages, recordAudit } from '../../platform/audit/index.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { readingReason } from '../../platform/lib/json/input.ts'
@@ -54,14 +54,8 @@ async function* rowsOf({ db }: Deps, rows: PersonalRows, person: UserRowKey): As
 
 /** What the audit log has about the person; of others who did something only what kind they are. */
 async function* eventsOf(deps: Deps, { cid, user_id }: UserKey): AsyncGenerator<string[]> {
-  const target = `user:${cid}/${user_id}`
-  for (let after: { readonly at: Date; readonly id: string } | undefined; ; ) {
-    const { events } = await listAudit(deps, { target, limit: AT_ONCE, ...(after ? { after } : {}) })
+  for await (const events of auditPages(deps, { target: `user:${cid}/${user_id}` }))
     yield events.map(({ at, actor, action, outcome, app_key, address }) =>
       JSON.stringify({ at, by: actor.kind, action, outcome, app_key, address: actor.kind === 'user' ? address : null }),
     )
-    const last = events.at(-1)
-    if (!last || events.length < AT_ONCE) return
-    after = { at: last.at, id: last.id }
-  }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerEvents } from 'graphile-worker'
 import type { Pool } from 'pg'
-import { type ConnectionSettings, openPool } from '../../platform/db/pool.ts'
-import { isUnavailable } from '../../platform/lib/database-errors.ts'
-import type { Log } from '../../platform/lib/log.ts'
+import { isUnavailable } from '../lib/database-errors.ts'
+import type { Log } from '../lib/log.ts'
+import { type ConnectionSettings, openPool } from './pool.ts'
 
 const WRITE_AGAIN_AFTER_MS = 1_000
 

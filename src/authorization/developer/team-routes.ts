@@ -1,8 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
+import type { MemberRole } from '../../platform/lib/member.ts'
 import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import { STEP_UP } from '../account/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -67,6 +69,16 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       (alert) => show(given, { alert, mail }),
     )
 
+  /**
+   * Owners make secrets of apps, for which they show who they are (secret-routes.ts). So does whoever makes somebody an
+   * owner: a stolen session would get the secrets by way of an account of its thief otherwise.
+   */
+  const unlessStale = async (given: TeamRequest, role: MemberRole, work: () => Promise<FastifyReply>) => {
+    if (role === 'owner' && !(await STEP_UP.isFresh(deps, given.person)))
+      return STEP_UP.ask(given.reply, `${HOME}/teams/${given.team.team_id}`, true)
+    return work()
+  }
+
   app.get(
     TEAM,
     forTeam('developer', (given) => show(given)),
@@ -89,8 +101,9 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     forTeam('owner', (given) => {
       const form = invite.input.safeParse(given.request.body)
       if (form.success) {
-        const { mail } = form.data
-        return change(given, 'invited', () => invite(given.deps, given.team.team_id, form.data, given.person), mail)
+        const { mail, role } = form.data
+        const work = () => invite(given.deps, given.team.team_id, form.data, given.person)
+        return unlessStale(given, role, () => change(given, 'invited', work, mail))
       }
       given.reply.code(400)
       return show(given, { alert: translatorOf(given)('sandbox.members.bad_mail') })
@@ -119,7 +132,8 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       const { team_id, member_id } = paramsOf(given)
       const form = setMemberRole.input.safeParse(given.request.body)
       const role = form.data?.role ?? 'developer'
-      return change(given, 'role', () => setMemberRole(given.deps, team_id, { role }, member_id, given.person))
+      const work = () => setMemberRole(given.deps, team_id, { role }, member_id, given.person)
+      return unlessStale(given, role, () => change(given, 'role', work))
     }),
   )
 

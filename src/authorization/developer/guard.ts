@@ -38,11 +38,16 @@ const param = (request: FastifyRequest, name: string): string =>
   (request.params as Readonly<Record<string, string>>)[name] ?? ''
 
 /**
- * Who may open the pages of developers. Whoever has not accepted the terms is asked to first; a team that the person is no
+ * Who may open the pages of developers. Whoever is blocked may not: they would change apps that others use. Whoever has not accepted the terms is asked to first; a team that the person is no
  * member of does not exist for them.
  */
 export async function developerGuard(app: FastifyInstance, deps: Deps, limits: { readonly limit?: number } = {}) {
-  const forPerson = await accountGuard(app, deps, limits)
+  const forSignedIn = await accountGuard(app, deps, limits)
+  const forPerson = (page: string, handler: Handler<PersonRequest>): Route =>
+    forSignedIn(page, async (given) => {
+      if (given.person.status === 'blocked') throw new RescodeError(20016)
+      return handler(given)
+    })
   const forDeveloper = (handler: Handler<PersonRequest>): Route =>
     forPerson(HOME, async (given) => {
       if (!(await isDeveloper(deps, given.person))) return given.goTo(HOME)

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import type { OutputOf } from '../../platform/lib/json/input.ts'
+import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { doneQueryOf } from '../../platform/lib/web/done-query.ts'
+import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { STEP_UP } from '../account/index.ts'
 import {
@@ -16,36 +16,30 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../teams/index.ts'
-import { developerGuard, HOME, orRefused, type TeamRequest, translatorOf } from './guard.ts'
+import { developerPages, HOME, orRefused, TEAM, type TeamRequest, typedText } from './guard.ts'
 
-const TEAM = `${HOME}/teams/:team_id`
-
-const DONE = {
+const done = doneText({
   renamed: 'developer.team.done_renamed',
   invited: 'developer.team.done_invited',
   role: 'developer.team.done_role',
   removed: 'developer.team.done_removed',
   withdrawn: 'developer.team.done_withdrawn',
-} as const
-const pageQuery = doneQueryOf(DONE)
+})
 
-type Params = Readonly<Record<'team_id' | 'member_id' | 'invitation_id', string>>
-const paramsOf = ({ request }: TeamRequest): Params => request.params as Params
+/** Ids in the path. */
+type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
 
 /** A team: who is in it, who is invited, its name. */
 export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const { forTeam } = await developerGuard(app, deps)
+  const { forTeam } = await developerPages(app, deps)
 
-  async function show(given: TeamRequest, shown: { alert?: string; mail?: string } = {}): Promise<FastifyReply> {
-    const { team, request, page } = given
-    const t = translatorOf(given)
+  async function show(given: TeamRequest, alert = ''): Promise<FastifyReply> {
+    const { team, request, page, t } = given
     const { members, invitations } = await peopleOfTeam(deps, team.team_id)
-    const { done } = pageQuery.parse(request.query)
     return page('home', 'developer/team', {
-      alert: '',
-      mail: '',
-      ...shown,
-      done: done ? t(DONE[done]) : null,
+      alert,
+      mail: typedText(given, 'mail'),
+      done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
       apps: await appsOfTeam(deps, team.team_id),
       members: members.map((member) => shownMember(member, team.member_id)),
@@ -53,111 +47,73 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     })
   }
 
-  /** A change of the team, and then its page with what was done. */
-  const change = (
-    given: TeamRequest,
-    done: keyof typeof DONE,
-    work: () => Promise<unknown>,
-    mail = '',
-  ): Promise<FastifyReply> =>
-    orRefused(
-      given,
-      async () => {
-        await work()
-        return given.goTo(`${HOME}/teams/${given.team.team_id}?done=${done}`)
-      },
-      (alert) => show(given, { alert, mail }),
-    )
+  forTeam.developer.get(TEAM, (given) => show(given))
 
   /**
    * Owners make secrets of apps, for which they show who they are (secret-routes.ts). So does whoever makes somebody an
    * owner: a stolen session would get the secrets by way of an account of its thief otherwise.
    */
-  const unlessStale = async (given: TeamRequest, role: MemberRole, work: () => Promise<FastifyReply>) => {
-    if (role === 'owner' && !(await STEP_UP.isFresh(deps, given.person)))
-      return STEP_UP.ask(given.reply, `${HOME}/teams/${given.team.team_id}`, true)
-    return work()
+  const mayGive = async ({ person }: TeamRequest, role: MemberRole): Promise<boolean> =>
+    role !== 'owner' || STEP_UP.isFresh(deps, person)
+  const askWho = ({ reply, team }: TeamRequest) => STEP_UP.ask(reply, `${HOME}/teams/${team.team_id}`, true)
+
+  /** A change of the team; `work` returns what follows the path of its page then. */
+  const change = (
+    role: MemberRole,
+    path: string,
+    work: (given: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
+    unfit?: string,
+  ) =>
+    forTeam[role].form(`${TEAM}/${path}`, TEAM, (given) =>
+      orRefused(given, {
+        work: () => work(given, given.request.params as Ids),
+        show: (alert) => show(given, alert),
+        ...(unfit === undefined ? {} : { unfit }),
+      }),
+    )
+
+  const rename = async ({ deps: acting, team, person, request }: TeamRequest) => {
+    await renameTeam(acting, team.team_id, parseInput(renameTeam.input, request.body), person)
+    return '?done=renamed'
   }
+  change('owner', 'name', rename, 'developer.team.name_unfit')
 
-  app.get(
-    TEAM,
-    forTeam('developer', (given) => show(given)),
-  )
+  const inviteTyped = async (given: TeamRequest) => {
+    const { deps: acting, team, person, request } = given
+    const who = parseInput(invite.input, request.body)
+    if (!(await mayGive(given, who.role))) return askWho(given)
+    await invite(acting, team.team_id, who, person)
+    return '?done=invited'
+  }
+  change('owner', 'invite', inviteTyped, 'sandbox.members.bad_mail')
 
-  app.post(
-    `${TEAM}/name`,
-    forTeam('owner', (given) => {
-      const form = renameTeam.input.safeParse(given.request.body)
-      if (form.success) {
-        return change(given, 'renamed', () => renameTeam(given.deps, given.team.team_id, form.data, given.person))
-      }
-      given.reply.code(400)
-      return show(given, { alert: translatorOf(given)('developer.team.name_unfit') })
-    }),
-  )
+  change('owner', 'invitations/:invitation_id/again', async ({ deps: acting, team, person }, { invitation_id }) => {
+    await inviteAgain(acting, team.team_id, invitation_id, person)
+    return '?done=invited'
+  })
 
-  app.post(
-    `${TEAM}/invite`,
-    forTeam('owner', (given) => {
-      const form = invite.input.safeParse(given.request.body)
-      if (form.success) {
-        const { mail, role } = form.data
-        const work = () => invite(given.deps, given.team.team_id, form.data, given.person)
-        return unlessStale(given, role, () => change(given, 'invited', work, mail))
-      }
-      given.reply.code(400)
-      return show(given, { alert: translatorOf(given)('sandbox.members.bad_mail') })
-    }),
-  )
+  change('owner', 'invitations/:invitation_id/withdraw', async ({ deps: acting, team, person }, { invitation_id }) => {
+    await withdrawInvitation(acting, team.team_id, invitation_id, person)
+    return '?done=withdrawn'
+  })
 
-  app.post(
-    `${TEAM}/invitations/:invitation_id/again`,
-    forTeam('owner', (given) => {
-      const { team_id, invitation_id } = paramsOf(given)
-      return change(given, 'invited', () => inviteAgain(given.deps, team_id, invitation_id, given.person))
-    }),
-  )
+  change('owner', 'members/:member_id/role', async (given, { member_id }) => {
+    const { deps: acting, team, person, request } = given
+    const { role = 'developer' } = setMemberRole.input.safeParse(request.body).data ?? {}
+    if (!(await mayGive(given, role))) return askWho(given)
+    await setMemberRole(acting, team.team_id, { role }, member_id, person)
+    return '?done=role'
+  })
 
-  app.post(
-    `${TEAM}/invitations/:invitation_id/withdraw`,
-    forTeam('owner', (given) => {
-      const { team_id, invitation_id } = paramsOf(given)
-      return change(given, 'withdrawn', () => withdrawInvitation(given.deps, team_id, invitation_id, given.person))
-    }),
-  )
+  change('owner', 'members/:member_id/remove', async ({ deps: acting, team, person }, { member_id }) => {
+    await removeMember(acting, team.team_id, member_id, person)
+    return '?done=removed'
+  })
 
-  app.post(
-    `${TEAM}/members/:member_id/role`,
-    forTeam('owner', (given) => {
-      const { team_id, member_id } = paramsOf(given)
-      const form = setMemberRole.input.safeParse(given.request.body)
-      const role = form.data?.role ?? 'developer'
-      const work = () => setMemberRole(given.deps, team_id, { role }, member_id, given.person)
-      return unlessStale(given, role, () => change(given, 'role', work))
-    }),
-  )
-
-  app.post(
-    `${TEAM}/members/:member_id/remove`,
-    forTeam('owner', (given) => {
-      const { team_id, member_id } = paramsOf(given)
-      return change(given, 'removed', () => removeMember(given.deps, team_id, member_id, given.person))
-    }),
-  )
-
-  app.post(
-    `${TEAM}/leave`,
-    forTeam('developer', (given) =>
-      orRefused(
-        given,
-        async () => {
-          await leaveTeam(given.deps, given.team.team_id, given.person)
-          return given.goTo(HOME)
-        },
-        (alert) => show(given, { alert }),
-      ),
-    ),
-  )
+  change('developer', 'leave', async ({ deps: acting, team, person }) => {
+    await leaveTeam(acting, team.team_id, person)
+    return HOME
+  })
 }
 
 type People = OutputOf<typeof peopleOfTeam>

@@ -104,15 +104,16 @@ export const changeInDevelopment = operation(
 )
 
 /** Makes the test users of an app in development, or gives those that there are a new password; it is shown this once. */
-export async function makeTestUsers(deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> {
-  const made = await TEST_USERS.newPassword(deps)
-  return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
-    await requireDevelopment(inside, appKey)
-    const there = (await TEST_USERS.list(inside, appKey)).length > 0
-    await (there ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, made)
-    return { password: made.password }
+export const makeTestUsers = (deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> =>
+  deps.testUserSlots.run(async () => {
+    const made = await TEST_USERS.newPassword(deps)
+    return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
+      await requireDevelopment(inside, appKey)
+      const there = (await TEST_USERS.list(inside, appKey)).length > 0
+      await (there ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, made)
+      return { password: made.password }
+    })
   })
-}
 
 /** When the newest secret was made, as its owner has seen it; empty where there was none. */
 const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string =>

@@ -118,3 +118,18 @@ export async function picture(page: Page, name: string, { size, locale }: Look, 
     await page.screenshot({ path, fullPage })
   })
 }
+
+/** Whether one of these, and no other, has a line of its own where the system forces its colours (high contrast). */
+export async function onlyCurrentMarked(page: Page, selector: string, line: 'borderBottomColor' | 'borderLeftColor') {
+  await page.emulateMedia({ forcedColors: 'active' })
+  const found = await page.locator(selector).evaluateAll(
+    (elements, side) =>
+      elements.map((element) => ({
+        isCurrent: element.hasAttribute('aria-current'),
+        isMarked: getComputedStyle(element)[side] !== getComputedStyle(document.body).backgroundColor,
+      })),
+    line,
+  )
+  await page.emulateMedia({ forcedColors: 'none' })
+  return found.length > 1 && found.every(({ isCurrent, isMarked }) => isCurrent === isMarked)
+}

@@ -119,17 +119,20 @@ export async function picture(page: Page, name: string, { size, locale }: Look, 
   })
 }
 
-/** Whether one of these, and no other, has a line of its own where the system forces its colours (high contrast). */
+/** Whether the current one of these has a line unlike all others where the system forces its colours (high contrast). */
 export async function onlyCurrentMarked(page: Page, selector: string, line: 'borderBottomColor' | 'borderLeftColor') {
   await page.emulateMedia({ forcedColors: 'active' })
   const found = await page.locator(selector).evaluateAll(
     (elements, side) =>
       elements.map((element) => ({
         isCurrent: element.hasAttribute('aria-current'),
-        isMarked: getComputedStyle(element)[side] !== getComputedStyle(document.body).backgroundColor,
+        colour: getComputedStyle(element)[side],
       })),
     line,
   )
   await page.emulateMedia({ forcedColors: 'none' })
-  return found.length > 1 && found.every(({ isCurrent, isMarked }) => isCurrent === isMarked)
+  const colours = (isCurrent: boolean) =>
+    new Set(found.filter((one) => one.isCurrent === isCurrent).map(({ colour }) => colour))
+  const [current, others] = [colours(true), colours(false)]
+  return current.size === 1 && others.size === 1 && ![...current].some((colour) => others.has(colour))
 }
